@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from perceptron_lab import separation
 from perceptron_lab.cli.main import main
+from perceptron_lab.datasets.formats.problem_files import read_system
 
 FRAME = pd.DataFrame(
     {
@@ -99,7 +101,10 @@ TABLES: dict[str, tuple[str, Any, list[int], str, list[str]]] = {
     ),
     "chosen columns": (
         *("a.csv", csv_of(NAMED, index_label="car", index=True), [2, 3, 4, 5, 6, 7]),
-        *("coordinates dose, age; labels y", ["--columns", "age,dose"]),
+        *(
+            "coordinates dose, age; labels in column 'y'; not used, as asked: car",
+            ["--columns", "age,dose"],
+        ),
     ),
     "packed": (
         *("a.csv.gz", gzip.compress(PLAIN.encode()), [2, 3, 4, 5, 6, 7], "separated by commas", []),
@@ -164,6 +169,112 @@ def test_a_saved_answer_of_any_form_is_proved_again(
         assert main(["verify", "answer.npz"]) == 0
         assert main(["certify", "answer.npz", "--output", "proofs"]) == 0
     assert "not in it" not in capsys.readouterr().out.splitlines()[-2]
+
+
+IDS = "id,dose,age,y\n" + "".join(f"p{i},{line}\n" for i, line in enumerate(PLAIN.splitlines()[1:]))
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (
+            IDS,
+            [],
+            "line 2, column 'id': .*its texts all differ, .* --drop id, .*--columns dose,age",
+        ),
+        (
+            IDS,
+            ["--one-hot"],
+            "column 'id': its texts all differ, .*--drop id, .*--columns dose,age",
+        ),
+        (IDS, ["--drop", "ids"], r"no column is called 'ids' \(did you mean 'id'\?\)"),
+        (IDS, ["--columns", "dose,agee"], "no column is called 'agee'"),
+        (IDS, ["--columns", "dose,"], "a column without a name is asked for"),
+        (IDS, ["--drop", "y"], "column 'y' is to be left out and used"),
+        (IDS, ["--drop", "1", "--columns", "id,dose"], "column 'id' is to be left out and used"),
+        (IDS, ["--drop", "id", "--drop", "2", "--drop", "age"], "no column but that of the labels"),
+        (
+            csv_of(FRAME.set_axis([0, 1, 2, 0, 1, 2]), index=True),
+            [],
+            "'0' occurs 2 times.*--drop 1",
+        ),
+        (as_write_table(FRAME.set_axis([0, 1, 2, 0, 1, 2])), [], "'0' occurs 2 times.*--drop 1"),
+        ("# dose age y\n1 2 3\n", [], "the comment '# dose age y' names it; delete its #"),
+        ("sep=x\n" + PLAIN, [], "line 1: 'sep=x' states a separator that is none; allowed"),
+        (PLAIN.replace("1,40.5,", "1,.,"), [], "line 2, column 'age': received '.', no value"),
+        (PLAIN.replace("40.5", "40.5 # hm"), [], "give a comment a line that begins with #"),
+        (PLAIN.replace("40.5,no", "40.5,no # hm"), [], "'no # hm' beside 'no'; give a comment"),
+        ("dose,y\n0,5,1\n1,5,2\n", [], "line 2 has 3 fields, the first has 2"),
+        ("dose,y\n1,0,\n2,1,\n", [], "line 2 has 3 fields, the first has 2; delete the sep"),
+    ],
+)
+def test_what_may_be_misread_is_refused(
+    content: str, options: list[str], message: str, said: Callable[..., str]
+) -> None:
+    write("a.csv", content)
+    found = said("a.csv", "--labels", "y", "--verdict", *options, code=2)
+    assert re.search(message, " ".join(found.split()))
+
+
+@pytest.mark.parametrize(
+    ("end", "program"), [(".xlsx", "Excel"), (".dta", "Stata"), (".sav", "SPSS"), (".arff", "Weka")]
+)
+def test_files_of_other_programs_are_refused_with_two_ways(
+    end: str, program: str, said: Callable[..., str]
+) -> None:
+    write(f"a{end}", "")
+    found = said(f"a{end}", "--labels", "y", code=2)
+    assert f"export it from {program} as CSV (UTF-8) or Parquet, or pass a frame that " in found
+
+
+def test_rows_are_named_by_lines_where_some_are_left_out(said: Callable[..., str]) -> None:
+    write("a.csv", MISSING)
+    printed = said("a.csv", "--labels", "y", "--verdict", "--drop-missing")
+    assert "3 rows overlap (line 6, 7, 8)" not in printed
+    assert "3 rows overlap (line 5, 6, 7)" in printed
+    write("a.csv", "# rows\n1,2\n\n0,0\n")
+    assert "a.csv: line 4 is zero (1 such rows)" in said("a.csv", code=2)
+
+
+def test_r_data_with_numbers_as_row_names(said: Callable[..., str]) -> None:
+    write("a.csv", csv_of(index=True, index_label="rownames"))
+    printed = said("a.csv", "--labels", "y", "--verdict")
+    assert "the first column, called rownames, names the rows (0, 3, 4, ...): left out" in printed
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_features_of_svmlight_files_have_the_indices_of_the_file(
+    first: int, said: Callable[..., str]
+) -> None:
+    rows = [(-1, 1), (1, 2), (-1, 2), (1, 3)]
+    lines = [f"{label} {first}:{x} {first + 1}:{x % 2} # remark\n" for label, x in rows]
+    write("a.svm", "# a comment\n" + "\n".join(lines))
+    found = json.loads(said("a.svm", "--verdict", "--json"))
+    assert found["coefficients"][f"x_{first}"] == "+INF"
+    assert list(found["coefficients"]) == [f"x_{first}", f"x_{first + 1}", "intercept"]
+    assert found["lines"] == [2, 4, 6, 8]
+    assert f"indices count from {first} on" in said("a.svm", "--verdict").splitlines()[0]
+
+
+def test_python_and_configurations_choose_columns_too(
+    said: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("a.csv", IDS)
+    for options in ({"drop": "id"}, {"drop": ["1"]}, {"columns": "dose,age"}):
+        assert read_system(Path("a.csv"), "y", **options).dimension == 3
+    problem = "{dataset: files, files: [a.csv], labels: y, %s}"
+    for line in ("drop: id", "drop: [id]", "columns: [dose, age]", 'columns: "dose,age"'):
+        head = f"experiment: own\nproblems:\n  - {problem % line}\n"
+        write("own.yaml", head + "algorithms: [{name: perceptron}]\nbudget: {updates: 5}\n")
+        assert main(["check", "own.yaml"]) == 0
+    assert main(["run", "own.yaml", "-q"]) == 0
+    assert main(["verify", next(map(str, Path("results").glob("own*"))), "-q"]) == 0
+    write("own.yaml", head.replace(line, "one_hot: true") + "algorithms: [{name: perceptron}]\n")
+    capsys.readouterr()
+    assert main(["check", "own.yaml"]) == 2
+    assert 'leave it out: drop: id, or name the coordinates: columns: "dose,age"' in " ".join(
+        capsys.readouterr().err.split()
+    )
 
 
 def test_a_quoted_field_over_several_lines_counts_its_lines(said: Callable[..., str]) -> None:

@@ -61,7 +61,7 @@ FORMATS: Final = {
 def _foreign(program: str, reader: str, way: str = "") -> str:
     """Return what to do about a file of another program."""
     save = way or f"export it from {program} as CSV (UTF-8) or Parquet"
-    return f"a file of {program} is not read; {save}, or read it with {reader} and pass the frame"
+    return f"a file of {program} is not read; {save}, or pass a frame that {reader} reads"
 
 
 _EXCEL: Final = _foreign("Excel", "pandas.read_excel")
@@ -282,10 +282,9 @@ def _svmlight(path: Path, examples: sp.csr_array, classes: Any) -> Contents:
     begins_at_0 = re.search(rb"(?m)^[^#\n]*[ \t]0+:", b"\n".join(lines)) is not None
     if begins_at_0:
         contents.features = [f"x_{j}" for j in range(examples.shape[1])]
-    first, last = (0, examples.shape[1] - 1) if begins_at_0 else (1, examples.shape[1])
     contents.reading = (
-        f"{counted(len(classes), 'row')} in svmlight's format, indices from {first} on: "
-        f"coordinates x_{first} to x_{last}; labels before them"
+        f"{counted(len(classes), 'row')} in svmlight's format; indices count from "
+        f"{'0 on, and so do names of coordinates: x_0, ...' if begins_at_0 else '1 on'}"
     )
     return contents
 

@@ -43,7 +43,9 @@ _SEPARATED: Final = re.compile(r"[-+.\w]\s*[|:; ]\s*[-+.\w]")
 _NAMED_BY_NUMBERS: Final = "if the line names the columns, let each name begin with a letter"
 # What may stand between fields, by the end of a file's name
 _SEPARATORS: Final = {".csv": ",;\t| ", ".tsv": "\t;,| ", ".txt": "\t;,| "}
-_NO_NAMES: Final = ("", "Unnamed: 0")  # of a row index: as files hold it, and as pandas reads it
+_UNNAMED: Final = ("", "Unnamed: 0")  # of a row index: as files hold it, and as pandas reads it
+_ROW_NAMES: Final = ("rownames", "row.names", "row_names", "rowname")
+_REMARK: Final = re.compile(r"(.*\S)\s+#.*")
 _MOST_NAMES: Final = 8  # in a sentence
 
 
@@ -175,7 +177,7 @@ class _Table:
             contents.label = self._name(self.place)
             contents.classes = self._labels(classes, self.place)
         contents.lines, contents.reading = np.array(numbers), self._reading(count, kept)
-        contents.notes = [*self._left_out(index), *commas, *self._perhaps_names()]
+        contents.notes = [*self._left_out(index, kept), *commas, *self._perhaps_names()]
         if dropped := count - len(contents.rows.values):
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
         return contents
@@ -196,10 +198,16 @@ class _Table:
                 f"line {self.lines.first}, {self._named(place)}: no other row has the label "
                 f"{classes[0]!r}, and there are two besides; {_NAMED_BY_NUMBERS}"
             )
+        for text in counts:
+            if (remark := _REMARK.fullmatch(text)) and remark[1] in counts:
+                raise InputError(
+                    f"{self._named(place)}: received {text[:LONGEST_TEXT]!r} beside {remark[1]!r}; "
+                    "give a comment a line that begins with #"
+                )
         numbers = [number_text(text, self.lines.separator) for text in classes]
         return as_labels(numbers if all(map(is_number, numbers)) else classes)
 
-    def _left_out(self, index: int | None) -> Iterator[str]:
+    def _left_out(self, index: int | None, kept: Sequence[int]) -> Iterator[str]:
         """Yield sentences on columns that are left out."""
         if comments := len(self.lines.comments):
             yield f"{counted(comments, 'line')} of comments, which begin with #: left out"
@@ -213,9 +221,15 @@ class _Table:
             starts = (texts == [str(start + k) for k in range(len(texts))] for start in (0, 1))
             shown = ", ".join([*texts[:3], *["..."] * (len(texts) > 3)])
             does = "counts the rows" if any(starts) else f"names the rows ({shown[:LONGEST_TEXT]})"
-            yield f"the first column, without a name, {does}: left out"
+            assert self.header is not None
+            name = self.header[0]
+            called = "without a name" if name in _UNNAMED else f"called {name}"
+            yield f"the first column, {called}, {does}: left out"
         if self.columns.drop:
             yield f"left out as asked: {', '.join(self.columns.drop)}"
+        unused = [j for j in range(self.lines.width) if j not in (*kept, index, self.place)]
+        if self.columns.columns and unused:
+            yield f"not used, as asked: {', '.join(map(self._name, unused[:_MOST_NAMES]))}"
         if self.empty:
             places = ", ".join(str(j + 1) for j in sorted(self.empty))
             yield f"without a name and without an entry, left out: column {places}"
@@ -233,7 +247,7 @@ class _Table:
         else:
             words.append(f"names in line {self.lines.first}; coordinates {', '.join(names)}{more}")
         if self.place is not None:
-            words.append(f"labels {self._name(self.place)}")
+            words.append(f"labels in {self._named(self.place)}")
         return "; ".join(words)
 
     def _perhaps_names(self) -> Iterator[str]:
@@ -337,6 +351,8 @@ class _Table:
         said = (
             f"line {line}, {self._named(j)}: received {word[:LONGEST_TEXT]!r}, which is no number"
         )
+        if _REMARK.fullmatch(word):
+            return f"{said}; give a comment a line that begins with #"
         if mend := mend_of(word[:LONGEST_TEXT]):
             return f"{said}; {mend}"
         if _SEPARATED.search(word) and (self.lines.width == 1 or ";" in word):
@@ -385,15 +401,16 @@ class _Table:
 
     def _row_names(self) -> int | None:
         """Return 0 if the first column names or counts the rows: it has no name, entries differ."""
-        if self.header is None or self.header[0] not in _NO_NAMES or self.lines.width < 2:
+        named = self.header is not None and self.header[0].strip().lower() in _ROW_NAMES
+        if self.header is None or not (named or self.header[0] in _UNNAMED):
             return None
-        unused = self.place == 0 or 0 in self.empty
+        unused = self.place == 0 or 0 in self.empty or self.lines.width < 2
         names = self.header
         if unused or 0 not in self.columns.features_in(names, self.place) or self.columns.columns:
             return None
         text, times = Counter(self._column(0)).most_common(1)[0]
-        if times == 1:
-            return 0
+        if times == 1 or named:
+            return 0 if times == 1 else None
         raise InputError(
             f"the first column has no name, as row names have none, but {text[:LONGEST_TEXT]!r} "
             f"occurs {times} times; name it in line {self.lines.first} if it is a coordinate, or "
