@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -234,6 +235,34 @@ def test_rows_are_named_by_lines_where_some_are_left_out(said: Callable[..., str
     assert "3 rows overlap (line 5, 6, 7)" in printed
     write("a.csv", "# rows\n1,2\n\n0,0\n")
     assert "a.csv: line 4 is zero (1 such rows)" in said("a.csv", code=2)
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_a_column_that_counts_the_rows_is_used_with_a_note(
+    names: bool, said: Callable[..., str]
+) -> None:
+    frame = FRAME.assign(dose=range(1, 7))
+    write("a.csv", csv_of(frame, header=names))
+    first = said("a.csv", "--labels", "last", "--verdict").splitlines()[0]
+    column, drop = ("'dose'", "dose") if names else ("1", "1")
+    note = f"column {column} counts the rows; if it is no coordinate, leave it out: --drop {drop}"
+    assert first.endswith(note)
+    assert "counts" not in said("a.csv", "--labels", "last", "--verdict", "--drop", drop)
+
+
+def test_blank_lines_and_comments_between_spaces_count(said: Callable[..., str]) -> None:
+    text = as_write_table(NAMED).replace('"Volvo"', '\n  # a comment\n\t"Volvo"')
+    write("a.txt", text)
+    found = json.loads(said("a.txt", "--labels", "y", "--verdict", "--json"))
+    assert (found["lines"], found["verdict"]) == ([2, 3, 6, 7, 8, 9], VERDICT[0])
+
+
+def test_write_csv2_has_decimal_commas_and_row_names(said: Callable[..., str]) -> None:
+    write("a.csv", csv_of(NAMED, index=True, sep=";", decimal=",", quoting=csv.QUOTE_NONNUMERIC))
+    first, answer, *_ = said("a.csv", "--labels", "y", "--verdict").splitlines()
+    assert "names the rows (Mazda RX4, Fiat, Volvo, ...)" in first
+    assert "commas are read as decimal commas: 40,5 as 40.5" in first
+    assert "dose separates 'no' from 'yes' quasi-completely" in answer
 
 
 def test_r_data_with_numbers_as_row_names(said: Callable[..., str]) -> None:

@@ -47,6 +47,7 @@ _UNNAMED: Final = ("", "Unnamed: 0")  # of a row index: as files hold it, and as
 _ROW_NAMES: Final = ("rownames", "row.names", "row_names", "rowname")
 _REMARK: Final = re.compile(r"(.*\S)\s+#.*")
 _MOST_NAMES: Final = 8  # in a sentence
+_FEW: Final = 3  # Rows that may count on by chance
 
 
 def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -> Contents:
@@ -177,7 +178,8 @@ class _Table:
             contents.label = self._name(self.place)
             contents.classes = self._labels(classes, self.place)
         contents.lines, contents.reading = np.array(numbers), self._reading(count, kept)
-        contents.notes = [*self._left_out(index, kept), *commas, *self._perhaps_names()]
+        perhaps = [*self._perhaps_names(), *self._perhaps_index(contents, kept)]
+        contents.notes = [*self._left_out(index, kept), *commas, *perhaps]
         if dropped := count - len(contents.rows.values):
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
         return contents
@@ -256,6 +258,14 @@ class _Table:
         if self.header is None and counts_on(first):
             shown = ", ".join(first[:3]) + ", ..." * (len(first) > 3)
             yield f"line {self.lines.first} is read as a row, {shown}; {_NAMED_BY_NUMBERS}"
+
+    def _perhaps_index(self, contents: Contents, kept: Sequence[int]) -> Iterator[str]:
+        """Yield a sentence where the first column is used and counts the rows."""
+        first = contents.rows.values[:, 0]
+        start = first[0] if len(first) > _FEW and kept[0] == 0 else np.nan
+        if start in (0, 1) and np.array_equal(first, np.arange(start, start + len(first))):
+            drop = self.columns.option("drop", self._name(0))
+            yield f"{self._named(0)} counts the rows; if it is no coordinate, leave it out: {drop}"
 
     def _converted(
         self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
