@@ -205,7 +205,7 @@ IDS = "id,dose,age,y\n" + "".join(f"p{i},{line}\n" for i, line in enumerate(PLAI
         (PLAIN.replace("1,40.5,", "1,.,"), [], "line 2, column 'age': received '.', no value"),
         (PLAIN.replace("40.5", "40.5 # hm"), [], "give a comment a line that begins with #"),
         (PLAIN.replace("40.5,no", "40.5,no # hm"), [], "'no # hm' beside 'no'; give a comment"),
-        ("dose,y\n0,5,1\n1,5,2\n", [], "line 2 has 3 fields, the first has 2"),
+        ("dose,y\n0,5,1\n1,5,2\n", [], "line 2 has 3 fields, .* begin line 1 with ,"),
         ("dose,y\n1,0,\n2,1,\n", [], "line 2 has 3 fields, the first has 2; delete the sep"),
     ],
 )

@@ -184,7 +184,12 @@ class Lines:
             return f"{said}; delete the separator at its end, or end the first so too"
         if self.separator == "," and DECIMAL_COMMA.fullmatch(",".join(fields)):
             return f"{said}; give every row as many, and a decimal comma as a point"
-        return f"{said}; give every row as many, and nothing but the names of columns above them"
+        said = f"{said}; give every row as many, and nothing but the names of columns above them"
+        if int(found[3]) == self.width + 1 and int(found[2]) == 2:
+            said += (
+                f" (if rows begin with their names, begin line {self.first} with {self.separator})"
+            )
+        return said
 
 
 def _blank_until(text: str) -> int:
