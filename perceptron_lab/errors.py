@@ -22,6 +22,17 @@ class InputError(PlabError, ValueError):
     """An array, label vector or parameter that no algorithm can run on."""
 
 
+class RowError(InputError):
+    """A row that no algorithm can run on: its index from 0 on, and what is wrong with it."""
+
+    def __init__(self, row: int, fault: str) -> None:
+        super().__init__(row, fault)
+        self.row, self.fault = row, fault
+
+    def __str__(self) -> str:
+        return f"row {self.row} {self.fault}"
+
+
 class DataError(PlabError):
     """A data file that is missing, unreadable, truncated or not the registered one."""
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.doubles import LARGEST_WHOLE, Doubles, doubles_of
-from perceptron_lab.errors import InputError, counted, did_you_mean
+from perceptron_lab.errors import InputError, RowError, counted, did_you_mean
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
 
@@ -188,10 +188,8 @@ def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:
 
 def _refuse_rows(rows: IntArray) -> None:
     if len(rows):
-        raise InputError(
-            f"row {rows[0]} holds NaN or infinity ({len(rows)} such entries); remove or "
-            "replace them"
-        )
+        entries = f"({len(rows)} such entries)"
+        raise RowError(int(rows[0]), f"holds NaN or infinity {entries}; remove or replace them")
 
 
 def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
@@ -215,14 +213,10 @@ def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
         return
     first: Any = data[extreme[:1]]
     if abs(first).max() > 0:
-        raise InputError(
-            f"row {extreme[0]} has a norm outside 1e-150 .. 1e150 ({len(extreme)} such rows); "
-            "rescale them"
-        )
-    raise InputError(
-        f"row {extreme[0]} is zero ({len(extreme)} such rows); a zero row can never be strictly "
-        "positive: remove it"
-    )
+        outside = f"has a norm outside 1e-150 .. 1e150 ({len(extreme)} such rows)"
+        raise RowError(int(extreme[0]), f"{outside}; rescale them")
+    zero = f"is zero ({len(extreme)} such rows)"
+    raise RowError(int(extreme[0]), f"{zero}; a zero row can never be strictly positive: remove it")
 
 
 def check_kernel(matrix: FloatArray) -> None:
@@ -318,6 +312,8 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: Any = None) -> TwoC
         it is against the rest.
     """
     given = labels_of(labels, count)
+    if not given.size:
+        raise InputError("there are no examples; give a non-empty matrix")
     classes = _classes_in(given, _category_order(labels))
     if positive is not None and len(classes) > 1:
         return _against_rest(given, classes, positive)

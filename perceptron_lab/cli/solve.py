@@ -16,7 +16,7 @@ from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
-from perceptron_lab.datasets.formats.columns import LAST, Columns
+from perceptron_lab.datasets.formats.columns import LAST, Columns, listed_columns
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
@@ -99,6 +99,20 @@ def _bytes(text: str) -> int:
     metavar="VALUE",
     help="The label of the positive class, against all others; by default the larger of two, or "
     "the later in sorted order.",
+)
+@click.option(
+    "--drop",
+    metavar="COLUMN",
+    multiple=True,
+    help="Leave out a column of a table, by its name or number; may be repeated.",
+)
+@click.option(
+    "--columns",
+    "chosen",
+    metavar="A,B",
+    default="",
+    help="The columns of a table that are coordinates, by names or numbers; the others but that of "
+    "--labels are left out.",
 )
 @click.option(
     "--memory",
@@ -208,6 +222,8 @@ def command(
     one_hot: bool,
     reference: tuple[str, ...],
     positive: str | None,
+    drop: tuple[str, ...],
+    chosen: str,
     memory: int | None,
     margin: Margin,
     algorithm: str,
@@ -240,7 +256,16 @@ def command(
             f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
         ) from None
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
-    columns = Columns(labels, rows, drop_missing, one_hot, reference=reference, positive=positive)
+    columns = Columns(
+        labels,
+        rows,
+        drop_missing,
+        one_hot,
+        drop,
+        listed_columns(chosen, divided=True),
+        reference=reference,
+        positive=positive,
+    )
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"
     if verdict:
@@ -253,18 +278,19 @@ def command(
         form = {"as_json": as_json, "verbose": verbose}
         return _tell_ellipsoids(file, columns, budget_seconds, plot, **form)
     if optimum:
-        read = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
+        read: Any = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
         given = {name: value for name, value in unused.items() if name != "-s"}
-        _refuse_given("--optimum", given | read | {"--one-hot": one_hot, "--plot": plot})
-        _refuse_given("--optimum", {"--positive": positive})
+        read |= {"--one-hot": one_hot, "--drop": drop, "--columns": chosen}
+        read |= {"--positive": positive, "--reference": reference}
+        _refuse_given("--optimum", given | read | {"--plot": plot})
 
     def found_in(watch: Watch | None, stop: Stop) -> Answer:
         asked: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         asked |= {"budget": budget, "seed": seed, "watch": watch, "stop": stop}
         if optimum:
             return optimum_answer(file, width=_width(goal), **asked)
-        read: Any = {"memory": memory, "margin": margin, "oracles": oracles, "goal": goal}
-        return answer(file, columns, **read, **asked)
+        reading: Any = {"memory": memory, "margin": margin, "oracles": oracles, "goal": goal}
+        return answer(file, columns, **reading, **asked)
 
     with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
         found = found_in(watch, interrupt.asked)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -30,6 +31,8 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.datasets.formats.columns import Contents
+from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import InputError
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.numerics.exact_texts import exact_text
@@ -99,6 +102,53 @@ def of_table(path: Path, system: ConicSystem) -> Reading | None:
     rows = _rows_of(operator)
     readings = (Reading(fields, content, path) for fields in _fields_of_text(content, rows))
     return next((reading for reading in readings if _yields(reading, rows)), None)
+
+
+def of_contents(contents: Contents, system: ConicSystem) -> Reading | None:
+    """Return the rows of a text that no checker reads as it is, to be written, or None.
+
+    The numbers are the decimals that were read, without the columns and rows that were left out.
+    They are compared with a system as for :func:`of_table`.
+    """
+    table = _decimals_of(contents)
+    if table is None or table.size > MOST_ENTRIES:
+        return None
+    names = list(contents.features or [])
+    if contents.classes is not None:
+        labels = [str(_whole(label)) for label in np.asarray(contents.classes).tolist()]
+        if any(re.search(r"[,\s]", label) for label in labels):
+            labels = [str(sorted({*labels}).index(label)) for label in labels]
+        table, names = np.column_stack([table, np.array(labels, object)]), [*names, "label"]
+    named = contents.features is not None and not any(
+        re.fullmatch(checker().NO_NAME, name, re.IGNORECASE) or re.search(r'[",\s]', name)
+        for name in names
+    )
+    lines = [",".join(line) for line in ([names] * named) + table.tolist()]
+    content = ("\n".join(lines) + "\n").encode()
+    rows = _rows_of(system.operator)
+    readings = (Reading(fields, content) for fields in _fields_of_text(content, rows))
+    return next((reading for reading in readings if _yields(reading, rows)), None)
+
+
+def _decimals_of(contents: Contents) -> Any:
+    """Return the numbers of a text as decimals in texts, shape ``(m, n)``; None if unknown."""
+    rows = contents.rows
+    if contents.decimals is not None:
+        decimals = contents.decimals
+    elif not isinstance(rows, Doubles) or not isinstance(rows.values, np.ndarray):
+        return None
+    elif rows.whole is not None:
+        places = len(str(int(rows.multiple))) - 1
+        decimals = np.vectorize(lambda x: Decimal(int(x)).scaleb(-places), [object])(rows.whole)
+    elif rows.roundings:
+        return None
+    else:
+        decimals = np.vectorize(Decimal, [object])(rows.values)
+    return np.vectorize(lambda x: format(x, "f"), [object])(decimals)
+
+
+def _whole(label: Any) -> Any:
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _fields_of_text(content: bytes, rows: FloatArray) -> Iterator[dict[str, Any]]:

@@ -22,6 +22,7 @@ from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.running.privacy import portable
 from perceptron_lab.experiments.storage.rows import Row, Run, row_of
+from perceptron_lab.experiments.verdict_answers import reading_line
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
@@ -78,15 +79,18 @@ class Answer:
         system, result, labels = self.problem.system, self.result, self.problem.labels
         size = f"{counted(system.constraints, 'constraint')}, dimension {system.unknowns}"
         classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
-        notes = [*self.problem.notes, *(self._course if verbose else [])]
-        lines = [f"{self.file}: {self.sentence}", str(result)]
+        notes = [*self._said.get("notes", []), *(self._course if verbose else [])]
+        read = reading_line(self.file, self.problem.reading, self.left_out)
+        lines = [f"{read}{self.file}: {self.sentence}", str(result)]
         if isinstance(result, LinearResult):
             lines += self._exact_lines(result)
         elif len(result.point) and result.status is not Status.INFEASIBLE:
             lines.append(f"  point: {_entries(result.point, self.coordinates.__getitem__)}")
         if result.weights is not None and not isinstance(result, LinearResult):
             of = f"{np.count_nonzero(result.weights)} of {len(result.weights)} weights are not 0"
-            entries = _entries(result.weights, lambda i: f"row {i + 1}")
+            at, kind = self.problem.lines, "row" if self.problem.lines is None else "line"
+            numbers = range(1, len(result.weights) + 1) if at is None else at
+            entries = _entries(result.weights, lambda i: f"{kind} {numbers[i]}")
             shown = f": {entries}" if system.cone.of_rows else ""
             lines.append(f"  {of}{shown}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
@@ -200,8 +204,15 @@ class Answer:
             "weights": None if result.weights is None else _listed(result.weights),
             "labels": None if labels is None else asdict(labels),
             "features": None if features is None else list(features),
+            "reading": self.problem.reading,
+            "lines": self._lines(),
             "certificate": result.certificate | self._said,
         }
+
+    def _lines(self) -> list[int] | None:
+        """Return the line of the file of each row; None without lines, or with too many rows."""
+        lines = self.problem.lines
+        return None if lines is None or len(lines) > MOST_NUMBERS else lines.tolist()
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from perceptron_lab.datasets.formats.file_contents import read_contents, told
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import InputError
+from perceptron_lab.experiments.verdict_answers import reading_line
 from perceptron_lab.inputs import refuse_rounded
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.results import FloatArray, Status
@@ -41,6 +42,8 @@ class EllipsoidAnswer:
     separations
         Class inside -> its separation from the other one; the larger label first, and it alone
         where no time is left for the other.
+    reading, notes
+        How a text was read, in a sentence, and sentences on what was left out.
     """
 
     file: Path
@@ -48,13 +51,15 @@ class EllipsoidAnswer:
     classes: Any
     features: list[str] | None
     separations: dict[Any, Separation]
+    reading: str = ""
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the separations for a reader; if verbose, with the solver and the proof."""
-        lines = []
+        lines = reading_line(self.file, self.reading, self.notes).splitlines()
         for inside in set(self.classes.tolist()) - self.separations.keys():
             lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
         for inside, found in self.separations.items():
@@ -77,6 +82,8 @@ class EllipsoidAnswer:
         return {
             "file": self.file.name,
             "features": self.features,
+            "reading": self.reading,
+            "notes": list(self.notes),
             "separations": [
                 {
                     "inside": inside,
@@ -162,4 +169,5 @@ def ellipsoid_answer(
                     break
                 most = share * seconds_left()
                 separations[inside] = maximal_separation(*rows, max_seconds=most)
-    return EllipsoidAnswer(file, dense, classes, contents.features, separations)
+    told_of = contents.reading, tuple(contents.notes)
+    return EllipsoidAnswer(file, dense, classes, contents.features, separations, *told_of)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,25 +35,29 @@ class VerdictAnswer:
         The verdict.
     notes
         Sentences on what was left out of the file.
+    reading
+        How a text was read, in a sentence; empty for other files.
     """
 
     file: Path
     columns: Columns
     found: SeparationVerdict
     notes: tuple[str, ...]
+    reading: str = ""
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the verdict for a reader; if verbose, with the method of its proof."""
-        method = [f"method: {self.found.method}"] if verbose else []
-        lines = [f"  {note}" for note in (*method, *self.notes)]
-        return "\n".join([f"{self.file}: {self.found}", *lines])
+        method = f"\n  method: {self.found.method}" if verbose else ""
+        read = reading_line(self.file, self.reading, self.notes)
+        return f"{read}{self.file}: {self.found}{method}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values, after the name of the file."""
-        return {"file": self.file.name} | self.found.as_json() | {"notes": list(self.notes)}
+        said = {"notes": list(self.notes), "reading": self.reading}
+        return {"file": self.file.name} | self.found.as_json() | said
 
     def save(self, path: Path) -> None:
         """Write the verdict with the sha256 of its data, so that ``plab verify`` proves it again.
@@ -98,15 +102,29 @@ def verdict_answer(
     """
     columns = columns or Columns()
     with told(file):
-        given, notes = labelled_file(file, columns)
-        found = decided(given, max_seconds=seconds, asked=asked)
-    return VerdictAnswer(file, columns, found, notes)
+        given, contents = labelled_file(file, columns)
+        found = replace(decided(given, max_seconds=seconds, asked=asked), lines=contents.lines)
+    return VerdictAnswer(file, columns, found, tuple(contents.notes), contents.reading)
+
+
+def reading_line(file: Path, reading: str, notes: Sequence[str]) -> str:
+    """Return the line before an answer that says how its file was read; empty where that is plain.
+
+    Parameters
+    ----------
+    reading
+        The sentence of a text; empty for files whose numbers are stored as such.
+    notes
+        Sentences on what was left out.
+    """
+    said = "; ".join(filter(None, [reading, *notes]))
+    return f"{file}: read as {said}\n" if reading else f"{file}: {said}\n" if said else ""
 
 
 def labelled_file(
     file: Path, columns: Columns, *, leave_out: bool = True
-) -> tuple[Labelled, tuple[str, ...]]:
-    """Return the labelled rows of a file, exactly, and sentences on what was left out of it.
+) -> tuple[Labelled, Contents]:
+    """Return the labelled rows of a file, exactly, and its contents.
 
     ``leave_out`` is as for :func:`~perceptron_lab.verdicts.labelled.labelled_of`.
     """
@@ -122,8 +140,7 @@ def labelled_file(
         positive=contents.positive,
         leave_out=leave_out,
     )
-    given = replace(given, reference_levels=contents.reference_levels)
-    return given, tuple(contents.notes)
+    return replace(given, reference_levels=contents.reference_levels), contents
 
 
 def _exact(contents: Contents) -> Doubles:

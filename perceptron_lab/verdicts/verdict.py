@@ -79,6 +79,8 @@ class SeparationVerdict:
     reference_levels
         Column of texts -> the level that the coefficients of its other levels are compared with,
         where ``--one-hot`` encoded columns of a file.
+    lines
+        The line of the file that each row begins in, from 1 on; None where rows have no lines.
     """
 
     verdict: str
@@ -92,6 +94,7 @@ class SeparationVerdict:
     intercept: str | None = None
     constant_columns: tuple[str, ...] = ()
     reference_levels: Mapping[str, str] = field(default_factory=dict)
+    lines: IntArray | None = None
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -205,6 +208,7 @@ class SeparationVerdict:
             "separated_rows": self.separated_rows.tolist(),
             "overlap_rows": self.overlap_rows.tolist(),
             "zero_rows": self.zero_rows.tolist(),
+            "lines": None if self.lines is None else self.lines.tolist(),
             "unidentified": list(self.unidentified),
             "method": self.method,
             "certificate": self.certificate,
@@ -327,7 +331,9 @@ class SeparationVerdict:
         overlap, separated = self.overlap_rows, self.separated_rows
         said = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
         if 0 < len(overlap) <= _MOST_ROWS:
-            said += f" (row {', '.join(str(i + 1) for i in overlap.tolist())})"
+            places = overlap + 1 if self.lines is None else self.lines[overlap]
+            kind = "row" if self.lines is None else "line"
+            said += f" ({kind} {', '.join(map(str, places.tolist()))})"
         return f"{said}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
 
 

@@ -71,7 +71,9 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
 def test_the_answer_is_a_sentence(
     words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(capsys, *words).startswith(sentence)
+    reading, answer = said(capsys, *words).split("\n", 1)
+    assert reading.startswith(f"{words[0]}: read as ")
+    assert answer.startswith(sentence)
 
 
 def test_coordinates_have_the_names_of_features(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +82,7 @@ def test_coordinates_have_the_names_of_features(capsys: pytest.CaptureFixture[st
     named = zip(("length", "width", "constant"), point, strict=True)
     assert f"  point: {', '.join(f'{name} {value:.6g}' for name, value in named)}" in printed
     assert "  6 constraints, dimension 3; 'versicolor' against 'setosa'; auto" in printed
-    assert " of 6 weights are not 0: row " in printed
+    assert " of 6 weights are not 0: line " in printed
     assert "  point: y_1 " in said(capsys, "rows.csv")
 
 
@@ -326,7 +328,7 @@ def test_a_bound_of_overlapping_classes_tells_of_the_exact_verdict(
     Path("line.csv").write_text("a,b,kind\n1,1,x\n2,2,y\n3,3,x\n4,4,y\n")
     words = ["--algorithm", "von-neumann", "--goal", "margin_upper=0.01"]
     printed = said(capsys, "line.csv", "--labels", "kind", *words)
-    assert "--verdict says exactly whether the classes overlap" in printed.splitlines()[0]
+    assert "--verdict says exactly whether the classes overlap" in printed.splitlines()[1]
     assert "--verdict" not in said(capsys, "rows.csv", "--goal", "margin_upper=0.9", *words[:2])
     assert "'x' and 'y' overlap" in said(capsys, "line.csv", "--labels", "kind", "--verdict")
 

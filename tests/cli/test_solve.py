@@ -72,6 +72,8 @@ def test_rows_are_a_homogeneous_system(name: str, capsys: pytest.CaptureFixture[
     write_rows(name, ROWS)
     assert main(["solve", name, "--save", "answer.npz"]) == 0
     printed = capsys.readouterr().out.splitlines()
+    if name.endswith(("sv", "SV")):
+        assert printed.pop(0).startswith(f"{name}: read as 3 rows, columns separated by ")
     there = f"{name}: there is a point with all inequalities strict, unit margin "
     assert printed[0].startswith(there)
     assert printed[1].startswith("FEASIBLE (proved): ")
@@ -163,7 +165,7 @@ def test_limits_and_bounds_are_results(
     write_text("a.csv", OPPOSITE)
     assert main(["solve", "a.csv", "--algorithm", "mirror-prox", *options]) == 0
     printed = capsys.readouterr().out
-    assert printed.splitlines()[1].startswith((status, "INFEASIBLE (proved)"))
+    assert printed.splitlines()[2].startswith((status, "INFEASIBLE (proved)"))
 
 
 def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,10 +174,10 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     assert main([*arguments, "--oracle", "cyclic"]) == 0
     row = json.loads(capsys.readouterr().out)
     known = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
-    beside = ["point", "weights", "labels", "features", "certificate"]
+    beside = ["point", "weights", "labels", "features", "reading", "lines", "certificate"]
     assert list(row) == [*known, "algorithm.initial", "algorithm.normalized", *beside]
     assert (np.array(ROWS) @ row["point"] > 0).all()
-    assert (row["labels"], row["features"]) == (None, None)
+    assert (row["labels"], row["features"], row["lines"]) == (None, None, [1, 2, 3])
     assert row["parameters"] == {"initial": "zero", "normalized": True}
     assert (row["algorithm.initial"], row["algorithm.normalized"]) == ("zero", True)
     assert (row["problem"], row["constraints"], row["dimension"]) == ("a.csv", 3, 2)
@@ -215,7 +217,8 @@ def test_a_failed_run_is_exit_code_1(
             "Error: none.csv: no such file (did you mean 'a.csv'?); give one that ends with .dat-s",
         ),
         (["."], "Error: .: it is a folder; give a file that ends with .dat-s, .rud"),
-        (["a.xlsx"], "Error: a.xlsx: nothing is known of such files; allowed are .dat-s: a sem"),
+        (["a.doc"], "Error: a.doc: nothing is known of such files; allowed are .dat-s: a sem"),
+        (["a.xlsx"], "Error: a.xlsx: a file of Excel is not read; export it from Excel as CSV"),
         (["a.csv", "--algorithm", "auot"], "Error: unknown algorithm 'auot'"),
         (
             ["a.csv", *PERCEPTRON, "--oracle", "cholesky"],
@@ -253,7 +256,8 @@ def test_a_wrong_command_line_is_exit_code_2(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_text("a.csv", ROWS)
-    Path("a.xlsx").touch()
+    for name in ("a.xlsx", "a.doc"):
+        Path(name).touch()
     Path("a.dat-s").write_text(SDPA)
     assert main(["solve", *arguments]) == 2
     printed = capsys.readouterr()
@@ -280,7 +284,7 @@ def test_a_wrong_command_line_is_exit_code_2(
         ("a.csv", "1,2\n3,inf\n", "line 2, column 2: received 'inf'; give finite numbers"),
         ("a.tsv", "1\t1e999\n", "line 1, column 2: received '1e999'; give finite numbers"),
         ("a.csv", "x,y\nNA,2\n", "line 2, column 'x': received 'NA', no value"),
-        ("a.csv", "1,2\n0,0\n", "row 1 is zero"),
+        ("a.csv", "1,2\n0,0\n", "a.csv: line 2 is zero (1 such rows); a zero row"),
         (
             "a.csv",
             b"1,2\n\xff,3\n",

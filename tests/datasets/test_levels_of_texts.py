@@ -100,7 +100,7 @@ def test_levels_are_those_of_the_rows_that_are_used(tmp_path: Path) -> None:
 
 def test_marks_in_names_and_levels(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("a=b,ill\nx,0\nc=d,1\n")
+    path.write_text("a=b,ill\nx,0\nc=d,1\nx,1\n")
     found = read_contents(path, Columns("ill", one_hot=True, reference=("a=b=x",)))
     assert found.features == ["a=b=c=d"]
 
@@ -146,7 +146,7 @@ def test_truth_values_are_numbers(words: tuple[str, str], one_hot: bool, tmp_pat
 
 def test_a_text_among_truth_values_is_none(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("smoke,ill\nTrue,0\nmaybe,1\nFalse,1\n")
+    path.write_text("smoke,ill\nTrue,0\nmaybe,1\nFalse,1\nTrue,1\n")
     with pytest.raises(DataError, match=r"column 'smoke': received 'True', which is no number"):
         read_problem(path, Columns("ill"))
     names = read_contents(path, Columns("ill", one_hot=True)).features

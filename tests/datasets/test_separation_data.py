@@ -14,6 +14,8 @@ from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, Tex
 from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.errors import InputError
+from perceptron_lab.verdicts.labelled import labelled
+from perceptron_lab.verdicts.separation import decided
 from tests.verdicts.labelled_systems import KINDS, Labelled, truth
 
 EXTREMES = list(product(KINDS, (0, 30), (False, True)))
@@ -45,7 +47,10 @@ def test_the_answer_by_construction_is_ours(kind: str, gap: int, degenerate: boo
         found = separation(task.examples, task.labels)
         assert found.verdict == known.verdict
         np.testing.assert_array_equal(found.separated_rows, np.flatnonzero(known.separated))
-        assert tuple(found.coefficients.values()) == known.classes
+        constant = len(known.classes) - len(found.coefficients)
+        assert constant == len(found.constant_columns)
+        whole = decided(labelled(task.examples, task.labels, leave_out=False))
+        assert tuple(whole.coefficients.values()) == known.classes
 
 
 def test_degenerate_examples_repeat_rows_and_have_dependent_columns() -> None:

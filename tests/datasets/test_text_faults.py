@@ -145,7 +145,7 @@ def test_what_is_no_number_in_python_alone_is_none(tmp_path: Path) -> None:
         ("a;b\n\u22121;2\n", r"write the minus sign as -"),
         ("a,b\n50%,2\n", r"write the number alone"),
         ("a,b\n-,2\n3,4\n", r"received '-', which is no number, as others of the column are"),
-        ("a|b\n1|2\n", r"separate all columns by commas, all by semicolons, or all by tabs"),
+        ("a:b\n1:2\n", r"separate all columns by commas, all by semicolons, or all by tabs"),
         ("a,2020\n1,2\n", rf"line 1, column 1: received 'a', which is no number; {LETTER}"),
         ("a,b\n#N/A,2\n", r"received '#N/A', no value; fill it, or leave such rows out: --drop-m"),
         ("a,b,c\n1,2,3\n4,5\n", r"line 3 has 2 fields, the first has 3; give every row as many"),

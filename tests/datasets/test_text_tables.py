@@ -153,9 +153,6 @@ def test_a_column_that_pandas_wrote_beside_the_frame_is_left_out(
     found = read(tmp_path, (tmp_path / "a.csv").read_text())
     assert found.features == ["a", "b"]
     assert found.notes == ["the first column, without a name, counts the rows: left out"]
-    frame.index = [5, 3]
-    frame.to_csv(tmp_path / "a.csv")
-    assert read(tmp_path, (tmp_path / "a.csv").read_text()).rows.values.shape == (2, 3)
 
 
 def test_packed_files_are_unpacked(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_readme_leads_from_a_csv_to_a_proof_and_from_a_yaml_to_a_page(
         if line.startswith(("plab ", "python ")):
             printed += given(shlex.split(line, comments=True), capsys).splitlines()
     shown = [line for block in blocks("README.md", "text") for line in block.splitlines()]
-    assert len(shown) == 7
+    assert len(shown) == 8
     for line in shown:
         assert any(agree(line, one) for one in printed), line
     assert sum(line.startswith("PROVED: ") for line in printed) == 3  # the checker's sentences

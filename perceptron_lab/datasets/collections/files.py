@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import (
+    BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
     ValidationInfo,
@@ -55,6 +56,18 @@ def stem_of(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64]
 
 
+def _listed(given: Any) -> Any:
+    """Return names of columns as a list; a text is one."""
+    return [given] if isinstance(given, str) else given
+
+
+def _divided(given: Any) -> Any:
+    """Return names of columns as a list; a text holds several, with commas between them."""
+    from perceptron_lab.datasets.formats.columns import listed_columns
+
+    return list(listed_columns(given, divided=True)) if isinstance(given, str) else given
+
+
 @refusing
 @dataclass(frozen=True, config=STRICT)
 class Files(Dataset):
@@ -92,12 +105,18 @@ class Files(Dataset):
     positive
         The label of the positive class, against all others, of which there may be several; by
         default the larger of two.
+    drop
+        Columns that are left out, by names or numbers (default: none).
+    columns
+        The columns that are coordinates, by names or numbers (default: all others but row names).
     margin
         ``unit`` (default: rows are divided by their norms), ``directional`` (rows as given) or, of
         labelled examples, ``geometric`` (half the distance of the classes' hulls).
     test_fraction
         Of the examples, 0 (default) to below 1, not used for training.
     """
+
+    added_later: ClassVar = ("drop", "columns")
 
     files: Annotated[list[str], Field(min_length=1)]
     labels: str | None = None
@@ -106,6 +125,8 @@ class Files(Dataset):
     one_hot: bool = False
     reference: list[str] | None = None
     positive: str | int | float | None = None
+    drop: Annotated[list[str] | None, BeforeValidator(_listed)] = None
+    columns: Annotated[list[str] | None, BeforeValidator(_divided)] = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
@@ -145,11 +166,13 @@ class Files(Dataset):
 
         self.check_name(name)
         path = self.own_file(name, base)
+        chosen = tuple(self.drop or ()), tuple(self.columns or ())
         columns = ConfiguredColumns(
             self.labels,
             self.rows,
             self.drop_missing,
             self.one_hot,
+            *chosen,
             reference=tuple(self.reference or ()),
             positive=None if self.positive is None else str(self.positive),
         )

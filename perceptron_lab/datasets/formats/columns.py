@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -51,6 +52,11 @@ class Columns:
     one_hot
         Whether each level (value) of a column of texts but one becomes a column of zeros and ones;
         otherwise texts are refused.
+    drop
+        Columns that are left out, each by its name or its number from 1 on.
+    columns
+        The columns that are coordinates, likewise, or a text with commas between them; empty for
+        all but those of labels, of row names and of ``drop``. They keep the order of the file.
     reference
         ``COLUMN=LEVEL`` each: with ``one_hot``, the level of a column of texts that gets no column;
         by default the first one in sorted order.
@@ -62,6 +68,8 @@ class Columns:
     rows: bool = False
     drop_missing: bool = False
     one_hot: bool = False
+    drop: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
     positive: str | None = None
 
@@ -75,6 +83,8 @@ class Columns:
             )
         if self.labels is not None and self.rows:
             raise InputError("labels and rows both; rows have no labels: leave one out")
+        object.__setattr__(self, "drop", listed_columns(self.drop))
+        object.__setattr__(self, "columns", listed_columns(self.columns, divided=True))
 
     def option(self, name: str, value: str = "") -> str:
         """Return how one of these is asked for, with a value if it takes one: ``--labels kind``."""
@@ -85,24 +95,32 @@ class Columns:
 
         Columns whose places are in ``empty`` are never the last one.
         """
-        labels = self.labels
-        if labels is None:
-            return None
-        if labels in names:
-            if names.count(labels) > 1:
-                raise InputError(f"{names.count(labels)} columns are called {labels!r}; rename one")
-            return names.index(labels)
-        if labels == LAST:
-            return max((j for j in range(len(names)) if j not in empty), default=0)
-        if not (labels.isascii() and labels.isdigit()):
+        return None if self.labels is None else place_of(self.labels, names, empty)
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that are asked for by names, and not by numbers."""
+        asked = (*([] if self.labels is None else [self.labels]), *self.drop, *self.columns)
+        return [name for name in asked if not name.isdigit()]
+
+    def features_in(self, names: Sequence[str], labels: int | None) -> list[int]:
+        """Return the places of the columns that are coordinates, by ``drop`` and ``columns``.
+
+        Parameters
+        ----------
+        names
+            Of all columns.
+        labels
+            The place of the labels, or None.
+        """
+        dropped = {place_of(name, names) for name in self.drop}
+        chosen = {place_of(name, names) for name in self.columns} or {*range(len(names))}
+        both = sorted(dropped & ({labels} | (chosen if self.columns else set())) - {None})
+        if both:
             raise InputError(
-                f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
-                f"first line, a number from 1 to {len(names)}, or {LAST}"
+                f"column {names[both[0]]!r} is to be left out and used; delete one of the two"
             )
-        if len(labels) > _LONGEST_COUNT or not 1 <= int(labels) <= len(names):
-            shown = f"{labels[:_LONGEST_COUNT]}{'...' * (len(labels) > _LONGEST_COUNT)}"
-            raise InputError(f"there is no column {shown}; give 1 to {len(names)}, or {LAST}")
-        return int(labels) - 1
+        return [j for j in range(len(names)) if j in chosen - dropped and j != labels]
 
     def reference_levels(
         self, levels: Mapping[str, Sequence[str]], *, intercept: bool
@@ -191,6 +209,10 @@ class Contents:
         The name of the column of labels; None likewise.
     notes
         Sentences on what was left out.
+    reading
+        How a text was read, in a sentence; empty for other files.
+    lines
+        The number of the line that each row begins in, shape ``(m,)``; None where there are none.
     decimals
         The rows as decimals, an array of objects, where they were asked for, and neither the
         doubles of ``rows`` nor a multiple of them are exact; None otherwise.
@@ -212,6 +234,9 @@ class Contents:
     def two_classes(self) -> TwoClasses:
         """Return the labels, of which there are some, as those of two classes."""
         return two_classes(self.classes, len(self.classes), self.positive)
+
+    reading: str = ""
+    lines: Any = None
 
     def in_memory(self) -> Doubles:
         """Return the rows as an array or a CSR array."""
@@ -242,6 +267,46 @@ def _column_and_level(reference: str, levels: Mapping[str, Sequence[str]]) -> tu
     else:
         said = f"no column of texts is called {pairs[0][0]!r}{did_you_mean(pairs[0][0], levels)}"
     raise InputError(f"reference {reference!r}: {said}; the levels are {shown or '(none)'}")
+
+
+def place_of(name: str, names: Sequence[str], empty: Collection[int] = ()) -> int:
+    """Return the place of a column, from 0 on, by its name, its number from 1 on, or ``last``.
+
+    Parameters
+    ----------
+    names
+        Of all columns.
+    empty
+        Places of columns that are never the last one.
+    """
+    if name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{names.count(name)} columns are called {name!r}; rename one")
+        return names.index(name)
+    if name == LAST:
+        return max((j for j in range(len(names)) if j not in empty), default=0)
+    if not (name.isascii() and name.isdigit()):
+        raise InputError(
+            f"no column is called {name!r}{did_you_mean(name, names)}; give a name of the "
+            f"first line, a number from 1 to {len(names)}, or {LAST}"
+        )
+    if len(name) > _LONGEST_COUNT or not 1 <= int(name) <= len(names):
+        shown = f"{name[:_LONGEST_COUNT]}{'...' * (len(name) > _LONGEST_COUNT)}"
+        raise InputError(f"there is no column {shown}; give 1 to {len(names)}, or {LAST}")
+    return int(name) - 1
+
+
+def listed_columns(given: str | Sequence[str], *, divided: bool = False) -> tuple[str, ...]:
+    """Return names of columns; a text is one, or if ``divided`` names with commas between them.
+
+    A name with a comma is put in quotation marks: ``"a, b",c``.
+    """
+    if isinstance(given, str):
+        given = next(csv.reader([given], skipinitialspace=True), []) if divided else [given]
+    names = tuple(map(str, given))
+    if not all(names):
+        raise InputError("a column without a name is asked for; give a name, or a number from 1 on")
+    return names
 
 
 def refuse_repeated(names: Sequence[str]) -> None:

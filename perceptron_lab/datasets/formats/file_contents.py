@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zipfile import ZipFile
 
 import numpy as np
@@ -27,7 +27,15 @@ from perceptron_lab.datasets.formats.row_files import (
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.formats.text_tables import read_text
 from perceptron_lab.doubles import LEAST_NORMAL, Doubles
-from perceptron_lab.errors import DataError, InputError, MissingDataError, PlabError, did_you_mean
+from perceptron_lab.errors import (
+    DataError,
+    InputError,
+    MissingDataError,
+    PlabError,
+    RowError,
+    counted,
+    did_you_mean,
+)
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.printed_numbers import of_short_decimals
 
@@ -47,6 +55,30 @@ FORMATS: Final = {
     ".lp": "the same (LP)",
 }
 """End of a file's name -> what such a file holds; texts and MPS files may be packed, as .csv.gz."""
+
+
+def _foreign(program: str, reader: str, way: str = "") -> str:
+    """Return what to do about a file of another program."""
+    save = way or f"export it from {program} as CSV (UTF-8) or Parquet"
+    return f"a file of {program} is not read; {save}, or pass a frame that {reader} reads"
+
+
+_EXCEL: Final = _foreign("Excel", "pandas.read_excel")
+_SAS: Final = _foreign("SAS", "pandas.read_sas")
+_R: Final = _foreign("R", "pyreadr", "write it in R by write.csv(x, FILE, row.names = FALSE)")
+FOREIGN: Final = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb"), _EXCEL),
+    ".ods": _foreign("LibreOffice", "pandas.read_excel"),
+    ".dta": _foreign("Stata", "pandas.read_stata"),
+    **dict.fromkeys((".sav", ".zsav"), _foreign("SPSS", "pandas.read_spss")),
+    **dict.fromkeys((".sas7bdat", ".xpt"), _SAS),
+    ".arff": _foreign("Weka", "pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0])"),
+    **dict.fromkeys((".rds", ".rdata", ".rda"), _R),
+    ".feather": _foreign("Arrow", "pandas.read_feather", "save it as Parquet"),
+    ".json": _foreign("JSON", "pandas.read_json", "save it as CSV or Parquet"),
+    **dict.fromkeys((".dat", ".data", ".tab", ".psv"), "if it is text, let its name end with .txt"),
+}
+"""End of a file's name, of another program -> how its table is read."""
 
 _TEXTS: Final = (".csv", ".tsv", ".txt")
 LINEAR: Final = (".mps", ".lp")
@@ -72,6 +104,17 @@ def told(path: Path) -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def in_lines(lines: Any) -> Iterator[None]:
+    """Let errors about a row name its line in the file, where there are lines."""
+    try:
+        yield
+    except RowError as error:
+        if lines is None:
+            raise
+        raise InputError(f"line {lines[error.row]} {error.fault}") from None
+
+
 def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) -> None:
     """Refuse what cannot be asked of a kind of files."""
     if columns.labels is not None and kind not in _LABELLED:
@@ -83,6 +126,11 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
         raise DataError(
             f"{path}: {columns.option('positive', columns.positive)} chooses a class of labels; a "
             f"{kind} file holds {FORMATS[kind]}: leave the option out"
+        )
+    if (columns.drop or columns.columns) and kind not in (*_TEXTS, ".parquet"):
+        raise DataError(
+            f"{path}: columns are chosen by name or number in {', '.join(_TEXTS)} and .parquet "
+            "files only; leave the option out"
         )
     if (columns.drop_missing or columns.one_hot) and kind not in _TEXTS:
         raise DataError(
@@ -117,6 +165,8 @@ def kind_of(path: Path) -> str:
     packed = name.endswith(".gz")
     kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)
     if kind is None or (packed and kind not in _PACKED):
+        if advice := next((FOREIGN[end] for end in FOREIGN if name.endswith(end)), ""):
+            raise DataError(f"{path}: {advice}")
         known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
         raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
     return kind
@@ -155,7 +205,7 @@ def _read(path: Path, kind: str, columns: Columns, memory: int | None, *, exact:
                 from sklearn.datasets import load_svmlight_file
 
                 examples, classes = load_svmlight_file(str(path))
-                return Contents(printed_entries(path, sp.csr_array(examples)), classes)
+                return _svmlight(path, sp.csr_array(examples), classes)
         return read_text(path, kind, columns, exact=exact)
     except (PlabError, MemoryError):
         raise
@@ -166,15 +216,19 @@ def _read(path: Path, kind: str, columns: Columns, memory: int | None, *, exact:
 
 
 def _parquet(path: Path, columns: Columns, memory: int) -> Contents:
-    names = parquet_names(path)
+    names, index = parquet_names(path)
     place = columns.place_in(names)
+    asked = [names[j] for j in columns.features_in(names, place)]
+    left_out = [name for name in index if name in asked and not columns.columns]
+    features = [name for name in asked if name not in left_out]
+    notes = [f"the row index of the frame is left out: {', '.join(left_out)}"] * bool(left_out)
+    if columns.drop:
+        notes.append(f"left out as asked: {', '.join(columns.drop)}")
+    rows = ParquetRows(path, memory, names=features)
     if place is None:
-        rows = ParquetRows(path, memory)
-        columns.refuse_hidden_labels(names, parquet_column(path, names[-1]))
-        return Contents(rows, features=names)
-    rows = ParquetRows(path, memory, omitted=names[place])
-    features = [name for name in names if name != names[place]]
-    return Contents(rows, parquet_column(path, names[place]), features, names[place])
+        columns.refuse_hidden_labels(features, parquet_column(path, features[-1]))
+        return Contents(rows, features=features, notes=notes)
+    return Contents(rows, parquet_column(path, names[place]), features, names[place], notes)
 
 
 def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
@@ -227,6 +281,23 @@ def _archive(path: Path) -> Contents:
         f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
         "and y (examples and labels)"
     )
+
+
+def _svmlight(path: Path, examples: sp.csr_array, classes: Any) -> Contents:
+    """Return examples in svmlight's format; an index 0 in the file makes its first feature x_0."""
+    contents = Contents(printed_entries(path, examples), classes)
+    lines = path.read_bytes().split(b"\n")
+    numbers = [at for at, line in enumerate(lines, 1) if line.partition(b"#")[0].strip()]
+    if len(numbers) == len(classes):
+        contents.lines = np.array(numbers)
+    begins_at_0 = re.search(rb"(?m)^[^#\n]*[ \t]0+:", b"\n".join(lines)) is not None
+    if begins_at_0:
+        contents.features = [f"x_{j}" for j in range(examples.shape[1])]
+    contents.reading = (
+        f"{counted(len(classes), 'row')} in svmlight's format; indices count from "
+        f"{'0 on, and so do names of coordinates: x_0, ...' if begins_at_0 else '1 on'}"
+    )
+    return contents
 
 
 def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:

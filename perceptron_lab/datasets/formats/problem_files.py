@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.datasets.formats.columns import LONGEST_TEXT, Columns
+from perceptron_lab.datasets.formats.columns import LONGEST_TEXT, Columns, listed_columns
 from perceptron_lab.datasets.formats.file_contents import (
     GRAPHS,
     LINEAR,
+    in_lines,
     kind_of,
     read_contents,
     refuse_options,
@@ -24,6 +25,7 @@ from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
+from perceptron_lab.results import IntArray
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.constructors import Margin
 
@@ -51,12 +53,18 @@ class FileProblem:
         The labels of examples; None where the file holds rows.
     notes
         Sentences on what was left out.
+    reading
+        How a text was read, in a sentence; empty for other files.
+    lines
+        The number of the line that each row or example begins in; None where there are no lines.
     """
 
     system: ConicSystem
     features: tuple[str, ...] | None = None
     labels: Labels | None = None
     notes: tuple[str, ...] = ()
+    reading: str = ""
+    lines: IntArray | None = None
 
 
 def read_system(
@@ -66,6 +74,8 @@ def read_system(
     rows: bool = False,
     drop_missing: bool = False,
     one_hot: bool = False,
+    drop: str | Sequence[str] = (),
+    columns: str | Sequence[str] = (),
     reference: Mapping[str, str] | None = None,
     positive: Any = None,
     memory: int | None = None,
@@ -73,19 +83,21 @@ def read_system(
 ) -> ConicSystem:
     """Return the system that a file states.
 
-    The parameters are those of :func:`read_problem`, and of its columns those of
-    :class:`.columns.Columns`; here ``reference`` is a mapping of columns to levels, as
-    ``{"smoke": "no"}``, and ``positive`` may be a number.
+    ``memory`` and ``margin`` are those of :func:`read_problem`, the others those of
+    :class:`.Columns`; ``reference`` is a mapping of columns to levels, as ``{"smoke": "no"}``, and
+    ``positive`` may be a number.
     """
-    columns = Columns(
+    asked = Columns(
         labels,
         rows,
         drop_missing,
         one_hot,
+        listed_columns(drop),
+        listed_columns(columns, divided=True),
         reference=tuple(f"{name}={level}" for name, level in (reference or {}).items()),
         positive=None if positive is None else str(positive),
     )
-    return read_problem(path, columns, memory=memory, margin=margin).system
+    return read_problem(path, asked, memory=memory, margin=margin).system
 
 
 def read_problem(
@@ -136,12 +148,16 @@ def read_problem(
         found = read_contents(path, columns, memory=memory)
         features = None if found.features is None else tuple(found.features)
         if found.classes is None:
-            system = ConicSystem.from_rows(found.rows, margin=margin)
-            return FileProblem(system, features, notes=tuple(found.notes))
-        classes = found.two_classes()
-        system = ConicSystem.from_labelled(found.rows, classes.signs, margin=margin)
+            with in_lines(found.lines):
+                system = ConicSystem.from_rows(found.rows, margin=margin)
+            told_of = tuple(found.notes), found.reading, found.lines
+            return FileProblem(system, features, None, *told_of)
+        with in_lines(found.lines):
+            classes = found.two_classes()
+            system = ConicSystem.from_labelled(found.rows, classes.signs, margin=margin)
         labels = Labels(found.label, classes.negative, classes.positive)
-        return FileProblem(system, features, labels, tuple(found.notes))
+        told_of = tuple(found.notes), found.reading, found.lines
+        return FileProblem(system, features, labels, *told_of)
 
 
 def _graph_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -120,11 +121,13 @@ class ParquetRows(_FileRows):
         nearest doubles.
     memory
         See :class:`~perceptron_lab.operators.row_source.RowSource`.
-    omitted
-        The name of a column that is none of the coordinates, or None.
+    names
+        The columns that are coordinates; None for all of them.
     """
 
-    def __init__(self, path: Path, memory: int = MEMORY, *, omitted: str | None = None) -> None:
+    def __init__(
+        self, path: Path, memory: int = MEMORY, *, names: Sequence[str] | None = None
+    ) -> None:
         self.path = path
         with opened(path) as file:
             from pyarrow.types import is_decimal, is_floating, is_integer
@@ -133,15 +136,15 @@ class ParquetRows(_FileRows):
             groups = range(file.metadata.num_row_groups)
             sizes = [file.metadata.row_group(group).num_rows for group in groups]
         self._ends: IntArray = np.cumsum(sizes, dtype=np.int64)  # of each row group
-        self._names = [name for name in schema.names if name != omitted]
+        self._names = schema.names if names is None else list(names)
         if not self._names or not count:
             raise DataError(f"{path}: it holds no rows of numbers; give one column and row or more")
         columns = [schema.field(name).type for name in self._names]
         for name, column in zip(self._names, columns, strict=True):
             if not (is_integer(column) or is_floating(column) or is_decimal(column)):
                 raise DataError(
-                    f"{path}: column {name!r} holds {column}; give numbers, or say that it holds "
-                    "the labels if it does"
+                    f"{path}: column {name!r} holds {column}; give numbers, say that it holds the "
+                    f"labels if it does, or leave it out: --drop {quote(name)}"
                 )
         single = all(np.can_cast(one.to_pandas_dtype(), np.float32) for one in columns)
         super().__init__((count, len(columns)), np.float32 if single else np.float64, memory)
@@ -193,14 +196,18 @@ def parquet_column(path: Path, name: str) -> Any:
         return np.array(column.to_pylist())
 
 
-def parquet_names(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file, each of which must occur once."""
+def parquet_names(path: Path) -> tuple[list[str], list[str]]:
+    """Return the names of columns, each of which must occur once, and of those of a row index.
+
+    pandas writes the index of a frame as columns unless it counts the rows.
+    """
     with opened(path) as file:
         names: list[str] = file.schema_arrow.names
+        index = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise DataError(f"{path}: column {repeated[0]!r} occurs more than once; rename one")
-    return names
+    return names, [name for name in index if name in names]
 
 
 @contextmanager

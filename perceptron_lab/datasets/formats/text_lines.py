@@ -8,10 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from perceptron_lab.datasets.formats.number_texts import DECIMAL_COMMA
+import numpy as np
+
+from perceptron_lab.datasets.formats.number_texts import DECIMAL_COMMA, is_number
 from perceptron_lab.errors import InputError
+from perceptron_lab.results import IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,8 +22,14 @@ if TYPE_CHECKING:
 _SAMPLE: Final = 20  # Lines that tell the separator
 _CHUNK: Final = 200_000  # Fields that are read at a time
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)*")
+# Spreadsheets write #N/A and the like for entries without a value
+_COMMENT: Final = re.compile(r"[ \t]*#(?!N/A|DIV/0!|NUM!|VALUE!|REF!|NAME\?|NULL!)")
+_STATED: Final = re.compile(r'[ \t]*"?sep=(.)"?[ \t]*(?:\n|$)', re.IGNORECASE)
+_WORD: Final = re.compile(r'"((?:[^"]|"")*)"(?!\S)|(\S+)')
 _TOO_LONG: Final = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _UNCLOSED: Final = re.compile(r"EOF inside string starting at row (\d+)")
+SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|", " ": "spaces"}
+"""What may stand between fields, in words."""
 
 
 @dataclass(frozen=True)
@@ -30,41 +39,71 @@ class Lines:
     Parameters
     ----------
     text
-        The lines; the first one is not blank.
+        The lines; the first one is not blank, those of comments are.
     separator
         What stands between fields; a space for any white space.
     before
-        How many blank lines of the file come before the first one.
+        How many lines of the file come before the first one.
     sample
         The fields of some lines, the first one among them, without the spaces around them.
+    comments
+        The comments among the lines of the file, which begin with #.
+    stated
+        Whether a line ``sep=;`` of the file states the separator, as Excel reads it.
+    row_names
+        Whether the first line had one field fewer than the others, as R's ``write.table`` writes
+        the names of columns beside those of rows; it has an empty one here.
+    starts
+        The number of the line that each row of fields begins in, less that of the first one; None
+        where no quoted field has several lines.
     """
 
     text: str
     separator: str
     before: int
     sample: Sequence[Sequence[str]]
+    comments: Sequence[str] = ()
+    stated: bool = False
+    row_names: bool = False
+    starts: IntArray | None = None
 
     @classmethod
     def of(cls, text: str, separators: str) -> Lines:
         """Return the lines of a text, by the separator that suits it.
 
-        That is the first of those given that divides each of some lines into as many fields, two
-        or more. The comma gives way to another one that does so too, and leaves commas as decimal
-        commas alone: as the semicolon of ``0,5;1``.
+        That is the one of a first line ``sep=;``, or the first of those given that divides each of
+        some lines into as many fields, two or more; the line of names may have one field fewer. The
+        comma gives way to another one that does so too, and leaves commas as decimal commas alone:
+        as the semicolon of ``0,5;1``.
         """
-        blank = _BLANK_LINES.match(text)
-        assert blank is not None
-        text = text[blank.end() :]
+        whole, (text, comments) = text, _without_comments(text)
+        stated = _STATED.match(text, _blank_until(text))
+        text = text[stated.end() if stated else 0 :]
+        text = text[_blank_until(text) :]
+        before = whole.count("\n") - text.count("\n")
+        if stated:
+            separators = stated[1]
+            if separators not in SEPARATORS:
+                raise InputError(
+                    f"line {before}: {stated[0].strip()!r} states a separator that is none; "
+                    f"allowed: {', '.join(map(repr, SEPARATORS))}"
+                )
         lines = list(islice(io.StringIO(text), _SAMPLE))
         found = {separator: _fields(lines, separator) for separator in separators}
         first = next(iter(found.values()))
         if not first:
             raise InputError("the file is empty; give rows of numbers")
         agreed = [s for s, rows in found.items() if len({*map(len, rows)}) == 1 < len(rows[0])]
-        chosen = agreed[0] if agreed else separators[0]
+        short = [s for s in separators if not agreed and _has_row_names(found[s], lines, s)]
+        chosen = [*agreed, *short, separators[0]][0]
         if chosen == ",":
             chosen = next((s for s in agreed[1:] if _leaves_decimal_commas(found[s])), chosen)
-        return cls(text, chosen, blank[0].count("\n"), found[chosen])
+        if short:
+            text = f'""{chosen}{text}'
+            found[chosen][0] = ["", *found[chosen][0]]
+        starts = _starts_of(text, chosen)
+        stating = bool(stated)
+        return cls(text, chosen, before, found[chosen], comments, stating, bool(short), starts)
 
     @property
     def first(self) -> int:
@@ -96,7 +135,7 @@ class Lines:
                 texts = frame.fillna("")
                 if spaced:
                     texts = texts.apply(lambda column: column.str.strip())
-                texts.index += self.first
+                texts.index = self._line_of(np.asarray(texts.index))
                 texts = texts[(texts != "").any(axis=1)]
                 if len(texts):
                     yield texts
@@ -120,32 +159,98 @@ class Lines:
     def _fields_of(self, line: int) -> list[str]:
         at = line - self.first
         if self.separator == " ":
-            return self.text.split("\n")[at].split()
+            return _words(self.text.split("\n")[at])
+        if self.starts is not None:
+            at = int(np.searchsorted(self.starts, at))
         rows = csv.reader(io.StringIO(self.text), delimiter=self.separator, skipinitialspace=True)
         return next(islice(rows, at, None), [])
+
+    def _line_of(self, rows: Any) -> Any:
+        """Return the numbers of the lines that rows of fields begin in, blank ones counted."""
+        return self.first + (rows if self.starts is None else self.starts[rows])
 
     def _explained(self, error: str) -> str:
         """Return what pandas found wrong, and how to mend it."""
         if found := _UNCLOSED.search(error):
-            line = int(found[1]) + self.first
+            line = self._line_of(int(found[1]))
             return f"line {line} opens a quotation mark that nothing closes; close or delete it"
         found = _TOO_LONG.search(error)
         if found is None:
             return f"{error}; mend it"
-        line = int(found[2]) + self.before
+        line = self._line_of(int(found[2]) - 1)
         said = f"line {line} has {found[3]} fields, the first has {found[1]}"
         fields = self._fields_of(line)
         if fields and not fields[-1].strip():
             return f"{said}; delete the separator at its end, or end the first so too"
         if self.separator == "," and DECIMAL_COMMA.fullmatch(",".join(fields)):
             return f"{said}; give every row as many, and a decimal comma as a point"
-        return f"{said}; give every row as many, and nothing but the names of columns above them"
+        said = f"{said}; give every row as many, and nothing but the names of columns above them"
+        if int(found[3]) == self.width + 1 and int(found[2]) == 2:
+            said += (
+                f" (if rows begin with their names, begin line {self.first} with {self.separator})"
+            )
+        return said
+
+
+def _blank_until(text: str) -> int:
+    """Return where the first line begins that is not blank."""
+    blank = _BLANK_LINES.match(text)
+    assert blank is not None
+    return blank.end()
+
+
+def _without_comments(text: str) -> tuple[str, list[str]]:
+    """Return a text with the lines blank that begin with #, and these; not in quoted fields."""
+    if "#" not in text:
+        return text, []
+    lines, comments, quoted = text.split("\n"), [], False
+    for at, line in enumerate(lines):
+        if not quoted and _COMMENT.match(line):
+            comments.append(line.strip())
+            lines[at] = ""
+        elif line.count('"') % 2:
+            quoted = not quoted
+    return "\n".join(lines), comments
+
+
+def _starts_of(text: str, separator: str) -> IntArray | None:
+    """Return where rows of fields begin, by lines; None where each is a line."""
+    if '"' not in text:
+        return None
+    text = text.replace("\t", " ") if separator == " " else text
+    rows = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    try:
+        ends = [0, *(rows.line_num for _ in rows)]
+    except csv.Error:  # a quotation mark that nothing closes
+        return None
+    return np.array(ends) if len(ends) <= ends[-1] else None
+
+
+def _has_row_names(rows: Sequence[Sequence[str]], lines: Sequence[str], separator: str) -> bool:
+    """Return whether names of columns stand above one field more of every row.
+
+    The first of commas may be a decimal comma, and a name alone a title: then only names of rows
+    count that are texts, or in quotation marks.
+    """
+    names, body = rows[0], rows[1:]
+    if {*map(len, body)} != {len(names) + 1} or any(map(is_number, names)) or not all(names):
+        return False
+    if not any(row[-1] for row in body):  # separators at the ends of lines
+        return False
+    quoted = all(line.lstrip().startswith('"') for line in lines[1:] if line.strip())
+    texts = len(names) > 1 and not any(is_number(row[0]) for row in body)
+    return quoted or texts or (len(names) > 1 and separator != ",")
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a line; quotation marks hold several together."""
+    return [(quoted or plain).replace('""', '"') for quoted, plain in _WORD.findall(line)]
 
 
 def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
     """Return the fields of lines that are not blank, without the spaces around them."""
     if separator == " ":
-        return [line.split() for line in lines if line.strip()]
+        return [_words(line) for line in lines if line.strip()]
     split = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     stripped = ([field.strip() for field in fields] for fields in split)
     return [fields for fields in stripped if any(fields)]

@@ -29,7 +29,7 @@ from perceptron_lab.datasets.formats.number_texts import (
     pointed,
 )
 from perceptron_lab.datasets.formats.text_files import text_of
-from perceptron_lab.datasets.formats.text_lines import Lines
+from perceptron_lab.datasets.formats.text_lines import SEPARATORS, Lines
 from perceptron_lab.errors import InputError, counted
 from perceptron_lab.printed_numbers import PrintedNumbers
 
@@ -37,19 +37,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MISSING: Final = frozenset(
-    {"", "?", "na", "n/a", "<na>", "nan", "null", "none", "nat", "#n/a", "#div/0!", "#num!"}
+    {"", ".", "?", "na", "n/a", "<na>", "nan", "null", "none", "nat", "#n/a", "#div/0!", "#num!"}
 )
 _TRUTHS: Final = frozenset({"true", "false"})
 _SEPARATED: Final = re.compile(r"[-+.\w]\s*[|:; ]\s*[-+.\w]")
 _NAMED_BY_NUMBERS: Final = "if the line names the columns, let each name begin with a letter"
 # What may stand between fields, by the end of a file's name
-_SEPARATORS: Final = {".csv": ",;\t", ".tsv": "\t;,", ".txt": "\t;, "}
+_SEPARATORS: Final = {".csv": ",;\t| ", ".tsv": "\t;,| ", ".txt": "\t;,| "}
+_UNNAMED: Final = ("", "Unnamed: 0")  # of a row index: as files hold it, and as pandas reads it
+_ROW_NAMES: Final = ("rownames", "row.names", "row_names", "rowname")
+_REMARK: Final = re.compile(r"(.*\S)\s+#.*")
+_MOST_NAMES: Final = 8  # in a sentence
+_FEW: Final = 3  # Rows that may count on by chance
 
 
 def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -> Contents:
     """Return the numbers of a text, as the decimals printed, with names and labels of columns.
 
-    Where no comma separates fields, commas of numbers are decimal commas, and a note says so.
+    Where no comma separates fields, commas of numbers are decimal commas, and a note says so. A
+    first column without a name whose entries differ holds row names or a row index: it is left out,
+    and a note says so. Lines that begin with # are comments.
 
     Parameters
     ----------
@@ -73,15 +80,30 @@ def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -
 def _opened(lines: Lines, columns: Columns) -> _Table:
     """Find the names and the labels of columns, by the first line."""
     names, empty = list(lines.sample[0]), lines.empty_columns()
+    _refuse_comment_of_names(lines, columns)
     place = columns.place_in(names, empty)
-    named = columns.labels in names and not str(columns.labels).isdigit()
+    named = lines.row_names or not {*columns.named}.isdisjoint(names)
     others = [name for j, name in enumerate(names) if j != place and j not in empty]
     named |= not any(is_number(number_text(name, lines.separator)) for name in others)
     # Names of a frame that pandas wrote with a column that counts the rows
     named |= len(names) > 1 and names == ["", *map(str, range(len(names) - 1))]
     if named:
         refuse_repeated(names)
+    else:
+        place = columns.place_in([str(j + 1) for j in range(lines.width)], empty)
     return _Table(lines, names if named else None, place, empty, columns)
+
+
+def _refuse_comment_of_names(lines: Lines, columns: Columns) -> None:
+    """Refuse names of columns that no line has but a comment."""
+    for comment in lines.comments:
+        words = re.split(r"[,;|\s]+", comment.lstrip("# \t"))
+        missing = [name for name in columns.named if name not in lines.sample[0] and name in words]
+        if missing:
+            raise InputError(
+                f"no column is called {missing[0]!r}, but the comment {comment[:60]!r} names it; "
+                "delete its # if it names the columns"
+            )
 
 
 def _entries(chunk: pd.DataFrame, kept: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
@@ -118,21 +140,26 @@ class _Table:
 
     def read(self, *, exact: bool = False) -> Contents:
         """Return the numbers of all lines; ``exact`` as for :func:`read_text`."""
-        index = self._counts_rows()
-        left_out = {self.place, index, *self.empty}
-        kept = [j for j in range(self.lines.width) if j not in left_out]
+        names = self.header or [str(j + 1) for j in range(self.lines.width)]
+        index, asked = self._row_names(), self.columns.features_in(names, self.place)
+        index = index if index in asked else None
+        kept = [j for j in asked if j != index and j not in self.empty]
         if not kept:
-            raise InputError("no column but that of the labels; give one of numbers or more")
+            beside = "" if index is None else " and that of row names, which has no name"
+            raise InputError(
+                f"no column but that of the labels{beside}; give one of numbers or more"
+            )
         commas = self._decimal_commas(kept)
         categories, references = self._encoding(kept) if self.columns.one_hot else ({}, {})
         printed, arrays, classes, count = PrintedNumbers(), [], [], 0
-        kept_words = list[Any]()
+        kept_words, numbers = list[Any](), list[int]()
         for chunk in self._chunks():
             count += len(chunk)
             complete, words, values = self._converted(chunk, kept, categories)
             printed.add(words.ravel().tolist(), values.ravel())
             arrays.append(values)
             kept_words += [words] * exact
+            numbers += complete.index.tolist()
             classes += [] if self.place is None else complete[self.place].tolist()
         if not sum(map(len, arrays)):
             raise InputError(
@@ -153,7 +180,9 @@ class _Table:
         if self.place is not None:
             contents.label = self._name(self.place)
             contents.classes = self._labels(classes, self.place)
-        contents.notes = [*self._left_out(index), *commas, *self._perhaps_names()]
+        contents.lines, contents.reading = np.array(numbers), self._reading(count, kept)
+        perhaps = [*self._perhaps_names(), *self._perhaps_index(contents, kept)]
+        contents.notes = [*self._left_out(index, kept), *commas, *perhaps]
         contents.notes += self._encoding_told(references, categories)
         if dropped := count - len(contents.rows.values):
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
@@ -175,16 +204,57 @@ class _Table:
                 f"line {self.lines.first}, {self._named(place)}: no other row has the label "
                 f"{classes[0]!r}, and there are two besides; {_NAMED_BY_NUMBERS}"
             )
+        for text in counts:
+            if (remark := _REMARK.fullmatch(text)) and remark[1] in counts:
+                raise InputError(
+                    f"{self._named(place)}: received {text[:LONGEST_TEXT]!r} beside {remark[1]!r}; "
+                    "give a comment a line that begins with #"
+                )
         numbers = [number_text(text, self.lines.separator) for text in classes]
         return as_labels(numbers if all(map(is_number, numbers)) else classes)
 
-    def _left_out(self, index: int | None) -> Iterator[str]:
+    def _left_out(self, index: int | None, kept: Sequence[int]) -> Iterator[str]:
         """Yield sentences on columns that are left out."""
-        if index is not None:
-            yield "the first column, without a name, counts the rows: left out"
+        if comments := len(self.lines.comments):
+            yield f"{counted(comments, 'line')} of comments, which begin with #: left out"
+        if index is not None and self.lines.row_names:
+            yield (
+                f"line {self.lines.first} has one field fewer, as R's write.table writes it: the "
+                "first column holds row names, left out"
+            )
+        elif index is not None:
+            texts = self._column(0)
+            starts = (texts == [str(start + k) for k in range(len(texts))] for start in (0, 1))
+            shown = ", ".join([*texts[:3], *["..."] * (len(texts) > 3)])
+            does = "counts the rows" if any(starts) else f"names the rows ({shown[:LONGEST_TEXT]})"
+            assert self.header is not None
+            name = self.header[0]
+            called = "without a name" if name in _UNNAMED else f"called {name}"
+            yield f"the first column, {called}, {does}: left out"
+        if self.columns.drop:
+            yield f"left out as asked: {', '.join(self.columns.drop)}"
+        unused = [j for j in range(self.lines.width) if j not in (*kept, index, self.place)]
+        if self.columns.columns and unused:
+            yield f"not used, as asked: {', '.join(map(self._name, unused[:_MOST_NAMES]))}"
         if self.empty:
             places = ", ".join(str(j + 1) for j in sorted(self.empty))
             yield f"without a name and without an entry, left out: column {places}"
+
+    def _reading(self, count: int, kept: Sequence[int]) -> str:
+        """Return how the file is read, in a sentence."""
+        names = [self._name(j) for j in kept[:_MOST_NAMES]]
+        more = f" and {len(kept) - len(names)} more" if len(kept) > len(names) else ""
+        words = [counted(count, "row")]
+        if self.lines.width > 1:
+            stated = ", as its line sep= says" * self.lines.stated
+            words[0] += f", columns separated by {SEPARATORS[self.lines.separator]}{stated}"
+        if self.header is None:
+            words.append(f"no names of columns; {counted(len(kept), 'coordinate')}")
+        else:
+            words.append(f"names in line {self.lines.first}; coordinates {', '.join(names)}{more}")
+        if self.place is not None:
+            words.append(f"labels in {self._named(self.place)}")
+        return "; ".join(words)
 
     def _perhaps_names(self) -> Iterator[str]:
         """Yield a sentence where the numbers of the first line may be names of columns."""
@@ -192,6 +262,14 @@ class _Table:
         if self.header is None and counts_on(first):
             shown = ", ".join(first[:3]) + ", ..." * (len(first) > 3)
             yield f"line {self.lines.first} is read as a row, {shown}; {_NAMED_BY_NUMBERS}"
+
+    def _perhaps_index(self, contents: Contents, kept: Sequence[int]) -> Iterator[str]:
+        """Yield a sentence where the first column is used and counts the rows."""
+        first = contents.rows.values[:, 0]
+        start = first[0] if len(first) > _FEW and kept[0] == 0 else np.nan
+        if start in (0, 1) and np.array_equal(first, np.arange(start, start + len(first))):
+            drop = self.columns.option("drop", self._name(0))
+            yield f"{self._named(0)} counts the rows; if it is no coordinate, leave it out: {drop}"
 
     def _converted(
         self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
@@ -290,6 +368,8 @@ class _Table:
         said = (
             f"line {line}, {self._named(j)}: received {word[:LONGEST_TEXT]!r}, which is no number"
         )
+        if _REMARK.fullmatch(word):
+            return f"{said}; give a comment a line that begins with #"
         if mend := mend_of(word[:LONGEST_TEXT]):
             return f"{said}; {mend}"
         if _SEPARATED.search(word) and (self.lines.width == 1 or ";" in word):
@@ -299,6 +379,8 @@ class _Table:
         if any(is_number(number_text(other, self.lines.separator)) for other in column):
             return f"{said}, as others of the column are; mend it, or remove the row"
         one_hot = self.columns.option("one_hot")
+        if column.is_unique and len(column) > 2:
+            return f"{said}; {self._leave_out(j)}"
         if self.place is not None:
             return f"{said}; mend it, or make columns of 0 and 1 of texts: {one_hot}"
         name = str(j + 1) if self.header is None else self.header[j]
@@ -331,13 +413,38 @@ class _Table:
     def _named(self, j: int) -> str:
         return f"column {self.header[j]!r}" if self.header and self.header[j] else f"column {j + 1}"
 
-    def _counts_rows(self) -> int | None:
-        """Return 0 if the first column has no name and counts the rows, as pandas writes them."""
-        if self.header is None or self.header[0] not in ("", "Unnamed: 0") or self.lines.width < 2:
+    def _column(self, j: int) -> list[str]:
+        return [text for chunk in self._chunks() for text in chunk[j]]
+
+    def _row_names(self) -> int | None:
+        """Return 0 if the first column names or counts the rows: it has no name, entries differ."""
+        named = self.header is not None and self.header[0].strip().lower() in _ROW_NAMES
+        if self.header is None or not (named or self.header[0] in _UNNAMED):
             return None
-        texts = [text for chunk in self._chunks() for text in chunk[0]]
-        starts = (texts == [str(start + k) for k in range(len(texts))] for start in (0, 1))
-        return 0 if any(starts) else None
+        unused = self.place == 0 or 0 in self.empty or self.lines.width < 2
+        names = self.header
+        if unused or 0 not in self.columns.features_in(names, self.place) or self.columns.columns:
+            return None
+        text, times = Counter(self._column(0)).most_common(1)[0]
+        if times == 1 or named:
+            return 0 if times == 1 else None
+        raise InputError(
+            f"the first column has no name, as row names have none, but {text[:LONGEST_TEXT]!r} "
+            f"occurs {times} times; name it in line {self.lines.first} if it is a coordinate, or "
+            f"leave it out: {self.columns.option('drop', '1')}"
+        )
+
+    def _leave_out(self, j: int) -> str:
+        """Return how a column of texts that all differ is left out."""
+        names = self.header or [str(k + 1) for k in range(self.lines.width)]
+        others = [k for k in self.columns.features_in(names, self.place) if k != j]
+        listed = ",".join(names[k] or str(k + 1) for k in others[:_MOST_NAMES]) or "A,B"
+        drop = self.columns.option("drop", names[j] or str(j + 1))
+        return (
+            "its texts all differ, as names of rows do, and a column of 0 and 1 for each would "
+            f"separate any classes; leave it out: {drop}, or name the coordinates: "
+            f"{self.columns.option('columns', listed)}"
+        )
 
     def _encoding(self, kept: Sequence[int]) -> tuple[dict[int, list[str]], dict[str, str]]:
         """Return the levels that get columns, by their column, and the reference levels by name."""
@@ -366,22 +473,25 @@ class _Table:
 
         They are those of the rows that are used: the intercept is the sum of their columns.
         """
-        seen: dict[int, set[str]] = {j: set() for j in kept}
+        seen: dict[int, Counter[str]] = {j: Counter() for j in kept}
         for chunk in self._chunks():
             rows = self._complete(chunk, kept) if self.columns.drop_missing else chunk
             for j in kept:
                 seen[j].update(rows[j])
         found = {
-            j: sorted(text for text in values if text.lower() not in _MISSING)
-            for j, values in seen.items()
+            j: {text: times for text, times in counts.items() if text.lower() not in _MISSING}
+            for j, counts in seen.items()
         }
-        separator = self.lines.separator
-        return {
-            j: values
-            for j, values in found.items()
-            if not all(is_number(number_text(text, separator)) for text in values)
-            and _truth_values(np.array(values, dtype=object)) is None
-        }
+        separator, categories = self.lines.separator, dict[int, list[str]]()
+        for j, counts in found.items():
+            if all(is_number(number_text(text, separator)) for text in counts):
+                continue
+            if _truth_values(np.array(list(counts), dtype=object)) is not None:
+                continue
+            if len(counts) > 1 == max(counts.values()):
+                raise InputError(f"{self._named(j)}: {self._leave_out(j)}")
+            categories[j] = sorted(counts)
+        return categories
 
 
 def _truth_values(texts: Any) -> Any:

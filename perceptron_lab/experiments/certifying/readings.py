@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from perceptron_lab.datasets.download.fetching import fetch
 from perceptron_lab.datasets.download.registered_files import sdplib
+from perceptron_lab.datasets.formats.columns import Columns, Contents
+from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError
-from perceptron_lab.exact.readings import Reading, of_sdpa, of_system, of_table
+from perceptron_lab.exact.readings import Reading, of_contents, of_sdpa, of_system, of_table
 from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.operators.gram import Gram
 
 
 def reading_of(certificate: Certificate, problem: Problem, base: Path | None) -> Reading:
     """Return how a checker reads the data of a problem.
 
-    A user's file that holds what no checker reads by itself, as texts or missing entries, is
-    written anew, like generated data: then the certificate is about the numbers written.
+    A user's file that holds what no checker reads by itself, as row names, texts or missing
+    entries, is written anew, like generated data: then the certificate is about the numbers
+    written, which are the decimals of a text.
 
     Parameters
     ----------
@@ -35,7 +40,16 @@ def reading_of(certificate: Certificate, problem: Problem, base: Path | None) ->
     if path is not None and path.name.endswith(".dat-s"):
         return of_sdpa(path, question)
     found = None if path is None else of_table(path, problem.system)
+    if found is None and path is not None and not isinstance(problem.system.operator, Gram):
+        found = of_contents(_contents_of(path, parameters), problem.system)
     return of_system(problem.system) if found is None else found
+
+
+def _contents_of(path: Path, parameters: dict[str, Any]) -> Contents:
+    """Return the numbers of a user's own file, with the decimals of a text."""
+    asked = {field.name: parameters.get(field.name) for field in fields(Columns)}
+    columns = Columns(**{name: value for name, value in asked.items() if value})
+    return read_contents(path, columns, exact=True)
 
 
 def _of_registered(name: str, question: Any) -> Reading:

@@ -22,7 +22,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.errors import DataError
 from perceptron_lab.exact.coefficient_signs import sign_claims
 from perceptron_lab.exact.points import Claim
-from perceptron_lab.exact.readings import Reading, of_rows, of_system, of_table
+from perceptron_lab.exact.readings import Reading, of_contents, of_rows, of_system, of_table
 from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
 from perceptron_lab.experiments.certifying.claims import Exact, accepted
 from perceptron_lab.experiments.verification.separation_verdicts import proved_on_file
@@ -82,8 +82,9 @@ def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading
     found = proved_on_file(saved, file, columns)
     if found.constant_columns:
         return _without_constants(found, file, columns)
+    contents = read_contents(file, columns, exact=True)
     system = read_problem(file, columns, margin="directional").system
-    reading = of_table(file, system) or of_system(system)
+    reading = of_table(file, system) or of_contents(contents, system) or of_system(system)
     return reading, verdict_claims(found, reading.system())
 
 

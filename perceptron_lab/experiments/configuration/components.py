@@ -58,8 +58,14 @@ class Component:
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """Every parameter, defaults among them, as JSON values; not to be changed."""
-        return dict(TypeAdapter(type(self.record)).dump_python(self.record, mode="json"))
+        """Every parameter, defaults among them, as JSON values; not to be changed.
+
+        Parameters that a class lists as ``added_later`` are left out where they are None, so that
+        cells of before keep their names.
+        """
+        later = getattr(type(self.record), "added_later", ())
+        values = TypeAdapter(type(self.record)).dump_python(self.record, mode="json")
+        return {k: v for k, v in values.items() if v is not None or k not in later}
 
     @property
     def asks_oracles(self) -> bool:

@@ -51,8 +51,9 @@ def test_the_column_of_labels_is_asked_for_and_found(plab: Plab) -> None:
     assert "no column is called 'targt' (did you mean 'target'?)" in wrong.err
     solved = plab("solve", "people.csv", "--labels", "target")
     assert solved.code == 0
-    first = "people.csv: there is an affine function that separates 'yes' from 'no', unit margin "
-    assert solved.out.startswith(first)
+    assert solved.out.startswith("people.csv: read as ")
+    first = "\npeople.csv: there is an affine function that separates 'yes' from 'no', unit margin "
+    assert first in solved.out
     assert "FEASIBLE (proved)" in solved.out
     assert "point: age " in solved.out
 
