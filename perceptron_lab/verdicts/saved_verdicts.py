@@ -44,11 +44,14 @@ class SavedVerdict:
         Arrays by name.
     contents
         All fields of the file.
+    recorded
+        Whether it records its data; other data give its coefficients x_1, x_2, ... their names.
     """
 
-    record: Mapping[str, Any]
+    record: dict[str, Any]
     proof: Mapping[str, FloatArray]
     contents: Contents
+    recorded: bool = True
 
     def proved_on(self, given: Labelled) -> SeparationVerdict:
         """Return the verdict if all that is claimed is proved on labelled rows.
@@ -58,6 +61,11 @@ class SavedVerdict:
         DataError
             If the file is damaged; a ``ProofError`` if it claims what its proof does not prove.
         """
+        names = tuple(self.record["names"])
+        numbered = tuple(f"x_{j + 1}" for j in range(len(names) - 1))
+        unnamed = not self.recorded and names == (*numbered, "intercept")
+        if unnamed and len(given.names) == len(names):
+            given = replace(given, names=names)
         found = proved_anew(given, self.proof)
         claims = _claims(found) | {"proved": found.proved}
         for name, value in claims.items():
