@@ -43,6 +43,7 @@ def test_without_data_they_are_missing_and_not_damaged(
     [
         (("rows.npz", "--data", "rows.csv", "--exact"), 0, "PROVED  EXACTLY  rows"),
         (("rows.npz", "--data", "other.csv"), 1, "NOT PROVED  other"),
+        (("verdict.npz", "--data", "labelled.csv", "--labels", "y"), 0, "PROVED  labelled.csv"),
         (("verdict.npz", "--data", "labelled.csv"), 1, "NOT PROVED  "),
     ],
 )
