@@ -68,6 +68,8 @@ def counted(number: int, one: str, several: str = "") -> str:
     return f"{number} {one if number == 1 else several or f'{one}s'}"
 
 
+NOT_RECORDED: Final = "no data recorded; pass --data FILE, and --labels COLUMN for labelled rows"
+"""The message on a saved answer that does not say which data it is of."""
 # From zip archives, from compression, from headers of arrays, and from lists cut short.
 BROKEN: Final = (
     *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),

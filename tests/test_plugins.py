@@ -51,7 +51,7 @@ def _as_before() -> Iterator[None]:
     modules, path = set(sys.modules), list(sys.path)
     yield
     for name in set(sys.modules) - modules:
-        if not name.startswith(("perceptron_lab", "numpy", "scipy", "sklearn", "numba")):
+        if name.startswith("my_"):  # others may not be loaded twice
             del sys.modules[name]
     sys.path[:] = path
     for kind, name, _ in registry.additions():
@@ -124,15 +124,6 @@ def test_an_installed_plugin_is_loaded(tmp_path: Path, monkeypatch: pytest.Monke
     assert [name for _, name, _ in registry.additions()] == ["my-own"]
 
 
-@pytest.mark.parametrize("command", ["check", "status", "report", "verify"])
-def test_commands_that_only_read_take_no_plugin(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([command, "--plugin", str(plugin(tmp_path)), "quickstart"]) == 2
-    assert "No such option" in capsys.readouterr().err
-    assert registry.additions() == []
-
-
 STATED = CONFIG + "plugins: [my_own_plugin.py]\nreport: {tables: [my-table]}\n"
 WITH_OTHERS = STATED.replace("algorithms: [", "algorithms: [{name: perceptron}, ")
 
@@ -146,7 +137,7 @@ def test_a_configuration_states_plugins_and_loads_none(
     assert main(["check", "own.yaml"]) == 0
     assert capsys.readouterr().out == (
         "own.yaml: ok, 1 cell; not checked, of plugins my_own_plugin.py: "
-        "table 'my-table', algorithm 'my-own'\n"
+        "table 'my-table', algorithm 'my-own' (add --plugin FILE.py)\n"
     )
     assert main(["status", "own.yaml"]) == 0
     assert "1 missing of 1 cell" in capsys.readouterr().out

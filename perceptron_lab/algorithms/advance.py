@@ -49,7 +49,7 @@ def _refuse_wrong(claim: Any, algorithm: Algorithm[S], system: ConicSystem) -> N
         if array is None and not hasattr(claim, name):
             continue
         real = isinstance(array, np.ndarray) and array.dtype.kind in "fiu"
-        if not real or array.shape != (size,):
+        if not real or np.shape(array) != (size,):
             raise ConfigError(
                 f"{_place(algorithm)}: {type(claim).__name__}.{name} is {_described(array)}; "
                 f"allowed: an array of numbers, shape ({size},)"

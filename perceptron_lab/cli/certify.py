@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import get_args
@@ -10,7 +11,14 @@ from typing import get_args
 import click
 
 from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import base_option, generate_option, quiet_option
+from perceptron_lab.cli.options import (
+    base_option,
+    data_option,
+    generate_option,
+    labels_option,
+    plugin_option,
+    quiet_option,
+)
 from perceptron_lab.exact.checker import checker_path
 from perceptron_lab.experiments.certifying.certify import (
     Certification,
@@ -30,7 +38,10 @@ from perceptron_lab.experiments.certifying.certify import (
     help="Folder of the certificates; it is made if there is none.",
 )
 @base_option
+@data_option
+@labels_option
 @generate_option
+@plugin_option
 @click.option(
     "--format",
     "form",
@@ -45,6 +56,8 @@ def certify(
     target: Path,
     output: Path,
     base: Path | None,
+    data: Path | None,
+    labels: str | None,
     generate: int,
     form: Form,
     as_json: bool,
@@ -56,7 +69,7 @@ def certify(
     `plab solve --save` has written. CELL.certificate.json holds whole numbers that prove the
     status, and the bounds of the margin; CELL.data the data, where these were generated: others
     stay where they are, and the certificate tells their sha256. Each has been accepted by the
-    checker, one file of plain Python:
+    checker, one file of plain Python, by the command that is printed:
 
       python plab_check.py CELL.certificate.json [DATA]
 
@@ -66,16 +79,24 @@ def certify(
     Exit code 1 if some answer has no exact proof.
     """
     cells = []
-    for cell in certifying(target, output, base, generate, form):
+    for cell in certifying(target, output, base, generate, form, data=data, labels=labels):
         cells.append(cell)
         if not as_json and not quiet:
             echo(_line(cell))
+            if cell.path is not None and form == "json":
+                echo(f"  {_command(cell)}")
     found = Certification(target, cells)
     if as_json:
         echo(json.dumps(found.as_json(), indent=2))
     elif not quiet:
         echo(f"{found}; checker: {checker_path() if form == 'json' else 'viprchk'}")
     return 1 if found.failed else 0
+
+
+def _command(cell: CertifiedCell) -> str:
+    """Return the command that checks a certificate on the file of its data."""
+    words = ["python", str(checker_path()), str(cell.path), str(cell.data)]
+    return " ".join(map(shlex.quote, words))
 
 
 def _line(cell: CertifiedCell) -> str:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import click
 
 from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import configs_argument, override_option, quiet_option
+from perceptron_lab.cli.options import (
+    configs_argument,
+    override_option,
+    plugin_option,
+    quiet_option,
+)
 from perceptron_lab.errors import ConfigError, PlabError, counted
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.reporting.checking import checked_with_report
@@ -14,13 +19,14 @@ from perceptron_lab.reporting.checking import checked_with_report
 @click.command("check")
 @configs_argument
 @override_option
+@plugin_option
 @quiet_option
 def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> int:
     """Check configurations; nothing is downloaded or run.
 
     CONFIG is a file or the name of a shipped configuration. Every fault of every file is listed;
     a table or figure that the experiment does not suit is one. Your own files are read, if they
-    are not larger than 20 MB.
+    are not larger than 20 MB. Cells of names that only plugins register are counted with --plugin.
     """
     faults = []
     for name in configs:
@@ -33,6 +39,7 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> 
         if not quiet:
             plugins = ", ".join(experiment.config.plugins)
             left = f"; not checked, of plugins {plugins}: {', '.join(experiment.unchecked)}"
+            left += " (add --plugin FILE.py)"
             echo(f"{name}: ok, {counted(len(cells), 'cell')}{left if experiment.unchecked else ''}")
         for warning in experiment.warnings:
             echo(f"warning: {warning}", err=True)

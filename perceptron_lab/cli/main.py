@@ -137,6 +137,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with suppress(OSError):  # perhaps nobody can hear it
                 echo(f"Error: {text}; make room there, and try again", err=True)
             return 2
+        from perceptron_lab.failures import own_error
+
+        if said := own_error(error):
+            echo(f"Error: {said} (in a plugin, or another file that registers names)", err=True)
+            return 1
         _report_bug(error)
         return 3
     return status if isinstance(status, int) else 0

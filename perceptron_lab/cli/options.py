@@ -77,6 +77,17 @@ generate_option = click.option(
     help="How much generated data may take for one problem.",
 )
 
+data_option = click.option(
+    "--data",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="The data of a result that was saved from Python, and does not record them.",
+)
+
+labels_option = click.option(
+    "--labels", metavar="COLUMN", help="The column of --data that holds labels, if there is one."
+)
+
 override_option = click.option(
     "-s",
     "--set",

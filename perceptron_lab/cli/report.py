@@ -7,7 +7,12 @@ from pathlib import Path
 import click
 
 from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import complete_config, output_option, quiet_option
+from perceptron_lab.cli.options import (
+    complete_config,
+    output_option,
+    plugin_option,
+    quiet_option,
+)
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.reporting import rebuilt
 from perceptron_lab.reporting.processes import processors
@@ -19,6 +24,7 @@ from perceptron_lab.reporting.processes import processors
     "--html", is_flag=True, help="Write pages (index.html) instead of tables and figures."
 )
 @output_option
+@plugin_option
 @quiet_option
 def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> int:
     """Rebuild the tables and figures of results.

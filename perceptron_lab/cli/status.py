@@ -15,6 +15,7 @@ from perceptron_lab.cli.options import (
     complete_config,
     output_option,
     override_option,
+    plugin_option,
 )
 from perceptron_lab.errors import counted
 from perceptron_lab.experiments.running.output_folder import folders_with_results
@@ -30,6 +31,7 @@ _ALIKE: Final = 3
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of experiments.")
 @output_option
 @override_option
+@plugin_option
 @click.option("-v", "--verbose", is_flag=True, help="List every cell, also those that are done.")
 def status(
     targets: tuple[str, ...],

@@ -9,7 +9,14 @@ import click
 
 from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import base_option, generate_option, quiet_option
+from perceptron_lab.cli.options import (
+    base_option,
+    data_option,
+    generate_option,
+    labels_option,
+    plugin_option,
+    quiet_option,
+)
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.experiments.verification.verify import Verification, verifying
 from perceptron_lab.outward import bracket_text
@@ -19,7 +26,10 @@ from perceptron_lab.saved_answers.fields import shortened
 @click.command("verify")
 @click.argument("target", metavar="RUN|FILE", type=click.Path(path_type=Path))
 @base_option
+@data_option
+@labels_option
 @generate_option
+@plugin_option
 @click.option(
     "--exact",
     is_flag=True,
@@ -28,7 +38,14 @@ from perceptron_lab.saved_answers.fields import shortened
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a verdict per cell.")
 @quiet_option
 def verify(
-    target: Path, base: Path | None, generate: int, exact: bool, as_json: bool, quiet: bool
+    target: Path,
+    base: Path | None,
+    data: Path | None,
+    labels: str | None,
+    generate: int,
+    exact: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Prove the answers of results again, from the original data; no algorithm runs.
 
@@ -40,7 +57,7 @@ def verify(
     status has no exact proof, or if runs.csv is not what is stored.
     """
     cells = []
-    for cell in verifying(target, base, generate, exact=exact):
+    for cell in verifying(target, base, generate, exact=exact, data=data, labels=labels):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
             echo(coloured(cell.verdict), _line(cell, alone=target.is_file()))

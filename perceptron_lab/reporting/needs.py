@@ -14,6 +14,7 @@ from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.loader import Experiment
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.stored import Recorded
+from perceptron_lab.failures import own_error
 from perceptron_lab.reporting.summary import Shape
 
 if TYPE_CHECKING:
@@ -170,6 +171,10 @@ def unsuitable(experiment: Experiment) -> Iterator[Fault]:
             yield Fault(
                 ("report", f"{kind}s", place), f"the {kind} {name!r} cannot be made: {said}"
             )
+        except Exception as error:
+            if not (said := own_error(error)):
+                raise
+            yield Fault(("report", f"{kind}s", place), f"the needs of the {kind} {name!r}: {said}")
 
 
 def learners_among(outline: Outline) -> list[str]:

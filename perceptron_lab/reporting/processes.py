@@ -11,6 +11,8 @@ from itertools import starmap
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
+from perceptron_lab import registry
+
 Made = TypeVar("Made")
 
 
@@ -45,7 +47,7 @@ def in_order(
         Of the jobs. The largest begin first, so that no process is left with one at the end.
     """
     workers = min(processes, len(jobs) // 2)
-    if workers < 2:
+    if workers < 2 or registry.additions():  # which other processes do not have
         yield from starmap(make, jobs)
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _begin) as pool:

@@ -33,6 +33,7 @@ from perceptron_lab.experiments.running.status import State, status
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.failures import own_fault
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.processes import in_order
@@ -224,7 +225,7 @@ def make_report(
                 f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes "
                 "the tables and figures: the runs are stored"
             ) from error
-    if failures.bug is not None:  # of the code of a table or figure; the others are written
+    if failures.bug is not None:  # of the package's own code; the others are written
         raise failures.bug
     failed = tuple(failures.sentences)
     return Report(folder, title, tables, tuple(contents), tuple(found), edited, failed)
@@ -232,7 +233,7 @@ def make_report(
 
 @dataclass
 class _Failures:
-    """The tables and figures of a report that could not be made."""
+    """The tables and figures of a report that could not be made, of the runs or by their code."""
 
     folder: Path
     sentences: list[str] = field(default_factory=list)
@@ -244,12 +245,17 @@ class _Failures:
         try:
             yield
         except PlabError as error:
-            said = str(error).removeprefix(f"{name}: ")
-            earlier = (self.folder / f"{name}.{_FIRST_FILE[kind]}").exists()
-            left = "; its earlier files stay as they were" if earlier else ""
-            self.sentences.append(f"{kind} {name}: {said}{left}")
+            self._add(kind, name, str(error).removeprefix(f"{name}: "))
         except Exception as error:
-            self.bug = self.bug or error
+            if said := own_fault(kind, name, error):
+                self._add(kind, name, said)
+            else:
+                self.bug = self.bug or error
+
+    def _add(self, kind: str, name: str, said: str) -> None:
+        earlier = (self.folder / f"{name}.{_FIRST_FILE[kind]}").exists()
+        left = "; its earlier files stay as they were" if earlier else ""
+        self.sentences.append(f"{kind} {name}: {said}{left}")
 
 
 _FIRST_FILE: Final = {"table": "csv", "figure": "png"}

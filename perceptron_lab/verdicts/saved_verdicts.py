@@ -51,11 +51,14 @@ class SavedVerdict:
         Arrays by name.
     contents
         All fields of the file.
+    recorded
+        Whether it records its data; other data give its coefficients x_1, x_2, ... their names.
     """
 
-    record: Mapping[str, Any]
+    record: dict[str, Any]
     proof: Mapping[str, FloatArray]
     contents: Contents
+    recorded: bool = True
 
     @property
     def leaves_out(self) -> bool:
@@ -70,6 +73,11 @@ class SavedVerdict:
         DataError
             If the file is damaged; a ``ProofError`` if it claims what its proof does not prove.
         """
+        names = tuple(self.record["names"])
+        numbered = tuple(f"x_{j + 1}" for j in range(len(names) - 1))
+        unnamed = not self.recorded and names == (*numbered, "intercept")
+        if unnamed and len(given.names) == len(names):
+            given = replace(given, names=names)
         found = proved_anew(given, self.proof)
         claims = _claims(found) | {"proved": found.proved}
         for name, value in claims.items():

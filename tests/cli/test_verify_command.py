@@ -87,7 +87,7 @@ def test_files_that_are_no_certificates_are_told_from_damaged_ones(
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("1,2\n3,-1\n")
     solve("rows.csv").save("result.npz")  # it does not say of which data it is
-    for name, reason in (("rows.csv", "it is no .npz file"), ("result.npz", "a result, and no")):
+    for name, reason in (("rows.csv", "it is no .npz file"), ("result.npz", "no data recorded")):
         assert main(["verify", name]) == 1
         said = capsys.readouterr().out
         assert reason in said

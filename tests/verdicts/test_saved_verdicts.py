@@ -140,7 +140,7 @@ def test_data_that_have_moved_are_found_by_their_folder(saved: Path, tmp_path: P
         (lambda _, exact: exact["coefficients"].clear(), "NOT PROVED", "coefficients: "),
         (lambda record, _: record.pop("names"), "DAMAGED", "not that of a verdict"),
         (lambda record, _: record.update(source={}), "DAMAGED", "which file it is of"),
-        (lambda record, _: record.update(source=None), "DAMAGED", "SeparationVerdict.load"),
+        (lambda record, _: record.update(source=None), "MISSING", "no data recorded; pass --data"),
     ],
 )
 def test_changed_files_are_found_out(saved: Path, change: Any, verdict: str, words: str) -> None:

@@ -29,6 +29,7 @@ from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.running.plan import Cell
+from perceptron_lab.failures import own_place
 from perceptron_lab.goals import Width
 from perceptron_lab.killable_calls import call_directly
 from perceptron_lab.learners.learning import learn
@@ -197,7 +198,9 @@ def failure(error: BaseException) -> Outcome:
         text = str(error) or "no memory left"
         return Outcome(Status.OUT_OF_MEMORY, f"{text}; run it on a machine with more memory")
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    last = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    place = own_place(error) or last
+    where = f" ({place})" if place else ""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return Outcome(Status.ERROR, text.removesuffix(":") + where)
 

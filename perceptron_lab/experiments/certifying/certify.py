@@ -34,22 +34,22 @@ from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     path_of,
-    read_certificate,
 )
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.own_data import OwnData, own_data
 from perceptron_lab.experiments.verification.reproof import numbers_in
 from perceptron_lab.experiments.verification.separation_verdicts import (
     LABEL,
     data_of_verdict,
     is_verdict,
+    verdict_with_data,
 )
 from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.learners.learning import Learner
 from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.system.linear_system import LinearSystem
-from perceptron_lab.verdicts.saved_verdicts import read_verdict
 
 FORMAT, VERSION = "plab-certificate", 2
 # Claims that prove a status
@@ -137,6 +137,8 @@ def certify(
     base: str | Path | None = None,
     generate: int = GENERATED,
     form: Form = "json",
+    data: str | Path | None = None,
+    labels: str | None = None,
 ) -> Certification:
     """Write the exact certificates of proved answers, each accepted by the checker.
 
@@ -154,6 +156,8 @@ def certify(
     form
         ``json`` (default), or ``vipr``: ``CELL.vipr`` for viprchk, of claims that weights prove and
         that are linear: no strictly feasible point, and lower bounds of an optimum.
+    data, labels
+        The file of the data of a result that records none, and its column of labels, if any.
 
     Raises
     ------
@@ -161,7 +165,8 @@ def certify(
         If there is no such file, or no results are in the folder.
     """
     start = None if base is None else Path(base)
-    cells = certifying(Path(target), Path(output), start, generate, form)
+    file = None if data is None else Path(data)
+    cells = certifying(Path(target), Path(output), start, generate, form, data=file, labels=labels)
     return Certification(Path(target), list(cells))
 
 
@@ -171,16 +176,20 @@ def certifying(
     base: Path | None = None,
     generate: int = GENERATED,
     form: Form = "json",
+    *,
+    data: Path | None = None,
+    labels: str | None = None,
 ) -> Iterator[CertifiedCell]:
     """Yield the outcomes of :func:`certify` one after the other."""
     if not target.exists():
         raise absent(target, "give a folder of results or one of its certificates")
+    own = own_data(target, data, labels)
     output.mkdir(parents=True, exist_ok=True)
     to = _Destination(output, form)
     with TemporaryDirectory(prefix="plab-certify-") as folder:
-        problems = CertifiedProblems(Path(folder), base, generate)
+        problems = CertifiedProblems(Path(folder), base, generate, own)
         if target.is_file() and is_verdict(target):
-            yield _on_verdict(target, to, base)
+            yield _on_verdict(target, to, base, own)
             return
         if target.is_file():
             seen = CertifiedCell(target.stem, "", "", "", Outcome.NOT_CERTIFIED)
@@ -210,14 +219,14 @@ class _Destination:
     form: Form
 
 
-def _on_verdict(path: Path, to: _Destination, base: Path | None) -> CertifiedCell:
+def _on_verdict(
+    path: Path, to: _Destination, base: Path | None, own: OwnData | None
+) -> CertifiedCell:
     """Certify a verdict that ``plab solve --verdict --save`` has written."""
     seen = CertifiedCell(path.stem, "", LABEL, "", Outcome.NOT_CERTIFIED)
     try:
-        saved = read_verdict(path)
+        saved = verdict_with_data(path, own)
         seen = replace(seen, status=str(saved.record["verdict"]))
-        if saved.record["source"] is None:
-            raise DataError("it does not say which file it is of")
         file, columns = data_of_verdict(saved.record["source"], path, base)
         seen = replace(seen, problem=file.name)
         if sha256(file.read_bytes()).hexdigest() != saved.record["source"]["sha256"]:
@@ -239,7 +248,7 @@ def _on_certificate(
 ) -> CertifiedCell:
     """Certify one answer, if it claims something; what fails is told, and the others go on."""
     try:
-        certificate = read_certificate(path)
+        certificate = problems.read(path)
         claims = Claims.of_certificate(certificate)
         label = seen.label or str(certificate.algorithm.get("name", ""))
         named = str(certificate.problem.get("instance", ""))

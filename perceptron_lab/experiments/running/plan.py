@@ -18,6 +18,7 @@ from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
+from perceptron_lab.failures import own_error
 from perceptron_lab.goals import Budget, Goal
 
 if TYPE_CHECKING:
@@ -190,6 +191,10 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
             faults.setdefault(f"problem {cell.instance.title}: {error}", error)
             if cell.own_file(base) is None:
                 break
+        except Exception as error:
+            if not (said := own_error(error)):
+                raise
+            raise DataError(f"problem {cell.instance.title}: {said}") from error
     if faults:
         raise DataError("\n".join(faults)) from next(iter(faults.values()))
     return problems

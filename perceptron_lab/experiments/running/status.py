@@ -130,7 +130,7 @@ class ExperimentStatus:
         text = f"{self.folder}: {', '.join(states)} of {counted(len(self.cells), 'cell')}{alive}"
         if not self.unchecked:
             return text
-        return f"{text}; not counted, of plugins: {', '.join(self.unchecked)} (name the folder)"
+        return f"{text}; not counted, of plugins: {', '.join(self.unchecked)} (add --plugin)"
 
 
 def status(

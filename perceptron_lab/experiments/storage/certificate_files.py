@@ -18,7 +18,7 @@ Equal results are equal bytes; no clock is in it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import BROKEN, DataError
+from perceptron_lab.errors import BROKEN, NOT_RECORDED, DataError, MissingDataError
 from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.running.plan import digest
 from perceptron_lab.experiments.running.privacy import portable, resolved
@@ -110,6 +110,11 @@ class Certificate:
     def saved(self) -> bool:
         """Whether it was read from a result that `plab solve --save` has written."""
         return "source" in self.tree
+
+    @property
+    def recorded(self) -> bool:
+        """Whether its file records the data that it is of."""
+        return bool(self.__dict__.get("_recorded", True))
 
     @cached_property
     def contents(self) -> Contents:
@@ -224,8 +229,25 @@ def exchanged(
             kept.unlink(missing_ok=True)
 
 
-def read_certificate(path: Path) -> Certificate:
-    """Read a certificate."""
+def read_certificate(
+    path: Path, source: Callable[[str | None], Mapping[str, Any]] | None = None
+) -> Certificate:
+    """Read a certificate.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    source
+        Returns what a result records of its data, given its margin, for one that records nothing.
+
+    Raises
+    ------
+    MissingDataError
+        If it is a result that records no data, and there is no ``source``.
+    DataError
+        If it cannot be read.
+    """
     try:
         content = path.read_bytes()
         # numpy would take anything else for one array, or for a pickle.
@@ -233,6 +255,11 @@ def read_certificate(path: Path) -> Certificate:
             raise ValueError("it is no .npz file")
         arrays = unpacked(content)
         record = mapping_in(str(arrays.pop("json")))
+        recorded = record.get("source") is not None or "format" in record
+        if not recorded and "status" in record:  # Result.save has written it
+            if source is None:
+                raise MissingDataError(NOT_RECORDED)
+            record = record | {"source": source(record["certificate"].get("margin"))}
         saved = "source" in record  # by `plab solve --save`
         tree = joined(record, arrays)
         record = _of_result(record) if saved else dict(record)
@@ -250,6 +277,7 @@ def read_certificate(path: Path) -> Certificate:
         if saved:
             certificate = replace(certificate, cell=identity_of(certificate))
         object.__setattr__(certificate, "_tree", tree)
+        object.__setattr__(certificate, "_recorded", recorded)
         return certificate
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
@@ -271,11 +299,6 @@ def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check(path: Path, record: Mapping[str, Any]) -> None:
     """Refuse other files, formats and values; the claims are for the proofs to judge."""
-    if "status" in record and "format" not in record and "problem" not in record:
-        raise DataError(  # Result.save has written it
-            f"{path}: a result, and no certificate: it does not say of which problem; certificates "
-            "are the files in `certificates/` of a folder of results"
-        )
     if record["format"] != FORMAT:
         raise DataError(
             f"{path}: a certificate of format {record['format']}, this plab reads format {FORMAT}; "

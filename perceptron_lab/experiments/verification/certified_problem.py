@@ -12,12 +12,16 @@ from perceptron_lab.datasets.confinement import GENERATED, confined
 from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.running.plan import canonical
-from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.experiments.storage.certificate_files import Certificate, read_certificate
 from perceptron_lab.experiments.verification.own_data import (
     ChangedDataError,
+    OwnData,
+    UnknownDataError,
     check_own_file,
     file_in,
+    require_unrecorded,
 )
+from perceptron_lab.failures import own_error
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
@@ -38,11 +42,29 @@ class CertifiedProblems:
         The folder that relative paths start from; None for that of each certificate.
     generate
         Bytes that may be generated for one problem.
+    own
+        The data of a result that records none.
     """
 
-    def __init__(self, folder: Path, base: Path | None, generate: int = GENERATED) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        base: Path | None,
+        generate: int = GENERATED,
+        own: OwnData | None = None,
+    ) -> None:
         self._folder, self._base, self._generate = folder, base, generate
+        self._own = own
         self._last: tuple[str, Problem] | None = None
+
+    def read(self, path: Path) -> Certificate:
+        """Return the certificate in a file, or the result, with the data that it is of.
+
+        A ``MissingDataError`` says that it records none, and the user has named none.
+        """
+        certificate = read_certificate(path, self._own.of_result if self._own else None)
+        require_unrecorded(path, self._own, recorded=certificate.recorded)
+        return certificate
 
     def load(self, certificate: Certificate) -> Problem:
         """Return the problem of a certificate."""
@@ -51,6 +73,11 @@ class CertifiedProblems:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         self._last = None  # it may be large: not two at a time
+        if (name := described["dataset"]) not in registry.names("dataset"):
+            raise UnknownDataError(
+                f"the dataset {name!r} is not registered here; name the file that registers it: "
+                "--plugin FILE.py"
+            )
         base = Path(certificate.base) if self._base is None else self._base
         try:
             dataset = registry.load("dataset", described["dataset"])
@@ -72,6 +99,10 @@ class CertifiedProblems:
             raise
         except PlabError as error:
             raise DataError(str(error)) from None
+        except Exception as error:
+            if not (said := own_error(error)):
+                raise
+            raise DataError(said) from error
         self._last = key, new
         return new
 
@@ -89,7 +120,9 @@ class CertifiedProblems:
             and "source.sha256" in certificate.contents.flat
         ):
             names = certificate.problem["parameters"]["files"]
-            return file_in(base, names[0] if len(names) == 1 else "", named=self._base is not None)
+            return file_in(
+                base, names[0] if len(names) == 1 else "", named=bool(self._base or self._own)
+            )
         return own
 
     def method(self, certificate: Certificate) -> Any:

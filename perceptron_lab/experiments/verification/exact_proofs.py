@@ -13,7 +13,12 @@ from perceptron_lab.experiments.verification.verified import Verdict, Verified
 
 
 def with_exact_proofs(
-    verdicts: Iterable[Verified], target: Path, base: Path | None, generate: int
+    verdicts: Iterable[Verified],
+    target: Path,
+    base: Path | None,
+    generate: int,
+    data: Path | None = None,
+    labels: str | None = None,
 ) -> Iterator[Verified]:
     """Yield verdicts with ``exact``, by certificates that are made anew and given to the checker.
 
@@ -21,11 +26,11 @@ def with_exact_proofs(
     ----------
     verdicts
         Those of the target's cells.
-    target, base, generate
+    target, base, generate, data, labels
         As for ``plab verify``.
     """
     with TemporaryDirectory(prefix="plab-exact-") as folder:
-        found = certifying(target, Path(folder), base, generate)
+        found = certifying(target, Path(folder), base, generate, data=data, labels=labels)
         outcomes = {cell.cell if target.is_dir() else "": cell for cell in found}
         for verdict in verdicts:
             outcome = outcomes.get(verdict.cell if target.is_dir() else "")

@@ -6,16 +6,87 @@ hash nor a line that cannot be parsed, unless it is the one that the answer is o
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from perceptron_lab.datasets.collections.files import stem_of
+from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.regular_files import sha256_of
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import NOT_RECORDED, ConfigError, DataError, MissingDataError
 
 MEND = "if the data have moved, name the folder that they are in: --base DIR"
 
 
+@dataclass(frozen=True)
+class OwnData:
+    """The data that a user names for an answer that records none.
+
+    Parameters
+    ----------
+    file
+        Of the data.
+    columns
+        What is asked of its columns.
+    """
+
+    file: Path
+    columns: Columns
+
+    def of_verdict(self) -> dict[str, Any]:
+        """Return what a saved verdict records of its data."""
+        asked = {name: value for name, value in asdict(self.columns).items() if value}
+        where = {"file": self.file.name, "base": str(self.file.absolute().parent)}
+        return where | {"sha256": sha256_of(self.file), "columns": asked}
+
+    def of_result(self, margin: str | None) -> dict[str, Any]:
+        """Return what a saved result records of its data, and of its margin, if it states one."""
+        asked = {name: value for name, value in asdict(self.columns).items() if value}
+        asked |= {} if margin in (None, "unit") else {"margin": margin}
+        return {
+            "sha256": sha256_of(self.file),
+            "problem": {
+                "dataset": "files",
+                "parameters": {"files": [self.file.name], **asked},
+                "instance": stem_of(self.file.name),
+                "seed": 0,
+            },
+            "algorithm": {"name": "auto", "parameters": {}, "oracle": []},
+            "base": str(self.file.absolute().parent),
+        }
+
+
+def own_data(target: Path, file: Path | None, labels: str | None) -> OwnData | None:
+    """Return the data that are named for an answer in a file; None if there are none.
+
+    Raises
+    ------
+    ConfigError
+        If the target is a folder, whose certificates record their data, or labels are of no file.
+    """
+    if file is None:
+        if labels is not None:
+            raise ConfigError("--labels without --data; it names a column of that file")
+        return None
+    if target.is_dir():
+        raise ConfigError(f"--data with the folder {target}; its certificates record their data")
+    return OwnData(file, Columns(labels=labels))
+
+
+def require_unrecorded(path: Path, own: OwnData | None, *, recorded: bool) -> None:
+    """Refuse an answer without data, and data for an answer that records its own."""
+    if recorded and own is not None:
+        raise ConfigError(f"--data with {path}, which records its data; {MEND}")
+    if not recorded and own is None:
+        raise MissingDataError(NOT_RECORDED)
+
+
 class ChangedDataError(DataError):
     """The data are not those that an answer is about."""
+
+
+class UnknownDataError(DataError):
+    """The dataset of an answer is not registered here."""
 
 
 def file_in(folder: Path, name: str, *, named: bool) -> Path:

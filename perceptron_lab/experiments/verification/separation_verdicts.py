@@ -10,14 +10,16 @@ from typing import Any, Final
 import numpy as np
 
 from perceptron_lab.datasets.formats.columns import Columns
-from perceptron_lab.errors import BROKEN, DataError, MissingDataError, PlabError
+from perceptron_lab.errors import BROKEN, ConfigError, DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.verdict_answers import labelled_file
 from perceptron_lab.experiments.verification.own_data import (
     MEND,
     ChangedDataError,
+    OwnData,
     check_own_file,
     file_in,
+    require_unrecorded,
 )
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.saved_answers.checks import Check
@@ -41,7 +43,7 @@ def is_verdict(path: Path) -> bool:
         return False
 
 
-def on_verdict(path: Path, base: Path | None = None) -> Verified:
+def on_verdict(path: Path, base: Path | None = None, own: OwnData | None = None) -> Verified:
     """Return whether the verdict in a file is proved on its data.
 
     Parameters
@@ -50,21 +52,32 @@ def on_verdict(path: Path, base: Path | None = None) -> Verified:
         Of the file.
     base
         The folder of its data; by default the one stored.
+    own
+        The data, if it records none.
     """
     seen = Verified(path.stem, "", LABEL, "", Verdict.DAMAGED)
     try:
-        saved = read_verdict(path)
-        source = saved.record["source"]
+        saved = verdict_with_data(path, own)
         seen = replace(seen, status=str(saved.record["verdict"]))
-        if source is None:
-            raise DataError(
-                f"{path}: it does not say which file it is of; SeparationVerdict.load proves it on "
-                "examples, and `plab solve FILE --verdict --save` says it"
-            )
-        file, columns = data_of_verdict(source, path, base)
+        seen = replace(seen, verdict=Verdict.NOT_PROVED) if own else seen
+        folder = own.file.parent if own else base
+        file, columns = data_of_verdict(saved.record["source"], path, folder)
         return _on_data(replace(seen, problem=file.name), saved, file, columns)
+    except ConfigError:
+        raise
+    except MissingDataError as error:
+        return replace(seen, verdict=Verdict.MISSING, message=str(error))
     except (PlabError, OSError) as error:
         return replace(seen, message=str(error))
+
+
+def verdict_with_data(path: Path, own: OwnData | None) -> SavedVerdict:
+    """Return a saved verdict with the data that it is of; an error if none are known, or twice."""
+    saved = read_verdict(path)
+    require_unrecorded(path, own, recorded=saved.record["source"] is not None)
+    if own is None:
+        return saved
+    return replace(saved, record=saved.record | {"source": own.of_verdict()}, recorded=False)
 
 
 def data_of_verdict(source: Any, path: Path, base: Path | None) -> tuple[Path, Columns]:

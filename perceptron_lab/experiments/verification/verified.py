@@ -17,8 +17,10 @@ class Verdict(StrEnum):
     """The row claims nothing: the cell failed, or its learner proves nothing."""
     DATA_CHANGED = "DATA CHANGED"
     """The data are not those that the claims are about."""
+    UNKNOWN_DATA = "UNKNOWN DATA"
+    """The dataset is not registered here: a plugin registers it, which was not named."""
     MISSING = "MISSING"
-    """The file of the certificate is not there, or a file of the data."""
+    """The file of the certificate is not there, or a file of the data, or no data are recorded."""
     DAMAGED = "DAMAGED"
     """The file of the certificate, or the stored row, has changed since it was written."""
 

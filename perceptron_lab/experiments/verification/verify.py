@@ -24,7 +24,12 @@ from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
-from perceptron_lab.experiments.verification.own_data import ChangedDataError
+from perceptron_lab.experiments.verification.own_data import (
+    ChangedDataError,
+    OwnData,
+    UnknownDataError,
+    own_data,
+)
 from perceptron_lab.experiments.verification.reproof import reprove
 from perceptron_lab.experiments.verification.row_columns import (
     check_types,
@@ -92,6 +97,8 @@ def verify(
     base: str | Path | None = None,
     generate: int = GENERATED,
     exact: bool = False,
+    data: str | Path | None = None,
+    labels: str | None = None,
 ) -> Verification:
     """Prove the claims of results again, on the original data; no algorithm runs.
 
@@ -118,6 +125,8 @@ def verify(
     exact
         Whether exact certificates are made as well, in the temporary folder, and given to their
         checker: ``exact`` of a cell says whether its status is proved so.
+    data, labels
+        The file of the data of a result that records none, and its column of labels, if any.
 
     Raises
     ------
@@ -125,27 +134,38 @@ def verify(
         If there is no such file, or no results are in the folder.
     """
     start = None if base is None else Path(base)
-    return Verification(Path(target), list(verifying(Path(target), start, generate, exact=exact)))
+    file = None if data is None else Path(data)
+    cells = verifying(Path(target), start, generate, exact=exact, data=file, labels=labels)
+    return Verification(Path(target), list(cells))
 
 
 def verifying(
-    target: Path, base: Path | None = None, generate: int = GENERATED, *, exact: bool = False
+    target: Path,
+    base: Path | None = None,
+    generate: int = GENERATED,
+    *,
+    exact: bool = False,
+    data: Path | None = None,
+    labels: str | None = None,
 ) -> Iterator[Verified]:
     """Yield the verdicts of :func:`verify` one after the other."""
-    verdicts = _in_doubles(target, base, generate)
+    own = own_data(target, data, labels)
+    verdicts = _in_doubles(target, base, generate, own)
     if not exact:
         yield from verdicts
         return
     # Exact proofs are made from learners' answers, too, and learners import the algorithms
     from perceptron_lab.experiments.verification.exact_proofs import with_exact_proofs
 
-    yield from with_exact_proofs(verdicts, target, base, generate)
+    yield from with_exact_proofs(verdicts, target, base, generate, data, labels)
 
 
-def _in_doubles(target: Path, base: Path | None, generate: int) -> Iterator[Verified]:
+def _in_doubles(
+    target: Path, base: Path | None, generate: int, own: OwnData | None
+) -> Iterator[Verified]:
     """Yield the verdicts by the proofs with rounding bounds."""
     with TemporaryDirectory(prefix="plab-verify-") as folder:
-        problems = CertifiedProblems(Path(folder), base, generate)
+        problems = CertifiedProblems(Path(folder), base, generate, own)
         if target.is_dir():
             with Reader.open(target) as reader:
                 runs = reader.runs()
@@ -155,7 +175,9 @@ def _in_doubles(target: Path, base: Path | None, generate: int) -> Iterator[Veri
             if said:
                 yield Verified("", RUNS, "", "", Verdict.DAMAGED, said)
         elif target.is_file():
-            yield on_verdict(target, base) if is_verdict(target) else _on_file(target, problems)
+            yield (
+                on_verdict(target, base, own) if is_verdict(target) else _on_file(target, problems)
+            )
         else:
             wanted = "give a folder of results or one of its certificates"
             raise absent(target, wanted)
@@ -164,7 +186,7 @@ def _in_doubles(target: Path, base: Path | None, generate: int) -> Iterator[Veri
 def _on_file(path: Path, problems: CertifiedProblems) -> Verified:
     """Return the verdict on a certificate alone."""
     try:
-        certificate = read_certificate(path)
+        certificate = problems.read(path)
         instance, name = (
             certificate.problem.get("instance", ""),
             certificate.algorithm.get("name", ""),
@@ -172,6 +194,8 @@ def _on_file(path: Path, problems: CertifiedProblems) -> Verified:
         status = certificate.status.value
         seen = Verified(certificate.cell, str(instance), str(name), status, Verdict.DAMAGED)
         return _on_claims(seen, Claims.of_certificate(certificate), certificate, problems)
+    except MissingDataError as error:
+        return Verified(path.stem, "", "", "", Verdict.MISSING, str(error))
     except DataError as error:
         return Verified(path.stem, "", "", "", Verdict.DAMAGED, str(error))
 
@@ -227,6 +251,8 @@ def _on_claims(
         return replace(seen, verdict=Verdict.MISSING, message=f"its data: {error}")
     except ChangedDataError as error:
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
+    except UnknownDataError as error:
+        return replace(seen, verdict=Verdict.UNKNOWN_DATA, message=str(error))
     except DataError as error:
         return replace(seen, message=f"its data: {error}")
     if problem.sha256 != certificate.sha256:

@@ -15,6 +15,7 @@ from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.failures import own_fault
 from perceptron_lab.reporting.pages.cells import value_text
 from perceptron_lab.reporting.pages.courses import line_of
 from perceptron_lab.reporting.pages.figures import described, drawn
@@ -111,6 +112,8 @@ def _tables(experiment: Experiment, failed: list[str]) -> Iterator[Part]:
             yield Part(name, report_table(made, f"{name}: {experiment.title}"), said)
         except PlabError as error:
             failed.append(f"table {name}: {str(error).removeprefix(f'{name}: ')}")
+        except Exception as error:
+            failed.append(f"table {name}: {_own_fault('table', name, error)}")
 
 
 def _figures(experiment: Experiment, failed: list[str]) -> Iterator[Part]:
@@ -122,6 +125,15 @@ def _figures(experiment: Experiment, failed: list[str]) -> Iterator[Part]:
             yield Part(name, drawn(make, experiment.evidence, key, f"{name}. {whole}"), said)
         except PlabError as error:
             failed.append(f"figure {name}: {str(error).removeprefix(f'{name}: ')}")
+        except Exception as error:
+            failed.append(f"figure {name}: {_own_fault('figure', name, error)}")
+
+
+def _own_fault(kind: str, name: str, error: Exception) -> str:
+    """Return how a registered table or figure failed; errors of the package's own are raised."""
+    if not (said := own_fault(kind, name, error)):
+        raise error
+    return said
 
 
 def ratio_table(caption: str, found: Sequence[Ratio]) -> str:

@@ -119,15 +119,15 @@ def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab) -> No
     with Path("own.yaml").open("a") as file:
         file.write("plugins: [mine.py]\n")
     checked = plab("check", "own.yaml")
-    assert (
-        checked.out == "own.yaml: ok, 1 cell; not checked, of plugins mine.py: algorithm 'mine'\n"
-    )
+    unknown = "not checked, of plugins mine.py: algorithm 'mine' (add --plugin FILE.py)"
+    assert checked.out == f"own.yaml: ok, 1 cell; {unknown}\n"
+    assert shell("check", "own.yaml", *OWN).stdout == "own.yaml: ok, 2 cells\n"
     assert "is not loaded: add --plugin mine.py" in plab("run", "own.yaml").err
     done = shell("run", "own.yaml", *OWN)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("FEASIBLE") == 2
     assert plab("status", "results/own").out == "results/own: 2 done of 2 cells\n"
-    left = "not counted, of plugins: algorithm 'mine' (name the folder)"
+    left = "not counted, of plugins: algorithm 'mine' (add --plugin)"
     assert plab("status", "own.yaml").out == f"results/own: 1 done of 1 cell; {left}\n"
     assert plab("verify", "results/own").out.endswith("results/own: 2 PROVED\n")
     assert plab("report", "results/own").code == 0
