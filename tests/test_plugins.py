@@ -136,7 +136,7 @@ def test_a_configuration_states_plugins_and_loads_none(
     Path("own.yaml").write_text(WITH_OTHERS)
     assert main(["check", "own.yaml"]) == 0
     assert capsys.readouterr().out == (
-        "own.yaml: ok, 1 cell; not checked, of plugins my_own_plugin.py: "
+        "own.yaml: ok, 2 cells; not checked, of plugins my_own_plugin.py: "
         "table 'my-table', algorithm 'my-own' (add --plugin FILE.py)\n"
     )
     assert main(["status", "own.yaml"]) == 0
@@ -154,3 +154,20 @@ def test_names_are_faults_where_no_plugin_is_stated(
     Path("own.yaml").write_text(CONFIG)
     assert main(["check", "own.yaml"]) == 2
     assert "own.yaml:3:21: algorithms.0.name: unknown algorithm 'my-own'" in capsys.readouterr().err
+
+
+def test_cells_of_plugins_that_are_not_loaded_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """2 + 1 instances, 1 + 3 algorithms and 2 seeds: 24 cells, 2 of them of known names."""
+    monkeypatch.chdir(tmp_path)
+    Path("own.yaml").write_text(
+        "experiment: own\nplugins: [mine.py]\nseeds: [0, 1]\n"
+        "problems:\n- {dataset: my-data, instances: [a, b]}\n"
+        "- {dataset: maxcut, instances: [torus-3x3]}\n"
+        "algorithms:\n- {name: perceptron}\n- {name: my-own, grid: {k: [1, 2, 3]}}\n"
+    )
+    assert main(["check", "own.yaml"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "own.yaml: ok, 24 cells; not checked, of plugins mine"
+    )

@@ -26,7 +26,7 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> 
 
     CONFIG is a file or the name of a shipped configuration. Every fault of every file is listed;
     a table or figure that the experiment does not suit is one. Your own files are read, if they
-    are not larger than 20 MB. Cells of names that only plugins register are counted with --plugin.
+    are not larger than 20 MB. Cells of plugins that are not loaded are counted, not checked.
     """
     faults = []
     for name in configs:
@@ -40,7 +40,8 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> 
             plugins = ", ".join(experiment.config.plugins)
             left = f"; not checked, of plugins {plugins}: {', '.join(experiment.unchecked)}"
             left += " (add --plugin FILE.py)"
-            echo(f"{name}: ok, {counted(len(cells), 'cell')}{left if experiment.unchecked else ''}")
+            number = counted(len(cells) + experiment.unchecked_cells, "cell")
+            echo(f"{name}: ok, {number}{left if experiment.unchecked else ''}")
         for warning in experiment.warnings:
             echo(f"warning: {warning}", err=True)
     if faults:

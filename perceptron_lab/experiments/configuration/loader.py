@@ -34,7 +34,11 @@ from perceptron_lab.experiments.configuration.faults import (
 )
 from perceptron_lab.experiments.configuration.mapping_source import source_of
 from perceptron_lab.experiments.configuration.report_columns import unknown_columns
-from perceptron_lab.experiments.configuration.unregistered import explained, taken_from_report
+from perceptron_lab.experiments.configuration.unregistered import (
+    cells_of_plugins,
+    explained,
+    taken_from_report,
+)
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,
@@ -78,6 +82,9 @@ class Experiment:
         Sentences on overrides that do less than they seem to, and on files that were not read.
     unchecked
         What only plugins know, which were not loaded: it is left out here.
+    unchecked_cells
+        The number of cells whose dataset or algorithm only plugins know; an entry of a dataset that
+        does not list its instances counts as one.
     """
 
     config: ExperimentConfig
@@ -87,6 +94,7 @@ class Experiment:
     changed: bool = False
     warnings: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
+    unchecked_cells: int = 0
 
     @property
     def name(self) -> str:
@@ -195,6 +203,7 @@ def checked(
         faults += goal_of_none(config.goal, variants)
     plugins = ", ".join(config.plugins) if config else ""
     unchecked = [fault.unregistered for fault in faults if plugins and fault.unregistered]
+    of_plugins = {fault.crumbs[:2] for fault in faults if fault.unregistered}
     faults = explained(faults, plugins, left_out=without_plugins)
     refuse(faults, source.place)
     assert config is not None
@@ -206,6 +215,7 @@ def checked(
         bool(overrides) and not _is_named(overrides) and _changed(before, config),
         tuple(_shadowed(config, overrides)),
         tuple(dict.fromkeys(unchecked)),
+        cells_of_plugins(config, dict(instances), of_plugins) if unchecked else 0,
     )
 
 

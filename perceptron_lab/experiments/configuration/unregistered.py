@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from perceptron_lab import registry
-from perceptron_lab.experiments.configuration.faults import Fault
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault
 
 
 def taken_from_report(tree: Any) -> Iterator[Fault]:
@@ -45,3 +47,32 @@ def explained(faults: Sequence[Fault], plugins: str, *, left_out: bool) -> list[
             fault = replace(fault, message=f"{fault.message}; {mend}")
         found.append(fault)
     return found
+
+
+def cells_of_plugins(
+    config: ExperimentConfig, instances: Mapping[Crumbs, Sized], of_plugins: Collection[Crumbs]
+) -> int:
+    """Return the number of cells whose dataset or algorithm is registered by a plugin.
+
+    Parameters
+    ----------
+    config
+        The configuration.
+    instances
+        Place of an entry of ``problems`` -> its instances, of datasets that are known.
+    of_plugins
+        The places of entries that name what is not registered.
+    """
+    count = 0
+    for i, problem in enumerate(config.problems):
+        stated = problem.parameters.get("instances", problem.grid.get("instances", [None]))
+        sweep = prod(len(values) for name, values in problem.grid.items() if name != "instances")
+        unknown = ("problems", i) in of_plugins
+        several = len(stated) * sweep if unknown else len(instances[("problems", i)])
+        for j, algorithm in enumerate(config.algorithms):
+            label = algorithm.label or algorithm.name
+            runs = problem.algorithms is None or label in problem.algorithms
+            if runs and (unknown or ("algorithms", j) in of_plugins):
+                seeds = algorithm.seeds or problem.seeds or config.seeds
+                count += several * prod(map(len, algorithm.grid.values())) * len(seeds)
+    return count

@@ -120,7 +120,7 @@ def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab) -> No
         file.write("plugins: [mine.py]\n")
     checked = plab("check", "own.yaml")
     unknown = "not checked, of plugins mine.py: algorithm 'mine' (add --plugin FILE.py)"
-    assert checked.out == f"own.yaml: ok, 1 cell; {unknown}\n"
+    assert checked.out == f"own.yaml: ok, 2 cells; {unknown}\n"
     assert shell("check", "own.yaml", *OWN).stdout == "own.yaml: ok, 2 cells\n"
     assert "is not loaded: add --plugin mine.py" in plab("run", "own.yaml").err
     done = shell("run", "own.yaml", *OWN)
