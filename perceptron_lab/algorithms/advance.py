@@ -45,11 +45,11 @@ def _refuse_wrong(claim: Any, algorithm: Algorithm[S], system: ConicSystem) -> N
             f"allowed: {allowed} of perceptron_lab.claims, or None"
         )
     for name, size in (("point", system.dimension), ("weights", system.cone.size)):
-        array = getattr(claim, name, None)
-        if array is None and not hasattr(claim, name):
+        if not hasattr(claim, name):
             continue
+        array: Any = getattr(claim, name)
         real = isinstance(array, np.ndarray) and array.dtype.kind in "fiu"
-        if not real or np.shape(array) != (size,):
+        if not real or array.shape != (size,):
             raise ConfigError(
                 f"{_place(algorithm)}: {type(claim).__name__}.{name} is {_described(array)}; "
                 f"allowed: an array of numbers, shape ({size},)"

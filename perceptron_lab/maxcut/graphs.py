@@ -57,6 +57,14 @@ def program_of_graph(graph: Any) -> MaxCutProgram:
         return _of_matrix(graph)
     if isinstance(graph, str | bytes) or not isinstance(graph, Iterable):
         raise InputError(f"graph: {type(graph).__name__} is no graph; {_ALLOWED}")
+    if isinstance(graph, list) and graph and all(isinstance(row, list) for row in graph):
+        if len(graph) > 3 and all(len(row) == len(graph) for row in graph):
+            return _of_matrix(np.array(graph))
+        if len(graph) in (2, 3) and all(len(row) == len(graph) for row in graph):
+            raise InputError(
+                f"graph: {len(graph)} lists of {len(graph)} may be edges or an adjacency matrix; "
+                "give edges as tuples, (u, v) or (u, v, weight), and a matrix as numpy.array(...)"
+            )
     return _of_edges(graph, [])
 
 
@@ -68,7 +76,8 @@ def _of_matrix(matrix: Any) -> MaxCutProgram:
     except (TypeError, ValueError) as error:
         raise InputError(f"graph: the matrix holds no numbers ({error}); {_ALLOWED}") from None
     entries.sum_duplicates()
-    if not np.isfinite(entries.data).all() or (entries != entries.T).nnz:
+    unequal: Any = entries != entries.T
+    if not np.isfinite(entries.data).all() or unequal.nnz:
         raise InputError(
             "graph: the adjacency matrix must be finite and symmetric, W[i, j] = W[j, i]; of a "
             "directed graph take W + W.T"
@@ -98,7 +107,9 @@ def _of_edges(edges: Iterable[Any], nodes: list[Hashable]) -> MaxCutProgram:
 def _edge(edge: Any, number: int) -> tuple[Hashable, Hashable, float]:
     """Return the ends and the weight of an edge, or refuse it by its number."""
     try:
-        first, second, *weight = edge if not isinstance(edge, str) else ()
+        if isinstance(edge, str):
+            raise TypeError
+        first, second, *weight = edge
         hash((first, second))
         (value,) = weight or (1.0,)
         value = float(value)

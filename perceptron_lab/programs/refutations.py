@@ -8,8 +8,10 @@ near one is proved to exist, yet simple numbers solve the equations exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -59,7 +61,8 @@ def _completed(system: ConicSystem, weights: FloatArray) -> FloatArray:
     """Return the weights with that of x_0 in front: <F_0, X>, or 0 where that is negative."""
     operator = system.operator
     assert isinstance(operator, Matrix)
-    constant = np.asarray(operator.data[1:, [0]].toarray()).ravel()
+    column: Any = operator.data[1:, [0]]
+    constant = np.asarray(column.toarray() if sp.issparse(column) else column).ravel()
     return np.concatenate([[max(0.0, -float(constant @ weights))], weights])
 
 

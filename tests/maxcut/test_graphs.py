@@ -96,3 +96,13 @@ def test_a_graph_in_the_place_of_a_program_is_told_the_parameter() -> None:
     for given in ({}, {"path_or_system": TRIANGLE, "graph": TRIANGLE}):
         with pytest.raises(InputError, match="one of the two"):
             optimum(**given)
+
+
+def test_nested_lists_are_a_matrix_or_refused_where_they_may_be_edges() -> None:
+    square = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    found = program_of_graph(square)
+    np.testing.assert_array_equal(dense(found), dense(program_of_graph(np.array(square))))
+    for ambiguous in ([[0, 1], [1, 0]], TRIANGLE.tolist()):
+        with pytest.raises(InputError, match="may be edges or an adjacency matrix; give edges as"):
+            program_of_graph(ambiguous)
+    assert program_of_graph([[0, 1], [1, 2], [2, 0], [0, 3]]).order == 4
