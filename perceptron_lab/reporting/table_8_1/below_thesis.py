@@ -67,18 +67,15 @@ def _explained(own: Entry, thesis: float, precision: float, peers: Sequence[Entr
     """Return a cell with its cause, as far as the labels on the same features show it."""
     if own.algorithm == HARD:
         return Cell(own, thesis, precision, None, _cause_of_hard(own, thesis, peers))
-    closed, parts, known = None, [], False
+    closed, parts, gap = None, [], thesis - precision
     for bound in (one for one in peers if one.by_test):
         seeds = sorted(set(own.precisions) & set(bound.precisions))
         if seeds:
-            ours, best = (
-                sum(one.precisions[seed] for seed in seeds) / len(seeds) for one in (own, bound)
+            closed = sum(bound.precisions[seed] - own.precisions[seed] for seed in seeds) / len(
+                seeds
             )
-            closed = best - ours
-            parts.append(
-                f"best C by test precision closes {closed:.1f} of {thesis - ours:.1f} points"
-            )
-            known = thesis - best <= THRESHOLD
+            parts.append(f"best C by test precision closes {closed:.1f} of {gap:.1f} points")
+    known = closed is not None and gap - closed <= THRESHOLD
     words, within = _pivots(own, thesis)
     parts += words
     if not (known or within):
