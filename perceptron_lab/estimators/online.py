@@ -140,9 +140,11 @@ class OnlineClassifier(SeparatingClassifier):
         points = points if self.fit_intercept else self.coef_.copy()
         for start in range(0, data.shape[0], BLOCK):
             rows = self._rows(dense(data[start : start + BLOCK]))
-            lengths = 1.0 if self.normalized else np.linalg.norm(rows, axis=1)
-            self.longest_ = max(self.longest_, float(np.max(lengths)))
-            limits = np.full(len(rows), self._limit(self.longest_))
+            # R of each row is that of the rows up to it, wherever the batches and blocks end
+            lengths = np.ones(len(rows)) if self.normalized else np.linalg.norm(rows, axis=1)
+            longest = np.maximum.accumulate(np.maximum(lengths, self.longest_))
+            self.longest_ = float(longest[-1])
+            limits = np.array([self._limit(length) for length in longest])
             for k, point in enumerate(points):  # which the sweep changes in place
                 signed = rows * signs[k, start : start + BLOCK, None]
                 looks, counts = len(rows), np.zeros(len(rows))

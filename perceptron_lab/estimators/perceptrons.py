@@ -85,8 +85,8 @@ class MarginPerceptronClassifier(OnlineClassifier):
     Parameters
     ----------
     b
-        The score to be exceeded, in units of R^2, > 0 (default 1). The R of ``partial_fit`` is that
-        of the rows presented so far.
+        The score to be exceeded, in units of R^2, > 0 (default 1). In ``partial_fit``, R at
+        each row is the largest norm up to that row, however the rows are divided into batches.
     normalized
         As of :class:`PerceptronClassifier`.
     kernel, fit_intercept, max_iter, max_seconds, tol, random_state

@@ -11,12 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.ellipsoids.soft.descent import minimised
 from perceptron_lab.ellipsoids.soft.low_rank import (
     Quadratic,
     SoftObjective,
     SoftOptimality,
     certify,
-    minimised,
 )
 from perceptron_lab.ellipsoids.soft.whitening import AffineMap
 from perceptron_lab.errors import InputError
@@ -34,9 +34,9 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     For data that no ellipsoid separates: a margin fixed at 1 with slack in place of the separation
     ratio of `Kharechko2009`. {f >= 0} is an ellipsoid, degenerate where L has no full row rank. In
     A = L L' the problem is convex, so that a low-rank minimum without a direction of negative
-    curvature in A is the global one: :meth:`certify` tells by a duality gap. L-BFGS from a small
-    random L (L = 0 is stationary); one step costs two products of the examples with ``rank + 1``
-    vectors.
+    curvature in A is the global one: :meth:`certify` tells by a duality gap. Newton's
+    method in a trust region from a small random L; each of the conjugate gradients of a step costs
+    two products of the examples within their margins with ``rank + 1`` vectors.
 
     Dense or sparse examples; features of very different scales need a scaler, or ``whiten``.
 
@@ -54,12 +54,13 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         in which they do not vary are left out), which makes f invariant to affine maps; dense
         examples only.
     tol
-        L-BFGS ends when a step lowers the objective, at most 1/2, by no more than this.
+        It ends when each of three Newton steps lowers the objective by no more than this part of
+        it, and there is no more to gain by negative curvature in A.
     max_iter
-        Steps of L-BFGS at most, 1 or more.
+        Newton steps at most, 1 or more.
     max_seconds
-        Seconds of L-BFGS at most, > 0; None for no limit, so that the same examples always have
-        the same answer.
+        Seconds of steps at most, > 0; None for no limit, so that the same examples always have the
+        same answer.
     random_state
         Of the random start; a ``numpy.random.Generator`` draws it directly.
 
@@ -125,7 +126,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         self._ended(
             found.steps,
             found.converged,
-            f"L-BFGS ended after {found.steps} steps without converging; raise max_iter, "
+            f"Newton's method ended after {found.steps} steps without converging; raise max_iter, "
             "max_seconds or regularisation, scale the features, or set whiten=True",
         )
         return self

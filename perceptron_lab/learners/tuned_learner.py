@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import abstractmethod
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
@@ -33,6 +33,16 @@ Folds = Annotated[int, Field(ge=2)]
 
 REGULARISATIONS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 """Candidates by default: as many as there are of C."""
+
+
+class Choice(NamedTuple):
+    """The chosen candidate of a grid, and how it was chosen."""
+
+    parameters: Parameters
+    edges: tuple[str, ...]  # which of its parameters lie on an edge of the grid
+    folds: int  # of the cross-validation; 0 if nothing was held out
+    words: str  # how, in a few words
+    figures: dict[str, float]
 
 
 @refusing
@@ -87,6 +97,20 @@ class TunedLearner(OnFeatures, Learner):
         """Return further figures of the fitted classifier; by default none."""
         return {}
 
+    def choose(self, grid: Grid, folds: int, task: Task, seed: int) -> Choice:
+        """Return what cross-validation chooses; the middle of the grid for a single positive."""
+        used = min(folds, int((task.labels > 0).sum()))
+        if used < 2:
+            candidates = list(grid.candidates())
+            middle = candidates[len(candidates) // 2]
+            return Choice(middle, (), 0, "the middle of the grid: one positive", {})
+        trials = self.trials(grid, task, used, seed)
+        chosen, spare = best(trials), room(trials)
+        figures = {"validation": chosen.mean}
+        figures |= {"choice_room": spare} if math.isfinite(spare) else {}
+        edges = grid.edges(chosen.parameters)
+        return Choice(chosen.parameters, edges, used, f"of {used} folds", figures)
+
     def learn(self, task: Task, seed: int) -> Learned:
         """Choose on training examples, fit, and score the test examples."""
         return self.learn_by(*self.search(seed), task, seed)
@@ -94,16 +118,7 @@ class TunedLearner(OnFeatures, Learner):
     def learn_by(self, grid: Grid, folds: int, task: Task, seed: int) -> Learned:
         """Choose from a grid, fit, and score the test examples."""
         began, transformer = time.process_time(), self.transformer(seed)
-        candidates = list(grid.candidates())
-        used = min(folds, int((task.labels > 0).sum()))
-        if used < 2:
-            used, chosen, judged = 0, Trial(candidates[len(candidates) // 2], ()), {}
-        else:
-            trials = self.trials(grid, task, used, seed)
-            chosen, spare = best(trials), room(trials)
-            judged = {"validation": chosen.mean}
-            judged |= {"choice_room": spare} if math.isfinite(spare) else {}
-        edges = grid.edges(chosen.parameters) if used else ()
+        chosen = self.choose(grid, folds, task, seed)
         tuned = time.process_time()
         known = extract(task, transformer)
         model = fitted(grid.with_parameters(chosen.parameters), known.training, task.labels)
@@ -112,16 +127,22 @@ class TunedLearner(OnFeatures, Learner):
         iterations, converged = self.ending(model)
         parameters = self.named(chosen.parameters)
         figures = known.figures | {name: float(value) for name, value in parameters.items()}
-        figures |= judged | {"on_edge": float(bool(edges)), "candidates": float(len(candidates))}
-        figures |= {"folds": float(used), "converged": float(converged)} | self.figures_of(model)
+        count = math.prod(map(len, grid.values.values()))
+        figures |= chosen.figures | {"on_edge": float(bool(chosen.edges))}
+        figures |= {"candidates": float(count), "folds": float(chosen.folds)}
+        figures |= {"converged": float(converged)} | self.figures_of(model)
         words = ", ".join(f"{name} {value:g}" for name, value in parameters.items())
-        words += f" (of {used} folds" if used else " (the middle of the grid: one positive"
-        words += ", on the edge of the grid)" if edges else ")"
+        edges = list(self.named(dict.fromkeys(chosen.edges)))
+        edge = ", on the edge of the grid" if edges else ""
+        words += f" ({chosen.words}{edge})"
         return Learned(
             scores,
             message=words if converged else f"{words}; the final fit did not converge",
             seconds=seconds,
             iterations=iterations,
             figures=figures | {"cpu_seconds": seconds, "tuning_seconds": tuned - began},
-            certificate={"chosen": parameters, "edges": list(self.named(dict.fromkeys(edges)))},
+            certificate={
+                "chosen": parameters,
+                "edges": list(self.named(dict.fromkeys(chosen.edges))),
+            },
         )

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score
 
+from perceptron_lab.ellipsoids.soft.descent import minimised
 from perceptron_lab.ellipsoids.soft.low_rank import Quadratic, SoftObjective, certify, spectrum
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
@@ -62,7 +63,8 @@ def test_gradient_agrees_with_differences(seed: int, rank: int, as_sparse: bool)
         sp.csr_array(rows) if as_sparse else rows, signs, weights, rng.random()
     )
     point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
-    value, gradient = objective.value_and_gradient(point)
+    here = objective.local(point)
+    value, gradient = here.value, here.gradient
     assert value == pytest.approx(objective.value(Quadratic.unpacked(point, 4)))
     differences = approx_fprime(point, partial(value_at, objective), 1e-6)
     error = np.linalg.norm(gradient - differences)
@@ -156,6 +158,52 @@ def test_sparse_and_dense_examples_agree() -> None:
     )
     single = dense.decision_function(rows.astype(np.float32))
     assert single == pytest.approx(dense.decision_function(rows), abs=1e-4)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9])
+def test_two_starts_end_at_the_same_objective(size: float) -> None:
+    rows, signs = overlapping(7, 80, 4)
+    objective = SoftObjective(rows, signs, np.full(80, 1 / 80), size)
+    ends = [
+        minimised(
+            objective,
+            Quadratic.random(objective, 4, np.random.default_rng(seed)),
+            tolerance=1e-6,
+            steps=1000,
+        )
+        for seed in range(3)
+    ]
+    assert all(one.converged for one in ends)
+    assert [one.value for one in ends] == pytest.approx([ends[0].value] * 3, rel=1e-5)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_a_start_without_a_direction_is_left(as_sparse: bool) -> None:
+    """L = 0 is stationary, and no step in L shows that the objective falls."""
+    rows, signs = overlapping(8)
+    data = sp.csr_array(rows) if as_sparse else rows
+    objective = SoftObjective(data, signs, np.full(60, 1 / 60), 0.01)
+    start = Quadratic(np.zeros((3, 3)), np.zeros(3), 0.0)
+    found = minimised(objective, start, tolerance=1e-9, steps=1000)
+    assert found.converged
+    assert found.value == pytest.approx(exact(3).fit(rows, signs).objective_, rel=1e-6)
+    assert np.linalg.norm(found.quadratic.factor) > 0.1
+
+
+@given(st.integers(0, 2**32), st.integers(0, 3))
+def test_curvature_agrees_with_differences(seed: int, rank: int) -> None:
+    rows, signs = overlapping(seed, 20, 4)
+    rng = np.random.default_rng(seed)
+    objective = SoftObjective(rows, signs, rng.dirichlet(np.ones(20)), rng.random())
+    point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
+    move = rng.normal(size=point.shape)
+    here, pace = objective.local(point), 1e-7
+    there, back = objective.local(point + pace * move), objective.local(point - pace * move)
+    if not np.array_equal(there.within, back.within):
+        return  # a kink between them
+    differences = (there.gradient - back.gradient) / (2.0 * pace)
+    error = np.linalg.norm(here.curvature()(move) - differences)
+    assert error < 1e-5 * (1.0 + np.linalg.norm(differences))
 
 
 @given(st.integers(0, 2**32))

@@ -191,6 +191,22 @@ def test_fits_that_are_cut_off_are_not_called_converged() -> None:
     assert TUNED[1].learn(ball(), 0).figures["converged"] == 1.0
 
 
+@pytest.mark.parametrize("form", [ball, lambda **given: sparse(ball(**given))])
+def test_the_best_penalty_by_test_precision_bounds_every_other(form: Any) -> None:
+    task, tried = form(spread=1.5), (1e-2, 1.0, 1e2)
+    reached = [
+        precision(task, TunedPolynomialSvm(components=None, penalties=(one,)).learn(task, 0))
+        for one in tried
+    ]
+    bound = TunedPolynomialSvm(components=None, penalties=tried, choice="test-precision")
+    learned = bound.learn(task, 0)
+    assert precision(task, learned) == max(reached)
+    assert learned.figures["penalty"] == tried[reached.index(max(reached))]
+    assert learned.figures["folds"] == 0.0
+    assert "validation" not in learned.figures
+    assert "by test precision" in learned.message
+
+
 def test_whitening_makes_the_answer_invariant() -> None:
     task = ball()
     stretched = replace(

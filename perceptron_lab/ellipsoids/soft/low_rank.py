@@ -23,21 +23,18 @@ G in A satisfies G >= 0 and G L = 0. Rank 0 is the same with A = 0: there the te
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-import scipy.optimize
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import time_is_up, time_limit
 
-MEMORY = 20
-"""Pairs of steps and gradients that L-BFGS keeps."""
 START = 0.1
 """|L'x| at the start, in the root mean square over examples (as an expectation)."""
 
@@ -106,29 +103,17 @@ class SoftObjective:
 
     def value(self, quadratic: Quadratic) -> float:
         """Return P at a quadratic function."""
-        return self._value(quadratic, self.hinges(quadratic.values(self.examples)))
+        return self.value_of(quadratic, self.hinges(quadratic.values(self.examples)))
 
-    def _value(self, quadratic: Quadratic, hinges: FloatArray) -> float:
+    def value_of(self, quadratic: Quadratic, hinges: FloatArray) -> float:
+        """Return P at a quadratic function with these h_i."""
         gram = quadratic.factor.T @ quadratic.factor
         size = float((gram**2).sum()) + 2.0 * float(quadratic.linear @ quadratic.linear)
         return 0.5 * float(self.weights @ hinges**2) + 0.5 * self.regularisation * size
 
-    def value_and_gradient(self, vector: FloatArray) -> tuple[float, FloatArray]:
-        """Return P and its gradient in (L, g, c), packed as :meth:`Quadratic.packed` does."""
-        at = Quadratic.unpacked(vector, self.features)
-        products = self.examples @ np.column_stack([at.factor, at.linear])
-        hinges = self.hinges(at.of_products(products))
-        pull = self.weights * hinges * self.signs
-        # Examples beyond the margin, most of them near the end, have no part in the gradient.
-        active = np.flatnonzero(pull)
-        products[:, -1] = 1.0
-        pulls = products[active] * pull[active, None]
-        combined = 2.0 * (self.examples[active].T @ pulls)
-        twice = 2.0 * self.regularisation
-        slope = combined[:, :-1] + twice * (at.factor @ (at.factor.T @ at.factor))
-        linear = combined[:, -1] + twice * at.linear
-        gradient = np.concatenate([slope.ravel(), linear, [pull.sum()]])
-        return self._value(at, hinges), gradient
+    def local(self, vector: FloatArray) -> Local:
+        """Return P around a point, packed as :meth:`Quadratic.packed` does."""
+        return Local(self, vector)
 
     def conditions(self, quadratic: Quadratic, hinges: FloatArray) -> tuple[float, float]:
         """Return the lowest eigenvalue of G and |G L|_F at a quadratic function."""
@@ -147,46 +132,93 @@ class SoftObjective:
         return lowest, float(np.linalg.norm(product))
 
 
-class Minimum(NamedTuple):
-    """Where L-BFGS ended, the objective there, its steps, and whether it ended by its tolerance."""
+class Local:
+    """P around a point: its value there, its gradient, and its curvature.
 
-    quadratic: Quadratic
-    value: float
-    steps: int
-    converged: bool
+    Attributes
+    ----------
+    quadratic, value
+        The point, and P there.
+    values
+        q of every example, shape ``(m,)``.
+    within
+        The examples with h_i > 0, the only ones with a part in the derivatives; their ``rows`` and
+        ``weights``.
+    gradient
+        In (L, g, c), packed.
+    """
 
+    def __init__(self, objective: SoftObjective, vector: FloatArray) -> None:
+        at = Quadratic.unpacked(vector, objective.features)
+        self._objective, self.quadratic = objective, at
+        self._products = objective.examples @ np.column_stack([at.factor, at.linear])
+        self.values = at.of_products(self._products)
+        hinges = objective.hinges(self.values)
+        self._pull = objective.weights * hinges * objective.signs
+        self.within = np.flatnonzero(self._pull)
+        self.value = objective.value_of(at, hinges)
 
-def minimised(
-    objective: SoftObjective,
-    start: Quadratic,
-    *,
-    tolerance: float,
-    steps: int,
-    seconds: float | None = None,
-) -> Minimum:
-    """Descend by L-BFGS until a step lowers the objective by no more than the tolerance."""
+    @cached_property
+    def rows(self) -> Examples:
+        """The examples with h_i > 0, shape ``(k, features)``."""
+        return self._objective.examples[self.within]
 
-    def stop_when_time_is_up(xk: Any) -> None:
-        if time_is_up():
-            raise StopIteration
+    @property
+    def weights(self) -> FloatArray:
+        """Their w_i, shape ``(k,)``."""
+        return self._objective.weights[self.within]
 
-    with time_limit(math.inf if seconds is None else seconds):
-        found = scipy.optimize.minimize(
-            objective.value_and_gradient,
-            start.packed(),
-            jac=True,
-            method="L-BFGS-B",
-            callback=stop_when_time_is_up,
-            options={
-                "maxiter": steps,
-                "maxfun": 20 * steps,
-                "maxcor": MEMORY,
-                "ftol": tolerance,
-                "gtol": 1e-3 * tolerance,
-            },
-        )
-    quadratic = Quadratic.unpacked(found.x, objective.features)
-    return Minimum(quadratic, float(found.fun), int(found.nit), found.status == 0)
+    @cached_property
+    def gradient(self) -> FloatArray:
+        """The gradient in (L, g, c), packed."""
+        at, pull = self.quadratic, self._pull[self.within]
+        products = self._products[self.within]
+        products[:, -1] = 1.0
+        combined = 2.0 * (self.rows.T @ (products * pull[:, None]))
+        twice = 2.0 * self._objective.regularisation
+        slope = combined[:, :-1] + twice * (at.factor @ (at.factor.T @ at.factor))
+        linear = combined[:, -1] + twice * at.linear
+        return np.concatenate([slope.ravel(), linear, [pull.sum()]])
+
+    def matrix_gradient(self, vectors: FloatArray) -> FloatArray:
+        """Return G times vectors, shape ``(features, k)`` or ``(features,)``."""
+        factor, pull = self.quadratic.factor, self._pull[self.within]
+        images = (self.rows @ vectors).T * pull
+        size = self._objective.regularisation * (factor @ (factor.T @ vectors))
+        return np.asarray(self.rows.T @ images.T + size)
+
+    def curvature(self, blur: float = 0.0) -> Callable[[FloatArray], FloatArray]:
+        """Return the product of the Hessian with a packed direction, as a function.
+
+        At a kink it is a generalised one. With ``blur`` > 0 examples beyond their margins, by
+        1 + y_i q(x_i) = -u > -blur, count too, by 1 - u / blur of their weight.
+        """
+        objective, factor = self._objective, self.quadratic.factor
+        counted = self._pull != 0.0
+        shares = counted.astype(np.float64)
+        if blur > 0.0:
+            beyond = 1.0 + (1.0 + objective.signs * self.values) / blur
+            shares = np.where(counted, 1.0, np.clip(beyond, 0.0, 1.0)) * (objective.weights > 0.0)
+        near = np.flatnonzero(shares)
+        rows, pull = objective.examples[near], self._pull[near]
+        weights, projected = shares[near] * objective.weights[near], self._products[near, :-1]
+        gram, twice = factor.T @ factor, 2.0 * objective.regularisation
+
+        def product(vector: FloatArray) -> FloatArray:
+            move = Quadratic.unpacked(vector, objective.features)
+            changes = rows @ np.column_stack([move.factor, move.linear])
+            change = np.einsum("ij,ij->i", projected, changes[:, :-1]) + changes[:, -1]
+            change = weights * (2.0 * change + move.constant)
+            changes[:, :-1] *= pull[:, None]
+            changes[:, :-1] += projected * change[:, None]
+            changes[:, -1] = change
+            combined = 2.0 * (rows.T @ changes)
+            mixed = factor.T @ move.factor
+            slope = combined[:, :-1] + twice * (move.factor @ gram + factor @ (mixed + mixed.T))
+            linear = combined[:, -1] + twice * move.linear
+            return np.concatenate([slope.ravel(), linear, [change.sum()]])
+
+        return product
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,14 @@ class TunedSoftEllipsoid(TunedLearner):
     rank
         Columns of L, 0 or more (default 20).
     tolerance
-        Of L-BFGS, above 0 (default 1e-6).
+        Of Newton's method, relative to the objective, above 0 (default 1e-4: with steps that gain
+        so little the objective is known to about 1e-6 of it).
     """
 
     rank: Annotated[int, Field(ge=0)] = 20
     regularisations: Candidates = REGULARISATIONS
     class_weight: Literal["balanced"] | None = None
-    tolerance: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0)] = 1e-4
     folds: Folds = 3
 
     def search(self, seed: int) -> tuple[Grid, int]:
