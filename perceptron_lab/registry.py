@@ -154,6 +154,7 @@ _OURS = {
         "profile": "reporting.performance.profiles:profile",
         "margins": "reporting.performance.largest_margins:margins",
         "table_8_1": "reporting.table_8_1.tables:table_8_1",
+        "below_thesis": "reporting.table_8_1.below_thesis:below_thesis",
         "precision_differences": "reporting.table_8_1.differences:precision_differences",
         "rare_categories": "reporting.table_8_1.tables:rare_categories",
         "learners": "reporting.table_8_1.tables:learners",

@@ -46,7 +46,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         Columns of L, 0 or more, the number of features at most; 0 is a linear classifier.
     regularisation
         >= 0. On the ten categories of Table 8.1, rows of norm 1, cross-validation chooses 1e-9 to
-        1e-4 with 30 features, 1e-7 to 1e-3 with 200, 1e-4 or 1e-3 with all words.
+        1e-3 with 30 features, 1e-7 to 1e-3 with 200, 1e-4 to 1e-3 with all words.
     class_weight
         None, ``"balanced"`` (each class has half of the weight), or weights by label.
     whiten

@@ -29,7 +29,7 @@ TIED: Listed = {
         "`make maxcut` (or `plab run maxcut`) repeats the experiment": "test_told_of_table_6_1",
         'The thesis\'s "updates" are queries': "test_told_of_table_6_1",
         "The 28 cells take": "test_told_of_table_6_1",
-        "`plab run maxcut_oracles` repeats": "test_told_of_verdicts_and_programs",
+        "`plab run figure_6_1` continues": "test_told_of_verdicts_and_programs",
     },
     "docs/papers/mirror-prox.md": {
         "Seconds until a separator is proved": "test_told_of_table_2",
@@ -109,6 +109,7 @@ UNTIED: Listed = {
     "docs/papers/ellipsoids.md": {
         "Whether an ellipsoid separates is proved": "what is proved, in formulas",
     },
+    "docs/papers/maxcut.md": {"`plab run sdplib` decides whatever": "a number of vertices"},
     "docs/proofs.md": {
         "A claim of an algorithm is checked": "the range of whole numbers in a double",
         "- *Rows*: a'y > 0": "formulas, a citation and a constant of the code",

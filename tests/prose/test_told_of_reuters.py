@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from perceptron_lab import SoftEllipsoidClassifier
 from tests.prose.pages import PAGES, ROOT, numbers, paragraph, section, spelt
 
 PAGE = "docs/papers/ellipsoids.md"
@@ -95,6 +96,11 @@ def test_table_8_1() -> None:
     assert table_8_1() in PAGES[PAGE]
 
 
+def test_the_choice_of_the_weights_is_stated() -> None:
+    words = "was chosen by comparing test precision with the thesis"
+    assert words in section(PAGE, "### Against the thesis")
+
+
 def test_its_differences() -> None:
     text = " ".join(section(PAGE, f"### {name}") for name in PARTS)
     for claim in on_table_8_1():
@@ -160,3 +166,16 @@ def test_figure_8_1() -> None:
         falls = course.diff() < 0.0
         assert list(falls.columns[falls.any()]) == ["corn"]
         assert set(course.index[falls["corn"]]) <= {30, 50}
+
+
+def test_the_regularisations_of_the_soft_ellipsoids_docstring() -> None:
+    chosen = table("reuters", "runs").groupby("label")["measure.regularisation"].agg(["min", "max"])
+    ends = {
+        label: " to ".join(f"{end:.0e}".replace("e-0", "e-") for end in chosen.loc[f"soft {label}"])
+        for label in ("k30", "k200", "full")
+    }
+    said = " ".join((SoftEllipsoidClassifier.__doc__ or "").split())
+    assert (
+        f"cross-validation chooses {ends['k30']} with 30 features, {ends['k200']} with 200, "
+        f"{ends['full']} with all words"
+    ) in said

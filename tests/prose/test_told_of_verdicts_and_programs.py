@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from tests.prose.pages import ROOT, numbers, paragraph
+from tests.prose.pages import PAGES, ROOT, numbers, paragraph
 
 SAMPLES = ROOT / "results" / "sample"
 
@@ -35,17 +35,36 @@ def test_verdicts() -> None:
 
 def test_figure_6_1() -> None:
     table = pd.read_csv(SAMPLES / "figure_6_1" / "optima_reached.csv").set_index("label")
-    above = table["above the optimum"]
+    levels = pd.read_csv(SAMPLES / "figure_6_1" / "levels.csv").groupby("label")
+    above, updates = table["above the optimum"], table["updates"]
     least = math.floor(1000.0 * table["lower bound"].max()) / 1000.0
     most = math.ceil(1000.0 * table["objective"].min()) / 1000.0
     bisections = above[above.index.str.endswith(" bisection")]
     assert len(bisections) == 2
-    text = paragraph("`plab run maxcut_oracles` repeats it")
+    first, last = levels.first().loc["PRA with margin"], table.loc["EA"]
+    assert first["objective"] < last["objective"]
+    # The thesis's rule: two consecutive objectives differ by less than 5 %.
+    reached = levels.get_group("PRA with margin")["objective"].dropna()
+    assert (-reached.pct_change().dropna() > 0.05).all()
+    text = paragraph("`plab run figure_6_1` continues")
     for claim in (
-        f"ends PRA {above['PRA']:.0f} % and EA {above['EA']:.0f} % above the optimum",
+        f"With τ = 1 the sequence of levels is {above['PRA with margin']:.1f} % above the optimum "
+        f"when its budget of {updates['PRA with margin']} updates is spent",
+        f"the sequence of EA stops {above['EA']:.0f} % above",
+        f"(objective {first['objective']:.0f}, {first['updates']:.0f} updates)",
+        f"last one of EA ({last['objective']:.0f}, {last['updates']:.0f} updates)",
+        f"PRA stops {above['PRA']:.0f} % above the optimum",
         f"[{least:.3f}, {most:.3f}]",
         f"ends within {math.ceil(bisections.max())} %",
     ):
         assert claim in text, claim
         text = text.replace(claim, "")
-    assert numbers(text) == ["7000"]  # vertices
+    assert numbers(text) == []
+
+
+def test_figure_6_1_is_not_called_reproduced() -> None:
+    assert "**Figure 6.1 is not reproduced.**" in paragraph("`plab run figure_6_1` continues")
+    (line,) = [
+        line for line in PAGES["docs/papers.md"].splitlines() if "plab run figure_6_1" in line
+    ]
+    assert line.split("|")[3].strip().startswith("not reproduced")

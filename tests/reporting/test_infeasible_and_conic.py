@@ -107,3 +107,14 @@ def test_printed_bounds_are_proved_as_well() -> None:
     runs = evidence(make_row("a", "x", margin_lower=0.0123999, margin_upper=0.0456001))
     assert "& 0.0123 & 0.0457 &" in report.table("conic", runs).latex("")
     assert "& 0.0457 &" in report.table("infeasible", runs).latex("")
+
+
+@pytest.mark.parametrize("name", ["infeasible", "conic", "table_2"])
+def test_the_stopping_rule_of_mirror_prox_is_stated(name: str) -> None:
+    rows = [
+        make_row("a", "MP", algorithm="mirror-prox"),
+        make_row("a", "VN", algorithm="von-neumann"),
+    ]
+    words = "a saddle-point gap ≤ epsilon"
+    assert words in report.table(name, evidence(*rows)).markdown("Title")
+    assert words not in report.table(name, evidence(*rows[1:])).markdown("Title")

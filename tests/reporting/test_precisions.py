@@ -180,6 +180,10 @@ def test_the_note_names_every_choice_of_the_documents(monkeypatch: pytest.Monkey
         assert words in note
     assert "$tf \\log(m / df)$" in note
     assert note in report.table("table_8_1", evidence).latex("Title")
+    taken_from_test = "chosen by comparing test precision with the columns of the thesis"
+    assert taken_from_test not in note
+    monkeypatch.setattr(Evidence, "dataset", lambda self, problem: Reuters())
+    assert taken_from_test in preprocessing(evidence, ["earn", "corn"])
 
 
 def test_rare_categories_say_how_many_documents_they_have() -> None:

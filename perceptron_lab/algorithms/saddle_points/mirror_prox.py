@@ -118,7 +118,9 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
     Parameters
     ----------
     epsilon
-        norm(A x) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6).
+        norm(A x) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6). The paper's
+        Algorithm 1 stops at the saddle-point gap norm(A x) - min <., A*y> <= epsilon instead, which
+        is no earlier while y is no separator.
 
     References
     ----------

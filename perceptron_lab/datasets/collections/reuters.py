@@ -71,7 +71,8 @@ class Reuters(Dataset):
     weighting
         ``log1p-idf`` (default): log(1 + tf) log(m / df); ``tf-idf``: tf log(m / df);
         ``log-tf``: log(1 + tf); ``tf``. tf is the count in the document, df the number of the m
-        training documents with the word.
+        training documents with the word. The default was chosen by comparing test precision with
+        Table 8.1 of `Kharechko2009`, which does not state its weights.
     normalise
         Whether rows are divided by their norms (default true); rows of zeros stay.
     """

@@ -6,6 +6,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import cells, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
+from perceptron_lab.reporting.stopping_rules import stopping_rules
 from perceptron_lab.reporting.summary import summaries
 
 
@@ -32,7 +33,7 @@ def conic(evidence: Evidence) -> Table:
         "methods by products have few or none. Margin lower, upper: the proved bracket. Bold: the "
         "least of a problem among the runs with a proved answer."
     )
-    return Table("conic", columns, keys=3, notes=[note], long=True)
+    return Table("conic", columns, keys=3, notes=[note, *stopping_rules(evidence)], long=True)
 
 
 def infeasible(evidence: Evidence) -> Table:
@@ -59,4 +60,5 @@ def infeasible(evidence: Evidence) -> Table:
         "it is proved to be at most 0. Bold: the least of a problem among the runs with a proved "
         "answer."
     )
-    return Table("infeasible", columns, keys=3, notes=[note], long=True)
+    notes = [note, *stopping_rules(evidence)]
+    return Table("infeasible", columns, keys=3, notes=notes, long=True)

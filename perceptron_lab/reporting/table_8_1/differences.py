@@ -15,7 +15,13 @@ from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import share, signed
 from perceptron_lab.reporting.summary import by_label
-from perceptron_lab.reporting.table_8_1.precisions import HARD, Entry, entries, features_of
+from perceptron_lab.reporting.table_8_1.precisions import (
+    HARD,
+    Entry,
+    chosen_by_test,
+    entries,
+    features_of,
+)
 from perceptron_lab.results import FloatArray
 
 FIRST = "soft-ellipsoid"
@@ -47,13 +53,18 @@ def compared(outline: Outline) -> list[tuple[str, str]]:
     """Return the labels of soft ellipsoids, each with a control on the same features.
 
     And those of hard ellipsoids on the same features, each with those after it: they differ in the
-    solver, or in what ranks.
+    solver, or in what ranks. A learner whose parameter is chosen by the test examples is compared
+    with the same learner that chooses by cross-validation, and with nothing else.
     """
     methods = outline.methods()
     places = {label: place for place, label in enumerate(methods)}
 
     def rivals(first: str, second: str) -> bool:
         one, other = methods[first].algorithm, methods[second].algorithm
+        if chosen_by_test(methods[second].parameters):
+            return False
+        if chosen_by_test(methods[first].parameters):
+            return one == other
         if one == other == HARD:
             return places[first] < places[second]
         return one == FIRST and other in AGAINST
@@ -154,7 +165,8 @@ def _difference(
 def precision_differences(evidence: Evidence) -> Table:
     """Average precision of soft ellipsoids less that of their controls, with 95 % intervals.
 
-    Also of hard ellipsoids less those after them, by other solvers. Columns: ``first``, ``second``
+    Also of hard ellipsoids less those after them, by other solvers, and of learners that choose by
+    test precision less the same by cross-validation. Columns: ``first``, ``second``
     (labels), ``problem`` (``mean`` for the mean over all of them), ``seeds`` that both have;
     ``difference`` of the average precisions, first less second, in points, its mean over these
     seeds, ``lowest`` and ``highest`` of them; ``lower`` and ``upper``, the 95 % percentile interval

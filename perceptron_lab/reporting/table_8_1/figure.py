@@ -16,9 +16,11 @@ from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import by_label
 from perceptron_lab.reporting.table_8_1.precisions import (
     HARD,
+    SVM,
     Entry,
     entries,
     mean_spread,
+    thesis_column,
     thesis_precisions,
 )
 
@@ -37,10 +39,13 @@ class Printed(NamedTuple):
 
 def _printed(hard: bool, components: int | None) -> Printed | None:
     """Return the thesis's column for a panel, if it has one."""
-    if hard:
-        return Printed("ellipsoid_k30", "thesis, ellipsoid k30", "x") if components == 30 else None
-    known = {30: ("svm_k30", "thesis, SVM k30"), None: ("svm_n20494", "thesis, SVM full")}
-    return Printed(*known[components], "+") if components in known else None
+    column = thesis_column(HARD if hard else SVM, components)
+    names = {
+        "ellipsoid_k30": ("thesis, ellipsoid k30", "x"),
+        "svm_k30": ("thesis, SVM k30", "+"),
+        "svm_n20494": ("thesis, SVM full", "+"),
+    }
+    return Printed(column, *names[column]) if column else None
 
 
 @needs(learners_among)

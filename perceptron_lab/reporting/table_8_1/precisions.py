@@ -24,6 +24,8 @@ PRECISION = f"{_MEASURE}average_precision"
 """The column that every learner fills."""
 HARD = "ellipsoid-separation"
 """The learner that makes statements about separability."""
+SVM = "polynomial-svm"
+"""The support vector machine, which the thesis has two columns of."""
 DEFAULT_COMPONENTS = 30
 """The number of features where the parameters of a learner do not give it."""
 
@@ -37,6 +39,11 @@ def features_of(parameters: Mapping[str, Any]) -> tuple[int | None, str]:
     own = [parameters.get(key) for key in ("feature_kernel", "gamma", "polynomial_degree")]
     kernel = "" if own[0] in (None, "linear") else " ".join(map(str, own))
     return None if number is None else int(number), kernel
+
+
+def chosen_by_test(parameters: Mapping[str, Any]) -> bool:
+    """Return whether a learner chooses its parameter by test precision."""
+    return parameters.get("choice") == "test-precision"
 
 
 class Spread(NamedTuple):
@@ -69,6 +76,11 @@ class Entry(Summary):
         """The kernel of these features with its parameters; empty for a linear one."""
         return features_of(self.parameters)[1]
 
+    @property
+    def by_test(self) -> bool:
+        """Whether its parameter is chosen by the test examples: a bound, and no result."""
+        return chosen_by_test(self.parameters)
+
     def measured(self, name: str) -> dict[int, float]:
         """Return seed -> a measure, of the cells that have it."""
         column = f"{_MEASURE}{name}"
@@ -76,6 +88,11 @@ class Entry(Summary):
             return {}
         pairs = zip(self.runs["seed"].tolist(), self.runs[column].tolist(), strict=True)
         return {int(seed): value for seed, value in pairs if isfinite(value)}
+
+    @property
+    def chosen(self) -> dict[int, float]:
+        """Seed -> the parameter that was chosen: the penalty C, or the regularisation."""
+        return self.measured("penalty") or self.measured("regularisation")
 
     @cached_property
     def precisions(self) -> dict[int, float]:
@@ -155,6 +172,12 @@ def mean_spread(of_label: Sequence[Entry]) -> Spread:
         return Spread(None)
     rows = [[entry.precisions[seed] for entry in of_label] for seed in seeds.pop()]
     return Spread.of([float(np.mean(row)) for row in rows])
+
+
+def thesis_column(algorithm: str, components: int | None) -> str | None:
+    """Return the thesis's column for a learner on so many features, None for all; if it has one."""
+    known = {(HARD, 30): "ellipsoid_k30", (SVM, 30): "svm_k30", (SVM, None): "svm_n20494"}
+    return known.get((algorithm, components))
 
 
 @cache

@@ -31,6 +31,8 @@ def figure_1(evidence: Evidence) -> Figure:
     Markers are medians over the seeds, joined by a line per label; bars reach from the lower to the
     upper quartile. A cross is a median over cells of which some are not proved feasible, at the
     lower edge where there is no number at all: at a limit, the number is where the run was cut off.
+    Mirror-Prox ends here when norm(A x) <= epsilon, in the paper at the saddle-point gap; on these
+    feasible rows both end at a separator.
 
     Parameters
     ----------

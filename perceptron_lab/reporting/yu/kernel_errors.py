@@ -14,6 +14,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.stopping_rules import stopping_rules
 from perceptron_lab.reporting.summary import endings
 from perceptron_lab.results import FloatArray, Trace
 
@@ -183,7 +184,8 @@ def table_figure_2(evidence: Evidence) -> Table:
         counts("incomplete", [line.incomplete for line in lines]),
         texts("status", [line.endings for line in lines]),
     ]
-    return Table("table_figure_2", columns, notes=[_NOTE], long=True)
+    notes = [_NOTE, *stopping_rules(evidence)]
+    return Table("table_figure_2", columns, notes=notes, long=True)
 
 
 _NOTE = (

@@ -9,6 +9,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import NOTHING, escape
+from perceptron_lab.reporting.stopping_rules import stopping_rules
 from perceptron_lab.reporting.summary import Summary, summaries
 from perceptron_lab.results import Status
 
@@ -66,7 +67,7 @@ def rates(evidence: Evidence) -> Table:
         Column("reason", reasons, None, align="l"),
         texts("status", [entry.endings for entry in entries]),
     ]
-    return Table("rates", columns, notes=[_NOTE], long=True)
+    return Table("rates", columns, notes=[_NOTE, *stopping_rules(evidence)], long=True)
 
 
 _NOTE = (

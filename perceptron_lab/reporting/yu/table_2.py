@@ -11,6 +11,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import Column, cells, medians, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import real
+from perceptron_lab.reporting.stopping_rules import stopping_rules
 from perceptron_lab.reporting.summary import Shape, shape_of, summaries
 from perceptron_lab.results import Status
 
@@ -72,7 +73,8 @@ def table_2(evidence: Evidence) -> Table:
         Column("paper ending", [paper.ending for paper in papers], None, align="l"),
         texts("status", ["" if entry.feasible else entry.endings for entry in entries]),
     ]
-    return Table("table_2", columns, keys=3, notes=[_NOTE], long=True)
+    notes = [_NOTE, *stopping_rules(evidence)]
+    return Table("table_2", columns, keys=3, notes=notes, long=True)
 
 
 _ABSENT = PaperEntry(None, None, "")

@@ -96,6 +96,45 @@ def separation_ratio() -> Finding:
     return Finding(printed, reached, held and reached > printed)
 
 
+def dual_value() -> Finding:
+    """Return 1 - sum_+ lambda of (7.20) at a dual feasible lambda, and the dual optimum -3.
+
+    On the line, positives -1 and 1 with multipliers a and b, a negative 2 with multiplier 1. The
+    lifted matrix Z = sum_+ lambda xx' - sum_- lambda xx' has the entries a + b - 4, b - a - 2 and
+    a + b - 1. E = diag(1, 0) has t = 3, so -t = -3 is the optimum, which (a, b) = (1, 3) attains.
+    As printed the value is 1 - max sum_+ lambda, and (10, 12) is feasible too.
+    """
+
+    def moment(a: int, b: int) -> np.ndarray:
+        return np.array([[a + b - 4, b - a - 2], [b - a - 2, a + b - 1]])
+
+    feasible = all(
+        z[0, 0] >= 0 and z[1, 1] >= 0 and z[0, 0] * z[1, 1] >= z[0, 1] ** 2
+        for z in (moment(1, 3), moment(10, 12))
+    )
+    printed, optimum, primal = 1 - (10 + 12), 1 - (1 + 3), -(2**2 - 1)
+    return Finding(printed, optimum, feasible and printed < optimum == primal)
+
+
+def dual_rank() -> Finding:
+    """Return 1, and the least rank of an optimal Z for positives (+-1, +-1) and a negative (2, 0).
+
+    E = diag(1, 0, 0) has t = 3, and weights 3/2 on (1, +-1), 1/2 on (-1, +-1) have the sum 4 and
+    Z = diag(0, 4, 3): both are optimal. Every optimal Z has Z E = 0, hence sums 3 and 1 of these
+    pairs, and then diagonal (0, 4, 3) and the entry 2u between the last two, abs(u) <= 1.
+    """
+    points = np.array([[1, 1, 1], [1, -1, 1], [-1, 1, 1], [-1, -1, 1]])
+    negative = np.array([2, 0, 1])
+    ranks = []
+    for u in (-1, 0, 1):  # the entry's determinant 12 - 4u^2 is least at the ends
+        weights = np.array([3 + u, 3 - u, 1 + u, 1 - u]) / 2
+        z = (points.T * weights) @ points - np.outer(negative, negative)
+        assert weights.sum() == 4
+        assert (z[0] == 0).all()
+        ranks.append(int(np.linalg.matrix_rank(z)))
+    return Finding(1.0, float(min(ranks)), min(ranks) > 1)
+
+
 CLAIMS = (
     Claim(
         _THESIS,
@@ -140,6 +179,21 @@ CLAIMS = (
         "the maximal separation ratio is attained",
         "it is infinite unless some negative lies in the affine hull of the positives",
         separation_ratio,
+    ),
+    Claim(
+        _THESIS,
+        "(7.20)",
+        "the dual value is 1 - max sum_+ lambda_i",
+        "1 - min sum_+ lambda_i, which (7.21) minimises; the maximum is unbounded",
+        dual_value,
+    ),
+    Claim(
+        _THESIS,
+        "section 7.5, Z",
+        "in the separable case Z has exactly one non-zero eigenvalue",
+        "at most one where the block E of the lifted matrix is positive definite; otherwise every "
+        "optimal Z may have a larger rank",
+        dual_rank,
     ),
     Claim(
         _THESIS,

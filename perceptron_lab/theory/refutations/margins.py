@@ -42,7 +42,54 @@ def longest_solution() -> Finding:
     return Finding(printed, reached, printed < reached <= mended)
 
 
+def von_neumann_exit() -> Finding:
+    """Return epsilon = 0.1, and the least norm(A p_k) in 1000 steps of Algorithm 5 as printed.
+
+    The rows are (1, 0) and (0, 1) with margin rho = 1/sqrt 2 <= norm(A p) for all p: the exit at
+    epsilon never comes, though w_0 is a separator.
+    """
+    rows, epsilon = np.eye(2), 0.1
+    point = rows.mean(axis=0)
+    separates, least = bool((rows @ point > 0.0).all()), float(np.linalg.norm(point))
+    for _ in range(1000):
+        towards = rows[int((rows @ point).argmin())] - point
+        step = min(1.0, max(0.0, -float(point @ towards) / float(towards @ towards)))
+        point = point + step * towards
+        least = min(least, float(np.linalg.norm(point)))
+    return Finding(epsilon, least, separates and least > epsilon)
+
+
+def iterated_exit() -> Finding:
+    """Return 0, and norm(q)_G of the "solution" of (14) at which Algorithm 7 as printed halts.
+
+    gamma = 2 and epsilon = 1/2 < rho = 1/sqrt 2, rows (1, 0) and (0, 1), G = I. Algorithm 6 halts
+    at once with the separator alpha_0 = q_0 = (1/2, 1/2). Only delta_t = norm(q_t)_G/gamma <
+    epsilon ends the outer loop, and q_1 is then called a solution of norm(q)_G = 0; none exists.
+    """
+    gamma, epsilon, margin = 2.0, 0.5, math.sqrt(0.5)
+    weights = np.array([0.5, 0.5])  # of the inner call, which takes no step
+    length = float(np.linalg.norm(weights))
+    halts, separates = length / gamma < epsilon < margin, bool((weights > 0.0).all())
+    return Finding(0.0, length, halts and separates and length >= margin - 1e-15)
+
+
 CLAIMS = (
+    Claim(
+        "RamdasPena2014",
+        "Algorithm 5",
+        "the exit norm(A p_k) <= epsilon is the only one; feasible data are solved too",
+        "on feasible data norm(A p) >= rho for all p, and with epsilon < rho it never ends; the "
+        "exit with the separator w_k belongs there",
+        von_neumann_exit,
+    ),
+    Claim(
+        "RamdasPena2014",
+        "Algorithm 7",
+        "it halts only at delta_t < epsilon, with a solution of norm(p)_G = 0",
+        "an inner call that halts with a separator has to end it; as printed it calls other "
+        "weights a solution, or never ends",
+        iterated_exit,
+    ),
     Claim(
         "RamdasPena2014",
         "Lemma 9, proof",
