@@ -87,7 +87,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         class_weight: ClassWeight = None,
         whiten: bool = False,
         tol: Annotated[float, Field(gt=0)] = 1e-7,
-        max_iter: Annotated[int, Field(ge=1)] = 1000,
+        max_iter: Annotated[int, Field(ge=1)] = 10_000,
         max_seconds: Annotated[float, Field(gt=0)] | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
     ) -> None:

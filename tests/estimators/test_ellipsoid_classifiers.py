@@ -252,7 +252,7 @@ def test_limits_leave_a_usable_classifier(
 def test_time_limits_of_the_soft_classifier() -> None:
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         ended = SoftEllipsoidClassifier(max_seconds=1e-9).fit(*clouds(0))
-    assert ended.n_iter_ == 1
+    assert ended.n_iter_ <= 1
 
 
 def test_no_limit_of_time_is_the_default() -> None:

@@ -434,7 +434,8 @@ def test_an_unknown_dataset_proves_nothing(tmp_path: Path) -> None:
         return replace(other, cell=identity_of(other))
 
     found = tampered(path, renamed)
-    assert found.verdict is Verdict.NOT_PROVED
+    assert found.verdict is Verdict.UNKNOWN_DATA
+    assert found.verdict.failed
     assert "unknown dataset 'gone'" in found.message
 
 
