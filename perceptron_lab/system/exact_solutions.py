@@ -99,7 +99,8 @@ def _peeled_solution(
         check_time()
         factors = factorised([equations[i] for i in rows], columns, most)
         near = [_fraction(int(one.p), int(one.q)) for one in found]
-        core = factors and factors.near([equations[i].right for i in rows], near)
+        rights = [equations[i].right for i in rows]
+        core = None if factors is None else factors.near(rights, near)
         if core is None:
             return None
         for j in columns:

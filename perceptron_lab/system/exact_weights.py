@@ -12,6 +12,7 @@ point hardly separates, in sets of twice the size each time.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import scipy.optimize
@@ -182,14 +183,14 @@ def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
     return exact
 
 
-def vertex_of(equations: sp.csc_array, seconds: float) -> FloatArray | None:
+def vertex_of(equations: Any, seconds: float) -> FloatArray | None:
     """Return a vertex x >= 0 of equations with right-hand sides 0, ..., 0, 1 that HiGHS finds.
 
     None where it finds none in so many seconds, which it may take no notice of for some more.
     """
     right = np.zeros(equations.shape[0])
     right[-1] = 1.0
-    options = {"time_limit": seconds} if np.isfinite(seconds) else {}
+    options: Any = {"time_limit": seconds} if np.isfinite(seconds) else {}
     costs = np.zeros(equations.shape[1])
     answer = scipy.optimize.linprog(
         costs, A_eq=equations, b_eq=right, method="highs-ds", options=options
@@ -203,7 +204,8 @@ def _vertex(rows: sp.csr_array) -> FloatArray | None:
     if not (np.isfinite(norms).all() and norms.min() > 0.0):
         return None
     unit = sp.csr_array(sp.diags_array(1.0 / norms) @ rows)
-    equations = sp.csc_array(sp.vstack([unit.T, np.ones((1, len(norms)))]))
+    last = sp.csr_array(np.ones((1, len(norms))))
+    equations = sp.csc_array(sp.vstack([sp.csr_array(unit.T), last]))
     equations = sp.csc_array(equations[np.diff(sp.csr_array(equations).indptr) > 0])
     program = equations, seconds_left()
     values = vertex_of(*program) if rows.nnz <= _QUICK else killable(vertex_of, *program)
