@@ -222,7 +222,9 @@ class Scaled:
 
 
 def _stays_sparse(data: Any) -> bool:
-    return sp.issparse(data) and data.nnz <= SPARSE * data.shape[0] * data.shape[1]
+    if isinstance(data, np.ndarray):
+        return False
+    return bool(data.nnz <= SPARSE * data.shape[0] * data.shape[1])
 
 
 def _factored(columns: Any) -> tuple[FloatArray, tuple[FloatArray, bool]]:
