@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.central_weights import central_weights
 from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.certificates.infeasibility import InfeasibilityProof
 from perceptron_lab.claims import (
     RELAXED,
     Claim,
@@ -90,7 +92,7 @@ class Judge:
             return Status.UNVERIFIED
         self._last, self._updates = claim, state.updates
         if isinstance(claim, MarginBelow):
-            self._settled = self._settle_weights(claim)
+            self._settled = self._settle_weights(claim, state)
         elif isinstance(claim, NearlyWidest):
             self._settled = self._settle_widest(claim)
         elif self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
@@ -202,7 +204,7 @@ class Judge:
             self._failure = error
             return None
 
-    def _settle_weights(self, claim: MarginBelow) -> Status | None:
+    def _settle_weights(self, claim: MarginBelow, state: State) -> Status | None:
         upper = self._bound(claim.weights)
         if upper == 0.0:
             self.message = f"the weights prove it: {self._nothing(claim.weights)}"
@@ -218,6 +220,8 @@ class Judge:
             return Status.INFEASIBLE
         bound = claim.bound if self.system.margin_is_proved else upper
         if upper is not None and bound is not None and upper <= bound:
+            if self.goal == "decide" and self._sought(claim.weights, state.point):
+                return Status.INFEASIBLE
             self.message = f"a margin of at most {text_above(upper, 3)} is proved"
             self.certificate["claim"] = {"margin_below": bound}
             return Status.MARGIN_BOUNDED
@@ -229,9 +233,21 @@ class Judge:
     def _infeasible(self, weights: FloatArray) -> bool:
         """Try to prove that exact weights with A w = 0 exist near these."""
         self._failure = None
-        proof = self._attempted(self.system.prove_infeasible, weights)
+        proof = self._attempted(partial(self.system.prove_infeasible, quick=True), weights)
         late = isinstance(self._failure, TimeIsUp)
         self._interrupted = weights.copy() if late else self._interrupted
+        return self._kept(proof)
+
+    def _sought(self, weights: FloatArray, point: FloatArray) -> bool:
+        """Seek exact weights of rows, in the time that is left where all else has been tried."""
+        if self._interrupted is not None or self._feasible:
+            return False
+        return self._kept(
+            self._attempted(lambda given: self.system.seek_contradiction(given, point), weights)
+        )
+
+    def _kept(self, proof: InfeasibilityProof | None) -> bool:
+        """Keep a proof that there are exact weights; return whether there is one."""
         if proof is None:
             return False
         self.upper, self.weights = 0.0, proof.weights

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+Item = TypeVar("Item")
 
 # Simple operations between two questions about the time: about a tenth of a second
 PIECE = 10**8
@@ -26,7 +28,7 @@ RATE = 1e10
 # Seconds of a call that is not worth being named as what the time does not suffice for
 SHORT = 0.1
 # Seconds that last proofs may take beyond a limit, and the part of it that they may take besides
-ALLOWANCE, SHARE = 0.75, 0.05
+ALLOWANCE, SHARE = 0.65, 0.05
 # Seconds that they may take once the work was to stop
 STOPPED = 0.3
 
@@ -128,6 +130,13 @@ def check_time(operations: float = 0.0) -> None:
     if left <= 0.0 or needed < SHORT:
         raise TimeIsUp
     raise TimeIsUp(f"one operation would take about {needed:.2g} s, and {left:.2g} s were left")
+
+
+def in_time(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items, and ask before each whether the time is up; see :func:`check_time`."""
+    for item in items:
+        check_time()
+        yield item
 
 
 def affordable(operations: float) -> bool:

@@ -14,7 +14,7 @@ from flint import fmpq, fmpz_mat, nmod_mat
 
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.lifted_solutions import LiftedMatrix
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.time_limit import check_time, in_time
 
 # Ranks are taken modulo this prime; what it gets wrong, the exact check of the answer finds
 PRIME = 2**61 - 1
@@ -99,7 +99,8 @@ def _peeled_solution(
         check_time()
         factors = factorised([equations[i] for i in rows], columns, most)
         near = [_fraction(int(one.p), int(one.q)) for one in found]
-        core = factors and factors.near([equations[i].right for i in rows], near)
+        rights = [equations[i].right for i in rows]
+        core = None if factors is None else factors.near(rights, near)
         if core is None:
             return None
         for j in columns:
@@ -231,7 +232,7 @@ class Factors:
 
     @property
     def _square(self) -> list[list[int]]:
-        return [[self.entries[i].get(j, 0) for j in self.pivots] for i in self.rows]
+        return [[self.entries[i].get(j, 0) for j in self.pivots] for i in in_time(self.rows)]
 
     @cached_property
     def _lifted(self) -> LiftedMatrix | None:
@@ -319,7 +320,7 @@ def basis(
     if not equations or not columns:
         return [], []
     most = MOST_PIVOTS if most_pivots is None else most_pivots
-    table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in equations]
+    table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in in_time(equations)]
     pivots = _pivots(table, most)
     if len(pivots) > most:
         return None

@@ -26,7 +26,7 @@ import numpy as np
 from flint import fmpz, fmpz_poly, nmod_mat
 
 from perceptron_lab.compiled.lifted_digits import lifted_digits
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.time_limit import check_time, in_time
 
 # The largest primes below 2^31: one of them hardly ever divides a determinant
 _PRIMES = (2147483647, 2147483629, 2147483587)
@@ -64,8 +64,8 @@ class LiftedMatrix:
     def of(cls, matrix: Matrix) -> LiftedMatrix | None:
         """Return a matrix with its inverse; None if it is singular modulo three primes."""
         divisors = [math.gcd(*column) or 1 for column in zip(*matrix, strict=True)]
-        reduced = [[a // c for a, c in zip(row, divisors, strict=True)] for row in matrix]
-        for prime in _PRIMES:
+        reduced = [[a // c for a, c in zip(row, divisors, strict=True)] for row in in_time(matrix)]
+        for prime in in_time(_PRIMES):
             residues = [a % prime for row in reduced for a in row]
             try:
                 inverse = nmod_mat(len(reduced), len(reduced), residues, prime).inv()
@@ -103,7 +103,7 @@ class LiftedMatrix:
         words = longest // _WORD + 1
         offset = 1 << max(0, longest - _WORD * (words - 1))
         shift = offset << _WORD * (words - 1)
-        shifted = [[a + shift for a in row] for row in self._matrix]
+        shifted = [[a + shift for a in row] for row in in_time(self._matrix)]
         return np.moveaxis(_words(shifted, words), -1, 0).copy(), offset
 
     def _hadamard(self, right: Sequence[int]) -> tuple[int, int]:
@@ -118,8 +118,9 @@ class LiftedMatrix:
     @cached_property
     def _squares(self) -> tuple[list[int], list[int]]:
         """The sums of squares of rows and of columns."""
-        rows = [sum(a * a for a in row) for row in self._matrix]
-        return rows, [sum(a * a for a in column) for column in zip(*self._matrix, strict=True)]
+        rows = [sum(a * a for a in row) for row in in_time(self._matrix)]
+        columns = in_time(zip(*self._matrix, strict=True))
+        return rows, [sum(a * a for a in column) for column in columns]
 
 
 class _Digits:
@@ -171,7 +172,9 @@ class _Digits:
 def _words(table: Sequence[Sequence[int]], words: int) -> Any:
     """Return whole numbers as words of 32 bits, the least first, two's complement."""
     size = words * _WORD // 8
-    content = b"".join(a.to_bytes(size, "little", signed=a < 0) for row in table for a in row)
+    content = b"".join(
+        a.to_bytes(size, "little", signed=a < 0) for row in in_time(table) for a in row
+    )
     return np.frombuffer(content, dtype="<u4").reshape(len(table), -1, words)
 
 

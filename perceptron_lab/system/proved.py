@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.feasibility import prove_point
-from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
+from perceptron_lab.certificates.infeasibility import RATIONAL, InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound
 from perceptron_lab.cones.base import Cone
@@ -19,7 +20,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Result
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.system.asked import AskedSystem
-from perceptron_lab.system.exact_weights import exact_weights
+from perceptron_lab.system.exact_weights import exact_weights, sought_weights
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,31 @@ class ProvedSystem(AskedSystem):
             operator, cone, self.weights_to_origin(weights), unit_rows=self.unit_rows
         )
 
-    def prove_infeasible(self, weights: FloatArray) -> InfeasibilityProof | None:
-        """Prove that exact weights with A w = 0 exist near these; None where that fails."""
+    def prove_infeasible(
+        self, weights: FloatArray, *, quick: bool = False
+    ) -> InfeasibilityProof | None:
+        """Prove that exact weights with A w = 0 exist near these; None where that fails.
+
+        ``quick`` leaves out what takes more than about a second in rational numbers.
+        """
         operator, cone = self._innermost()
-        return prove_infeasible(operator, cone, self.weights_to_origin(weights), exact_weights)
+        exactly = partial(exact_weights, quick=quick)
+        return prove_infeasible(operator, cone, self.weights_to_origin(weights), exactly)
+
+    def seek_contradiction(
+        self, weights: FloatArray, point: FloatArray
+    ) -> InfeasibilityProof | None:
+        """Prove that rows have exact weights with A w = 0, near these or not; None if not found.
+
+        It goes on until the time is up, or all rows have been looked at; a computed ``point`` says
+        which come first.
+        """
+        operator, _ = self._innermost()
+        if not isinstance(operator, Matrix) or not self.cone.of_rows:
+            return None
+        scores = operator.scores(self.operator.compact(point))
+        found = sought_weights(operator, self.weights_to_origin(weights), scores)
+        return None if found is None else InfeasibilityProof(found, 0.0, RATIONAL)
 
     def answer(self, result: Result) -> Result:
         """Return the result of a run in the variables as given: where these are the view's, it."""

@@ -92,12 +92,40 @@ def test_a_negative_weight_is_none_and_a_vertex_is_tried() -> None:
     assert exact_weights(Matrix(almost), np.ones(2)) is None
 
 
+def test_few_rows_of_large_weights_are_solved_for_before_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rounding errors give all other rows weights: they cost nothing, a vertex of many little."""
+    rows = twin(5, 3)
+    operator, sizes = Matrix(rows), list[int]()
+    exact = solve(rows, budget=Budget(seconds=20.0)).weights
+    assert exact is not None
+    solved = module._solved
+
+    def counted(some: sp.csr_array, guess: FloatArray) -> FloatArray | None:
+        sizes.append(np.count_nonzero(guess))
+        return solved(some, guess)
+
+    monkeypatch.setattr(module, "_solved", counted)
+    near = exact / exact.max() + 1e-10
+    assert exact_weights(operator, near) is not None
+    assert sizes == [4]
+    around = np.random.default_rng(0).integers(-9, 10, (300, 10)).astype(float)
+    near = np.ones(300) - np.linalg.lstsq(around.T, around.sum(axis=0))[0]
+    assert near.min() > 0.0  # far from all vertices
+    sizes.clear()
+    assert exact_weights(Matrix(around), near) is not None
+    assert len(sizes) == 1
+    assert sizes[0] <= 11
+
+
 def test_no_weights_without_time_and_of_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.array([[1.0, 3.0], [-1.0, -3.0]])
     with time_limit(0.0), pytest.raises(TimeIsUp):
         exact_weights(Matrix(rows), np.ones(2))
     monkeypatch.setattr(module, "_ROWS", 1)
-    assert exact_weights(Matrix(rows), np.ones(2)) is None
+    assert exact_weights(Matrix(rows), np.ones(2), quick=True) is None
+    assert exact_weights(Matrix(rows), np.ones(2)) is not None
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -126,7 +126,7 @@ def test_proofs_that_take_too_long_are_given_up_for_the_bracket(
     """The proof of infeasibility would never end; its weights prove a bound all the same."""
     asked = 0
 
-    def prove_infeasible(system: ConicSystem, weights: object) -> None:
+    def prove_infeasible(system: ConicSystem, weights: object, *, quick: bool) -> None:
         nonlocal asked
         asked += 1
         long_step(10**6)()
@@ -145,12 +145,14 @@ def test_a_proof_of_infeasibility_that_had_no_time_is_tried_again_at_the_end(
 ) -> None:
     proved, tries = ConicSystem.prove_infeasible, 0
 
-    def prove_infeasible(system: ConicSystem, weights: FloatArray) -> InfeasibilityProof | None:
+    def prove_infeasible(
+        system: ConicSystem, weights: FloatArray, *, quick: bool
+    ) -> InfeasibilityProof | None:
         nonlocal tries
         tries += 1
         if tries == 1:
             raise TimeIsUp
-        return proved(system, weights)
+        return proved(system, weights, quick=quick)
 
     monkeypatch.setattr(ConicSystem, "prove_infeasible", prove_infeasible)
     result = solve(infeasible_rows(), "minimum-norm-point")

@@ -436,7 +436,7 @@ def test_an_unknown_dataset_proves_nothing(tmp_path: Path) -> None:
     found = tampered(path, renamed)
     assert found.verdict is Verdict.UNKNOWN_DATA
     assert found.verdict.failed
-    assert "unknown dataset 'gone'" in found.message
+    assert "the dataset 'gone' is not registered here" in found.message
 
 
 def test_parameters_that_the_dataset_refuses(tmp_path: Path) -> None:

@@ -53,6 +53,20 @@ def test_numbers_of_any_length_are_solved_for(seed: int) -> None:
         assert lifted_solution(matrix, right) is None
 
 
+def test_the_time_is_asked_for_row_by_row() -> None:
+    size = 20
+    matrix = [[int(i == j) + 2 for j in range(size)] for i in range(size)]
+    lifted = LiftedMatrix.of(matrix)
+    assert lifted is not None
+    stop = StopAt()
+    with time_limit(1e9, stop):
+        assert LiftedMatrix.of(matrix) is not None
+        before = stop.asked
+        lifted.solution([1] * size)
+    assert before > size
+    assert stop.asked - before > 4 * size  # for lengths, words and digits
+
+
 @pytest.mark.parametrize("value", [2**31 - 1, 2**32, -(2**32), 2**63, -(2**64), 2**64 - 1, 2**95])
 def test_numbers_at_the_ends_of_words(value: int) -> None:
     assert_solves([[value, 1], [1, 1 - value]], [value, -value])

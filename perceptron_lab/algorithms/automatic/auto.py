@@ -108,8 +108,8 @@ class Auto(SeesAll[State]):
     and by the rescaled perceptron in its practical form, insensitive to small margins; the latter
     two in turns with Wolfe's algorithm. Large sparse rows are first tried as they are stored, by
     Newton's method on their squared hinge loss, whose residuals at a minimum are weights, if they
-    are not 0. Once y is proved, a run with another goal goes on with ``minimum-norm-point`` towards
-    the largest margin.
+    are not 0, and where it ends with neither, by ``interior-point``. Once y is proved, a run with
+    another goal goes on with ``minimum-norm-point`` towards the largest margin.
 
     A given start is the first point: of rows those that it violates most are the first working set;
     on other cones it is that of ``interior-point``, or of the ellipsoid method, at once.

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from perceptron_lab.algorithms.automatic.single_rows import in_single
-from perceptron_lab.algorithms.automatic.sparse_rows import searched, stays_sparse
+from perceptron_lab.algorithms.automatic.sparse_rows import (
+    PATH,
+    as_stored,
+    followed,
+    searched,
+    stays_sparse,
+)
+from perceptron_lab.algorithms.interior_point.costs import affordable
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, separates
@@ -19,6 +26,7 @@ from perceptron_lab.errors import NumericalError, counted
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import LARGEST_DIMENSION, PivotedFactor
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.system import ConicSystem
 from perceptron_lab.time_limit import TimeIsUp, check_time, time_is_up
 
 FEW = 2.5  # Rows, in units of the dimension, that are not worth steps
@@ -48,8 +56,9 @@ class Separation:
 
     0. Large sparse rows: Newton's method on their squared hinge loss, on the rows as stored
        (:mod:`~perceptron_lab.compiled.hinge_newton`), which ends with a separator or with weights
-       that show that there is none. What follows is for rows that are written out, for sparse ones
-       where that was in vain.
+       that show that there is none; where it ends with neither, by the interior-point method, if
+       its normal equations are not too large. What follows is for rows that are written out, for
+       sparse ones where that was in vain.
     1. A few steps of Wolfe's algorithm towards the point of least norm in the hull of the first
        rows: they suffice where the rows that matter lie evenly around it, whatever the margin is.
        Where Wolfe's algorithm gets to the end, that point separates the rows; or 0 is in the hull,
@@ -70,8 +79,9 @@ class Separation:
 
     ``working`` says which rows of the operator, of norm 1, shape ``(k,)``; ``hull`` are the weights
     of the last point of least norm, shape ``(k,)``; ``patience`` counts the stretches of the space
-    in the next attempt; ``steps`` and ``newton`` the primal-dual and the Newton steps; ``events``
-    are the decisions, in words; ``transform`` whitens the rows.
+    in the next attempt; ``steps``, ``newton`` and ``led`` the primal-dual and the Newton steps, and
+    those of the interior-point method; ``events`` are the decisions, in words; ``transform``
+    whitens the rows.
     """
 
     operator: Matrix
@@ -80,10 +90,12 @@ class Separation:
     patience: int = FIRST_PATIENCE
     steps: int = 0
     newton: int = 0
+    led: int = 0
     events: list[str] = field(default_factory=list)
     transform: FloatArray | None = None
     _tested: bool = False
     _sparse: bool = field(init=False)
+    _leading: bool = field(init=False)
     _stepping: bool = field(init=False)
     _reached: FloatArray | None = None
     _single: RealArray | None = None
@@ -96,7 +108,7 @@ class Separation:
 
     def __post_init__(self) -> None:
         entries = len(self.working) * self.operator.dimension
-        self._sparse = entries > SMALL and stays_sparse(self.operator)
+        self._leading = self._sparse = entries > SMALL and stays_sparse(self.operator)
         self._stepping = len(self.working) > FEW * self.operator.dimension
 
     @property
@@ -126,6 +138,8 @@ class Separation:
         parts = []
         if self.newton:
             parts.append(f"{counted(self.newton, 'Newton step')} on the squared hinge loss")
+        if self.led:
+            parts.append(f"{counted(self.led, 'step')} of the interior-point method")
         if self.steps:
             parts.append(f"{counted(self.steps, 'primal-dual step')} in single precision")
         if self._swept is not None:
@@ -153,7 +167,8 @@ class Separation:
 
     def restart(self) -> None:
         """Search anew, in double precision from now on."""
-        self._sparse, self._stepping, self.transform = False, False, None
+        self._leading = self._sparse = self._stepping = False
+        self.transform = None
         self._swept = SweptRows(self.given, precision=np.float64)
         self.events.append("sweeps begun again in double precision")
 
@@ -164,6 +179,8 @@ class Separation:
         The hull is then that of the last weights.
         """
         settled, point = self._by_newton(zero)
+        if not settled:
+            settled, point = self._by_path(rng, zero)
         if not settled:
             settled, point = self._begin(zero)
         if not settled:
@@ -203,6 +220,33 @@ class Separation:
         self._sparse = False
         # worth to be written out for steps only where they can be whitened as well
         self._stepping &= self._factoring <= CHEAP
+        return False, None
+
+    def _by_path(self, rng: np.random.Generator, zero: float) -> Settled:
+        """Seek either in sparse rows along the central path, which minds no small margin."""
+        if not self._leading:
+            return False, None
+        rows = ConicSystem.from_rows(as_stored(self.operator, self.working), margin="directional")
+        if not affordable(rows):
+            return False, None
+        path, length = PATH.start(rows, rng), math.inf
+        try:
+            point = followed(rows, path, zero)
+        except NumericalError:
+            point = None
+        finally:  # also where the time is up
+            assert path.weights is not None
+            self.led += path.updates
+            self.hull = path.weights / path.weights.sum()
+        if point is None:
+            length = rows.upper(self.hull)
+            self.events.append(
+                f"the interior-point method on {counted(len(self.working), 'sparse row')} came to "
+                f"a point of their hull of norm {length:.1e}"
+            )
+        if point is not None or length <= zero:
+            return True, point
+        self._leading, self.hull = False, None
         return False, None
 
     def _begin(self, zero: float) -> Settled:

@@ -1,4 +1,4 @@
-"""Sparse rows as they are stored, and Newton's method on the squared hinge loss of them."""
+"""Sparse rows as they are stored: Newton's method on their squared hinge loss, and a path."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint, PathState
+from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.compiled.hinge_newton import HingeRun, newton_on_hinge
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.time_limit import time_is_up
+from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time, time_is_up
 
+PATH = InteriorPoint()
 # Part of the entries that sparse rows store at most: an entry of theirs takes as long as ten others
 SPARSE = 0.1
 # Entries that indices of 32 bits can tell apart
@@ -51,7 +55,7 @@ def searched(
     near
         norm(A weights) that is small enough, > 0.
     """
-    rows = _as_stored(operator, indices)
+    rows = as_stored(operator, indices)
     longest = int(np.diff(rows.indptr).max())
     clearance = SPARE * longest * float(np.finfo(np.float64).eps)
     steps = products = 0
@@ -80,7 +84,25 @@ def _of_few(rows: sp.csr_array, found: HingeRun, near: float) -> HingeRun:
     return replace(found, weights=weights, length=length) if length <= near else found
 
 
-def _as_stored(operator: Matrix, indices: IntArray) -> sp.csr_array:
+def followed(system: ConicSystem, path: PathState, near: float) -> FloatArray | None:
+    """Return the separator that the interior-point method ends with, or None.
+
+    Then the path's weights are what it has ended with, norm(A w) <= near <e, w> where that shows
+    that there is none. A numerical error, if double precision ends the path before.
+    """
+    while True:
+        check_time()
+        _, claim = PATH.step(system, path, 1)
+        if isinstance(claim, FeasiblePoint):
+            return claim.point
+        assert path.weights is not None
+        if path.ending or system.upper(path.weights) <= near:
+            return None
+        if claim is not None:
+            system = system.stricter()  # it goes on
+
+
+def as_stored(operator: Matrix, indices: IntArray) -> sp.csr_array:
     """Return some rows times their scale, as doubles with indices of 32 bits."""
     stored, scale = operator.stored, operator.scale
     assert isinstance(stored, sp.csr_array)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +24,8 @@ class Scaling(ABC):
     middle: FloatArray  # lambda, shape (size,)
 
     @abstractmethod
-    def columns(self) -> FloatArray:
-        """Return W^-1 A*, shape ``(size, dimension)``, a new array."""
+    def columns(self) -> Any:
+        """Return W^-1 A*, shape ``(size, dimension)``, a new array; of sparse rows a sparse one."""
 
     @abstractmethod
     def primal(self, element: FloatArray) -> FloatArray:
@@ -72,7 +73,7 @@ class Blocks(ABC):
 
     identity: FloatArray
 
-    def __init__(self, places: IntArray, data: FloatArray) -> None:
+    def __init__(self, places: IntArray, data: Any) -> None:
         self.places, self.data = places, data
 
     @abstractmethod

@@ -18,9 +18,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
 from perceptron_lab.algorithms.interior_point.block_products import blocks_of
+from perceptron_lab.algorithms.interior_point.blocks import Blocks
+from perceptron_lab.algorithms.interior_point.row_blocks import RowBlocks
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.results import FloatArray
 from perceptron_lab.time_limit import check_time
 
@@ -28,6 +32,8 @@ from perceptron_lab.time_limit import check_time
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)
 # Part of the way to the boundary that a given start goes; and, for short steps, norm(s - e) at most
 PART, NEAR = 0.9, 0.5
+# Part of the entries that rows which stay sparse store at most
+SPARSE = 0.1
 # Steps that refine a least-squares solution
 REFINED = 2
 # A step is at most so long
@@ -79,14 +85,20 @@ class Embedding:
     cone
         K: rows, second-order cones, matrices with all entries, or a product of these.
     data
-        A* in flat coordinates, dense or sparse, shape ``(size, dimension)``.
+        A* in flat coordinates, dense or sparse, shape ``(size, dimension)``. Rows of few entries
+        stay sparse.
     """
+
+    blocks: Blocks
 
     def __init__(self, cone: Cone, data: Any) -> None:
         root = np.sqrt(cone.multiplicity)
-        dense = data if isinstance(data, np.ndarray) else data.toarray()
-        self.blocks = blocks_of(cone, dense * root[:, None])
-        self.rank, self.dimension = cone.rank, dense.shape[1]
+        self.rank, self.dimension = cone.rank, data.shape[1]
+        if isinstance(cone, Orthant) and _stays_sparse(data):
+            self.blocks = RowBlocks(np.arange(cone.size), sp.csr_array(data))
+        else:
+            dense = data if isinstance(data, np.ndarray) else data.toarray()
+            self.blocks = blocks_of(cone, dense * root[:, None])
         self._root = root[self.blocks.places]
 
     def start(self) -> Iterate:
@@ -209,10 +221,17 @@ class Scaled:
         return first, second
 
 
-def _factored(columns: FloatArray) -> tuple[FloatArray, tuple[FloatArray, bool]]:
+def _stays_sparse(data: Any) -> bool:
+    if isinstance(data, np.ndarray):
+        return False
+    return bool(data.nnz <= SPARSE * data.shape[0] * data.shape[1])
+
+
+def _factored(columns: Any) -> tuple[FloatArray, tuple[FloatArray, bool]]:
     """Return d with D B'B D of diagonal 1 or 0, and the Cholesky factor of that plus a ridge."""
     check_time(float(columns.shape[1]) * columns.size + float(columns.shape[1]) ** 3)
     normal = columns.T @ columns
+    normal = normal if isinstance(normal, np.ndarray) else normal.toarray()
     squares = normal.diagonal()
     used = squares > 0.0
     scale = np.where(used, 1.0 / np.sqrt(np.where(used, squares, 1.0)), 0.0)

@@ -106,8 +106,9 @@ class InteriorPoint(SeesAll[PathState]):
     more, and the less the nearer A*y is to the interior of K.
 
     The normal equations, n^2 size multiplications and more for matrices, are in the seconds and
-    not among the products. Data are used dense. The iterates end where double precision does; then
-    the weights z, norm(A z) / <e, z> = theta norm(A e) / <e, z>, are claimed as a bound.
+    not among the products. Data are used dense, but for rows of few entries. The iterates end where
+    double precision does; then the weights z, norm(A z) / <e, z> = theta norm(A e) / <e, z>, are
+    claimed as a bound.
 
     Parameters
     ----------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling, check_inside
 from perceptron_lab.results import FloatArray, IntArray
@@ -16,8 +19,10 @@ class RowScaling(Scaling):
         self._data, self._root = blocks.data, np.sqrt(primal) / np.sqrt(dual)
         self.middle = np.sqrt(primal) * np.sqrt(dual)
 
-    def columns(self) -> FloatArray:
-        """Return the rows divided by W."""
+    def columns(self) -> Any:
+        """Return the rows divided by W, sparse where they are."""
+        if isinstance(self._data, sp.csr_array):
+            return sp.csr_array(sp.diags_array(1.0 / self._root) @ self._data)
         return np.asarray(self._data / self._root[:, None])
 
     def primal(self, element: FloatArray) -> FloatArray:
@@ -46,9 +51,9 @@ class RowScaling(Scaling):
 
 
 class RowBlocks(Blocks):
-    """The non-negative orthant."""
+    """The non-negative orthant; its data may be sparse."""
 
-    def __init__(self, places: IntArray, data: FloatArray) -> None:
+    def __init__(self, places: IntArray, data: Any) -> None:
         super().__init__(places, data)
         self.identity = np.ones(len(places))
 
