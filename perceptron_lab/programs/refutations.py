@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -61,8 +60,9 @@ def _completed(system: ConicSystem, weights: FloatArray) -> FloatArray:
     """Return the weights with that of x_0 in front: <F_0, X>, or 0 where that is negative."""
     operator = system.operator
     assert isinstance(operator, Matrix)
-    column: Any = operator.data[1:, [0]]
-    constant = np.asarray(column.toarray() if sp.issparse(column) else column).ravel()
+    data: Any = operator.data
+    column = data[1:, [0]]
+    constant = np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
     return np.concatenate([[max(0.0, -float(constant @ weights))], weights])
 
 
