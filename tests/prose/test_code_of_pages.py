@@ -92,8 +92,7 @@ def test_start(capsys: pytest.CaptureFixture[str]) -> None:
 def test_optima(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program("maxG11.dat-s")
-    edges = {"rows": [0, 1, 2], "columns": [1, 2, 0], "weights": [1.0, 1.0, 1.0]}
-    upper, triangle = run("docs/optima.md", {"n": 3, **edges})
+    upper, triangle = run("docs/optima.md", {})
     assert upper > 10.0  # a cut of 10 edges at least: half of them
     assert triangle.proved
     assert abs(triangle.optimum_upper - 9.0 / 4.0) < 1e-6  # three unit vectors at 120 degrees
