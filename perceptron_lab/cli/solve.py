@@ -249,33 +249,20 @@ def command(
     numbers of the file: text is read as the decimals printed, and what no double is equal to is
     enclosed. Ctrl-C ends the run with what is proved so far.
     """
-    try:
-        budget = Budget(budget_updates, budget_seconds)
-    except InputError:
-        raise click.BadParameter(
-            f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
-        ) from None
+    budget = _budget(budget_updates, budget_seconds)
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
-    columns = Columns(
-        labels,
-        rows,
-        drop_missing,
-        one_hot,
-        drop,
-        listed_columns(chosen, divided=True),
-        reference=reference,
-        positive=positive,
-    )
+    features = listed_columns(chosen, divided=True)
+    asked_of = (labels, rows, drop_missing, one_hot, drop, features, reference, positive)
+    columns = Columns(*asked_of)
+    form = {"as_json": as_json, "verbose": verbose}
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"
     if verdict:
         others = {"--plot": plot, "--ellipsoid": ellipsoid, "--optimum": optimum}
         _refuse_given("--verdict", unused | others)
-        form = {"as_json": as_json, "verbose": verbose}
         return _tell_verdict(file, columns, budget_seconds, save, **form)
     if ellipsoid:
         _refuse_given("--ellipsoid", unused | {"--save": save, "--optimum": optimum})
-        form = {"as_json": as_json, "verbose": verbose}
         return _tell_ellipsoids(file, columns, budget_seconds, plot, **form)
     if optimum:
         read: Any = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
@@ -302,6 +289,16 @@ def command(
     if plot is not None:
         _draw(found.result.plot(), plot)
     return 130 if interrupt.asked() else int(found.result.status.failed)
+
+
+def _budget(updates: int, seconds: float) -> Budget:
+    """Return the budget, or refuse seconds that are not finite."""
+    try:
+        return Budget(updates, seconds)
+    except InputError:
+        raise click.BadParameter(
+            f"{seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
+        ) from None
 
 
 def _refuse_misplaced(save: Path | None, plot: Path | None, algorithm: str) -> None:

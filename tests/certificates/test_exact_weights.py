@@ -63,7 +63,7 @@ def test_saved_contradictions_are_verified_and_certified(
 ) -> None:
     np.save(tmp_path / "rows.npy", twin(3, 3))
     answer = str(tmp_path / "answer.npz")
-    assert main(["solve", str(tmp_path / "rows.npy"), "--rows", "--save", answer]) == 0
+    assert main(["solve", str(tmp_path / "rows.npy"), "--rows", "-v", "--save", answer]) == 0
     assert RATIONAL in capsys.readouterr().out
     assert main(["verify", answer]) == 0
     assert "1 PROVED" in capsys.readouterr().out

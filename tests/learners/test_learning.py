@@ -85,5 +85,5 @@ def test_which_separations_rank() -> None:
         True,
     ]
     # What the solver computed counts, unless it may stand for 0.
-    assert ranks(replace(nothing, ratio=2.0 * NEGLIGIBLE))
-    assert not ranks(replace(nothing, ratio=NEGLIGIBLE))
+    assert ranks(replace(nothing, reached=2.0 * NEGLIGIBLE))
+    assert not ranks(replace(nothing, reached=NEGLIGIBLE))

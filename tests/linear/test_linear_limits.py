@@ -122,7 +122,8 @@ def test_pivots_of_many_rows_are_those_of_all_at_once(monkeypatch: pytest.Monkey
             few = StopAt()
             with time_limit(np.inf, few):
                 assert basis(equations, range(width), most_pivots=2) is None
-            assert few.asked < 4  # the rank of the first rows is more
+            # The rank of the first rows is more: none is reduced, and each is asked for once
+            assert few.asked <= len(equations) + 2
 
 
 def test_null_vectors_by_lifting_are_a_basis(monkeypatch: pytest.MonkeyPatch) -> None:

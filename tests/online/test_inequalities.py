@@ -138,7 +138,7 @@ def test_a_rounded_solution_is_judged_for_itself() -> None:
 
 
 def test_many_weights_are_proved_to_exist() -> None:
-    """Where an elimination in fractions would take too long."""
+    """Where an elimination in fractions of all rows would take too long."""
     rng = np.random.default_rng(0)
     matrix = rng.standard_normal((400, 30))
     matrix[-1] = -matrix[:-1].sum(axis=0) + 1e-13
@@ -147,7 +147,7 @@ def test_many_weights_are_proved_to_exist() -> None:
     proof = lifted.farkas(weights)
     assert proof.empty
     assert proof.exact is None
-    assert len(proof.rows) == 400
+    assert len(proof.rows) in (31, 400)  # those of a vertex suffice in 30 dimensions
     assert linear_inequalities(matrix, np.full(400, -0.1)).farkas(weights) is None
 
 

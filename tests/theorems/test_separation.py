@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.automatic import sparse_rows
+from perceptron_lab.algorithms.automatic import separation, sparse_rows
 from perceptron_lab.algorithms.automatic.separation import (
     AT_ONCE,
     FEWEST_STEPS,
@@ -255,6 +255,7 @@ def test_sparse_rows_on_which_newtons_method_fails_are_written_out(
 ) -> None:
     monkeypatch.setattr(sparse_rows, "MOST_PRODUCTS", 1)
     monkeypatch.setattr(sparse_rows, "AT_ONCE", 1)
+    monkeypatch.setattr(separation, "affordable", lambda rows: False)  # no central path
     operator = sparse_operator(0.3)
     search = Separation(operator, np.arange(operator.size))
     point = search.separate(np.random.default_rng(0), rounding(1000))
