@@ -85,7 +85,7 @@ $(INSTALLED): pyproject.toml
 	@echo "Installing into .venv; this takes a minute or two ..."
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	@$(BIN)/python -m perceptron_lab.compiled
+	@$(BIN)/python -m perceptron_lab.numerics.compiled
 	@touch $@
 
 # Into the same .venv: the tests of the pages build them too where this has been done.
@@ -102,5 +102,5 @@ $(LOWEST)/.installed: pyproject.toml
 	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python \
 	  --resolution lowest-direct -e ".[test]"
-	@$(LOWEST)/bin/python -m perceptron_lab.compiled
+	@$(LOWEST)/bin/python -m perceptron_lab.numerics.compiled
 	@touch $@

@@ -42,6 +42,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from perceptron_lab.core.goals import Budget as Budget
+    from perceptron_lab.core.results import Result as Result
+    from perceptron_lab.core.results import Status as Status
     from perceptron_lab.datasets.collections.verification import verify_data as verify_data
     from perceptron_lab.datasets.download.fetching import fetch_data as fetch_data
     from perceptron_lab.estimators import (
@@ -52,53 +55,52 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.configuration.catalogue import list_names as list_names
     from perceptron_lab.experiments.configuration.catalogue import show as show
     from perceptron_lab.experiments.configuration.config import ExperimentConfig as ExperimentConfig
+    from perceptron_lab.experiments.registration import register as register
     from perceptron_lab.experiments.running.status import status as status
-    from perceptron_lab.experiments.verification.verify import verify as verify
-    from perceptron_lab.goals import Budget as Budget
-    from perceptron_lab.infeasible_margin import negative_margin as negative_margin
-    from perceptron_lab.programs.optimum import optimum as optimum
-    from perceptron_lab.registration import register as register
+    from perceptron_lab.experiments.verify import verify as verify
+    from perceptron_lab.problems.optima.optimum import optimum as optimum
+    from perceptron_lab.problems.separation.maximum_support import (
+        maximum_support as maximum_support,
+    )
+    from perceptron_lab.problems.separation.separation import separation as separation
     from perceptron_lab.reporting.checking import check as check
     from perceptron_lab.reporting.compare import compare as compare
     from perceptron_lab.reporting.experiment import Results as Results
     from perceptron_lab.reporting.experiment import run as run
     from perceptron_lab.reporting.pages.writing import pages as pages
     from perceptron_lab.reporting.report import report as report
-    from perceptron_lab.results import Result as Result
-    from perceptron_lab.results import Status as Status
-    from perceptron_lab.solving import solve as solve
-    from perceptron_lab.system import ConicSystem as ConicSystem
-    from perceptron_lab.verdicts.maximum_support import maximum_support as maximum_support
-    from perceptron_lab.verdicts.separation import separation as separation
+    from perceptron_lab.solving.entry import solve as solve
+    from perceptron_lab.systems import ConicSystem as ConicSystem
+    from perceptron_lab.systems.infeasible_margin import negative_margin as negative_margin
 
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "Budget": "perceptron_lab.goals",
-    "ConicSystem": "perceptron_lab.system",
+    "Budget": "perceptron_lab.core.goals",
+    "ConicSystem": "perceptron_lab.systems",
     "EllipsoidSeparationClassifier": "perceptron_lab.estimators",
     "ExperimentConfig": "perceptron_lab.experiments.configuration.config",
-    "Result": "perceptron_lab.results",
+    "Result": "perceptron_lab.core.results",
     "Results": "perceptron_lab.reporting.experiment",
     "SoftEllipsoidClassifier": "perceptron_lab.estimators",
-    "Status": "perceptron_lab.results",
+    "Status": "perceptron_lab.core.results",
     "certify": "perceptron_lab.experiments.certifying.certify",
     "check": "perceptron_lab.reporting.checking",
     "compare": "perceptron_lab.reporting.compare",
     "fetch_data": "perceptron_lab.datasets.download.fetching",
     "list_names": "perceptron_lab.experiments.configuration.catalogue",
-    "maximum_support": "perceptron_lab.verdicts.maximum_support",
-    "negative_margin": "perceptron_lab.infeasible_margin",
-    "optimum": "perceptron_lab.programs.optimum",
+    "maximum_support": "perceptron_lab.problems.separation.maximum_support",
+    "negative_margin": "perceptron_lab.systems.infeasible_margin",
+    "optimum": "perceptron_lab.problems.optima.optimum",
     "pages": "perceptron_lab.reporting.pages.writing",
-    "register": "perceptron_lab.registration",
+    "register": "perceptron_lab.experiments.registration",
     "report": "perceptron_lab.reporting.report",
     "run": "perceptron_lab.reporting.experiment",
-    "separation": "perceptron_lab.verdicts.separation",
+    "separation": "perceptron_lab.problems.separation.separation",
     "show": "perceptron_lab.experiments.configuration.catalogue",
-    "solve": "perceptron_lab.solving",
+    "solve": "perceptron_lab.solving.entry",
     "status": "perceptron_lab.experiments.running.status",
-    "verify": "perceptron_lab.experiments.verification.verify",
+    "verify": "perceptron_lab.experiments.verify",
     "verify_data": "perceptron_lab.datasets.collections.verification",
 }
 

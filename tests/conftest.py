@@ -96,7 +96,7 @@ def shared_server() -> Iterator[Any]:
 
     It has imported what any cell may need, which each cell would have to do for itself.
     """
-    from perceptron_lab import registry
+    from perceptron_lab.core import registry
     from perceptron_lab.experiments.cells.server_handle import ForkServer
 
     kinds = ("algorithm", "learner", "oracle", "dataset")

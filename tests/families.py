@@ -11,14 +11,14 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
 
 
 def planted(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.generator import seed_sequence
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
 
 
 @contextmanager

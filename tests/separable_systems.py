@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
 from tests.families import planted
 
 Rng = np.random.Generator

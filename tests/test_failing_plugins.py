@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab import registry
 from perceptron_lab.cli.main import main
+from perceptron_lab.core import registry
 
 OWN = """\
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ import numpy as np
 from perceptron_lab import ConicSystem, register
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
-from perceptron_lab.learners.learning import Learner
+from perceptron_lab.estimators.learners.learning import Learner
 
 
 @dataclass(frozen=True)

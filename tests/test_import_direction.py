@@ -152,17 +152,17 @@ def test_the_package_is_found() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "import perceptron_lab.driver",
+        "import perceptron_lab.solving.driver",
         "from perceptron_lab import solve",
         "from perceptron_lab import run",
         "import perceptron_lab",
-        "from perceptron_lab.driver import solve",
+        "from perceptron_lab.solving.driver import solve",
         "def f():\n    from perceptron_lab.cli import main",
-        "class A:\n    def f(self):\n        import perceptron_lab.driver as s",
+        "class A:\n    def f(self):\n        import perceptron_lab.solving.driver as s",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..system import System",
         "from .. import certificates",
         "from ..certificates.rows import prove",
-        "from importlib import import_module\nimport_module('perceptron_lab.system')",
+        "from importlib import import_module\nimport_module('perceptron_lab.systems')",
     ],
 )
 def test_an_import_of_a_later_layer_is_caught(source: str) -> None:
@@ -177,7 +177,7 @@ def test_an_import_of_a_later_layer_is_caught(source: str) -> None:
         "from .spectral import softmin",
         "from ..operators import matrix",
         "from ..oracles.orthant import Cyclic",
-        "import perceptron_lab.errors",
+        "import perceptron_lab.core.errors",
         "from perceptron_lab import __version__",
         "import numpy.linalg\nfrom solve import x",
         "target = 'perceptron_lab.cli.main:main'",
@@ -195,4 +195,4 @@ def test_a_module_in_no_layer_is_caught() -> None:
 def test_only_lazy_names_are_exempt_in_the_package_itself() -> None:
     lazy = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from perceptron_lab import cli"
     assert violations(lazy, ROOT, ROOT) == []
-    assert len(violations("from perceptron_lab.errors import PlabError", ROOT, ROOT)) == 1
+    assert len(violations("from perceptron_lab.core.errors import PlabError", ROOT, ROOT)) == 1

@@ -14,15 +14,15 @@ from perceptron_lab import solve
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
-from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.table_6_1.entries import spreads
-from perceptron_lab.results import Status
+from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.core.results import Status
+from perceptron_lab.reporting.papers.thesis.table_6_1.entries import spreads
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
 
 THESIS = pd.read_csv(
-    resources.files("perceptron_lab.reporting.table_6_1") / "thesis.csv"
+    resources.files("perceptron_lab.reporting.papers.thesis.table_6_1") / "thesis.csv"
 ).set_index("problem")
 EXACT = [
     "mcp100",

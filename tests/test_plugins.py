@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab import plugins, registry
 from perceptron_lab.cli.main import main
-from perceptron_lab.errors import ConfigError
-from perceptron_lab.plugins import load_plugins
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.experiments import plugins
+from perceptron_lab.experiments.plugins import load_plugins
 
 OWN = '''
 """An algorithm of one's own."""

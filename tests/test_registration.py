@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import check, register, registry, solve
+from perceptron_lab import check, register, solve
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import Bound, Status
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import ConfigError, InputError
-from perceptron_lab.facts import Facts
-from perceptron_lab.learners.learning import Learned, Learner
-from perceptron_lab.results import Bound, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.estimators.learners.learning import Learned, Learner
+from perceptron_lab.systems import ConicSystem
 
 pytestmark = pytest.mark.usefixtures("own_registrations")
 

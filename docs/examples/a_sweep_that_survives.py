@@ -17,7 +17,7 @@ from tempfile import mkdtemp
 import matplotlib.pyplot as plt
 
 import perceptron_lab as lab
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 
 folder = Path(mkdtemp(prefix="sweep-"))
 experiment = {

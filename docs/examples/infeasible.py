@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from perceptron_lab import maximum_support, negative_margin, solve
-from perceptron_lab.online import linear_inequalities
+from perceptron_lab.problems.streams import linear_inequalities
 
 angles = np.radians([15.0, 40.0, 160.0, 265.0])
 rows = np.column_stack([np.cos(angles), np.sin(angles)])

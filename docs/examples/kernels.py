@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
+from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
 
 rng = np.random.default_rng(0)
 t = rng.uniform(0.3, 3.0, 80) * np.pi

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from perceptron_lab import optimum
-from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 
 rng = np.random.default_rng(0)
 n = 60

@@ -10,7 +10,12 @@ losses, where they are not. Here both bounds are proved for the stream at hand.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from perceptron_lab.online import hinge_loss_bound, novikoff_bound, online_perceptron, worst_case
+from perceptron_lab.problems.streams import (
+    hinge_loss_bound,
+    novikoff_bound,
+    online_perceptron,
+    worst_case,
+)
 
 rng = np.random.default_rng(6)
 examples = rng.standard_normal((400, 5))

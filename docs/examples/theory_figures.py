@@ -6,7 +6,7 @@ The papers' theory, drawn and checked
 claims that do not survive exact computation. The same is at hand in Python.
 """
 
-from perceptron_lab.theory.exhibit import exhibit
+from perceptron_lab.reporting.theory.exhibit import exhibit
 
 # %%
 # Figure 3.1 of `Kharechko2009`: the rescaling of a feasible cone in the plane, before and

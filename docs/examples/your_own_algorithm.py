@@ -15,8 +15,8 @@ import numpy as np
 
 from perceptron_lab import Budget, register, solve
 from perceptron_lab.algorithms.base import Algorithm, State, cut_or_claim
-from perceptron_lab.results import Bound
-from perceptron_lab.system import Cut
+from perceptron_lab.core.results import Bound
+from perceptron_lab.systems import Cut
 
 # %%
 # A perceptron that forgets: it shrinks its point a little before each update.

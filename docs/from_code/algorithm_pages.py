@@ -13,8 +13,9 @@ from from_code.parameters import parameters_text
 from from_code.small_run import ABOUT, DIMENSION, ROWS, small_run
 from from_code.themed_pictures import image, save_both
 from from_code.written import keep_only, write_text
-from perceptron_lab import Result, list_names, registry, show
-from perceptron_lab.errors import InputError
+from perceptron_lab import Result, list_names, show
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
 
 _ROOT = Path(perceptron_lab.__file__).resolve().parents[1]
 _CURVE = 4  # Records from which on a trace is worth a picture
@@ -86,7 +87,7 @@ def page(name: str, systems: dict[str, str] | None, folder: Path) -> str:
 
 def _is_peer(name: str) -> bool:
     """Whether a name is that of another solver, by where it is registered."""
-    return str(registry.target("algorithm", name)).startswith("perceptron_lab.peers.")
+    return str(registry.target("algorithm", name)).startswith("perceptron_lab.algorithms.external.")
 
 
 def _opening(text: str) -> str:

@@ -7,7 +7,7 @@ import re
 import sys
 
 from from_code.docstrings import escaped
-from perceptron_lab.theory.refutations import ALL, Claim
+from perceptron_lab.reporting.theory.refutations import ALL, Claim
 
 _PLACE = re.compile(r"(?:Theorem|Lemma|section|footnote|Figure|Proposition) [\d.]*\d|\(\d+\.\d+\)")
 

@@ -23,19 +23,19 @@ TOPICS = {
 """The names of :mod:`perceptron_lab` itself, by topic."""
 
 BEYOND = {
-    "perceptron_lab.operators.kernels": ("Linear", "Polynomial", "Rbf"),
-    "perceptron_lab.online": (
+    "perceptron_lab.cones.operators.kernels": ("Linear", "Polynomial", "Rbf"),
+    "perceptron_lab.problems.streams": (
         *("online_perceptron", "online_kernel_perceptron", "novikoff_bound", "hinge_loss_bound"),
         *("linear_inequalities", "worst_case", "MistakeBound", "LiftedInequalities", "Farkas"),
     ),
-    "perceptron_lab.theory.exhibit": ("exhibit", "Exhibit"),
-    "perceptron_lab.maxcut.program": ("MaxCutProgram",),
+    "perceptron_lab.reporting.theory.exhibit": ("exhibit", "Exhibit"),
+    "perceptron_lab.problems.optima.maxcut.program": ("MaxCutProgram",),
     "perceptron_lab.algorithms.base": ("Algorithm", "State", "cut_or_claim"),
-    "perceptron_lab.claims": ("FeasiblePoint", "MarginBelow"),
-    "perceptron_lab.system": ("Cut",),
-    "perceptron_lab.facts": ("Facts",),
-    "perceptron_lab.results": ("Bound", "Trace"),
-    "perceptron_lab.errors": ("PlabError", "InputError", "DataError", "ConfigError"),
+    "perceptron_lab.core.claims": ("FeasiblePoint", "MarginBelow"),
+    "perceptron_lab.systems": ("Cut",),
+    "perceptron_lab.core.facts": ("Facts",),
+    "perceptron_lab.core.results": ("Bound", "Trace"),
+    "perceptron_lab.core.errors": ("PlabError", "InputError", "DataError", "ConfigError"),
 }
 """Further public names by their modules: what a configuration or an own algorithm needs."""
 

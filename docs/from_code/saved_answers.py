@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from perceptron_lab.experiments.storage.certificate_files import FORMAT
-from perceptron_lab.saved_answers.fields import Field
-from perceptron_lab.saved_answers.kinds import (
+from perceptron_lab.core.saved_answers.fields import Field
+from perceptron_lab.core.saved_answers.kinds import (
     VERDICT,
     VERDICT_1,
     cell_fields,
     result_fields,
     row_fields,
 )
+from perceptron_lab.experiments.storage.certificate_files import FORMAT
 
 PAGE = Path(__file__).parents[1] / "notes" / "saved-answers.md"
 BEGIN = "<!-- The tables below are written by docs/from_code/saved_answers.py -->"

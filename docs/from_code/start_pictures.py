@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from from_code.themed_pictures import save_both
 from perceptron_lab import Budget, Result, optimum, solve
-from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#8a8f98"
 RACE = ("perceptron", "von-neumann", "smoothed-perceptron", "mirror-prox")

@@ -8,9 +8,9 @@ from typing import Any, get_args
 import numpy as np
 
 from perceptron_lab.algorithms.base import Algorithm, S, Step
-from perceptron_lab.claims import Claim
-from perceptron_lab.errors import ConfigError
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import Claim
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.systems import ConicSystem
 
 
 def advance(algorithm: Algorithm[S], system: ConicSystem, state: S, most: int) -> Step[S]:
@@ -42,7 +42,7 @@ def _refuse_wrong(claim: Any, algorithm: Algorithm[S], system: ConicSystem) -> N
         allowed = ", ".join(kind.__name__ for kind in get_args(Claim))
         raise ConfigError(
             f"{_place(algorithm)}: the step returned as its claim what is {_described(claim)}; "
-            f"allowed: {allowed} of perceptron_lab.claims, or None"
+            f"allowed: {allowed} of perceptron_lab.core.claims, or None"
         )
     for name, size in (("point", system.dimension), ("weights", system.cone.size)):
         if not hasattr(claim, name):

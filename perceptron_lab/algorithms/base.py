@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
-from perceptron_lab.facts import Facts
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem, Cut
 
 BEYOND = "the bound is beyond the range of doubles"
 NO_MARGIN = "no positive margin is known"

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from perceptron_lab import registry
 from perceptron_lab.algorithms.base import AnyAlgorithm
-from perceptron_lab.errors import ConfigError, InputError, did_you_mean
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, InputError, did_you_mean
 
 
 def chosen(

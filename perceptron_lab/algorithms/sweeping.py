@@ -8,14 +8,14 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from perceptron_lab import registry
 from perceptron_lab.algorithms.base import InCoordinates, State, Step
-from perceptron_lab.claims import FeasiblePoint
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem, Cut
-from perceptron_lab.time_limit import PIECE, check_time, time_is_up
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import PIECE, check_time, time_is_up
+from perceptron_lab.systems import ConicSystem, Cut
 
 
 @dataclass(kw_only=True)

@@ -25,8 +25,8 @@ from perceptron_lab.certificates.representations import (
     supported,
 )
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
 
 # Multiplications of balls in a step at most, about a second, and in all steps
 MOST_PRODUCTS, MOST_IN_ALL = 4_000_000, 12_000_000

@@ -11,13 +11,13 @@ from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.certificates.second_order import SecondOrderProofs
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.blockwise import Data
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.blockwise import Data
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import require_ieee_mode
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.roundoff import require_ieee_mode
 
 _PROOFS: dict[type[Cone], type[ConeProofs[Any]]] = {
     Orthant: OrthantProofs,

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.operators.blockwise import Data
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.cones.operators.blockwise import Data
+from perceptron_lab.core.results import FloatArray, IntArray
 
 ROWS_AT_A_TIME = 4096
 # Data seen through an automorphism, shape (n, k)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, gamma
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, gamma
 
 # A bound of rounding errors below this part of what it is added to is left as it is
 FINE = 2.0**-36

@@ -19,8 +19,8 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, require_ieee_mode
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, require_ieee_mode
 
 # Products that are formed in one proof, at most: below a second
 MOST_PRODUCTS = 2_000_000

@@ -11,11 +11,11 @@ from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.rows.hulls import prove_classes_point
 from perceptron_lab.certificates.rows.orthant import prove_kernel_point
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.results import FloatArray
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing

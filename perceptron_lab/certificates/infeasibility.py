@@ -33,15 +33,15 @@ from perceptron_lab.certificates.rounding import in_range, norm_above
 from perceptron_lab.certificates.rows.orthant import opposite_twins
 from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.blockwise import combined
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.blockwise import combined
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.roundoff import SMALLEST, above, gamma
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.roundoff import SMALLEST, above, gamma
 
 # Steps of norm(d)^2 = q below this are made as they are, longer ones for a length of 0.9
 WHOLE = 0.25

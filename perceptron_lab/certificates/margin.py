@@ -31,14 +31,14 @@ from perceptron_lab.certificates.rows.orthant import (
     kernel_square,
 )
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.blockwise import chosen_rows
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import above
-from perceptron_lab.time_limit import time_is_up
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.blockwise import chosen_rows
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import time_is_up
+from perceptron_lab.numerics.roundoff import above
 
 
 def prove_weights(

@@ -22,15 +22,15 @@ from perceptron_lab.certificates.spectral_norm import (
     spectral_norm_above,
 )
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.blockwise import blocks
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.rescaled import RescaledMap
-from perceptron_lab.operators.row_source import RowSource
-from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.blockwise import blocks
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.rescaled import RescaledMap
+from perceptron_lab.cones.operators.row_source import RowSource
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
 
 # Powers of two up to which data are used as they are: their squares, and sums, are in range
 MODERATE = 250

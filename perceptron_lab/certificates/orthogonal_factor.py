@@ -19,9 +19,9 @@ import scipy.linalg
 
 from perceptron_lab.certificates.contract import Automorphism
 from perceptron_lab.certificates.rounding import norm_above
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import SMALLEST, above, gamma, require_ieee_mode
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.roundoff import SMALLEST, above, gamma, require_ieee_mode
 
 # Floating-point steps towards A w = 0 at most
 STEPS = 24

@@ -16,16 +16,16 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.compiled.absolute_products import (
+from perceptron_lab.cones.operators.blockwise import Data, blocks, weighted_blocks
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.compiled.absolute_products import (
     add_combination,
     add_combination_reference,
     products,
     products_reference,
 )
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.operators.blockwise import Data, blocks, weighted_blocks
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
 
 # More than underflow can take off a quotient of numbers that are in_range
 UNDERFLOW = 1e-300

@@ -20,10 +20,10 @@ from perceptron_lab.certificates.rounding import (
     product_with_radius,
 )
 from perceptron_lab.certificates.spectral_norm import SLACK, spectral_norm_above
+from perceptron_lab.cones.operators.blockwise import Data, chosen_rows
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.operators.blockwise import Data, chosen_rows
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 # Roots of second-order weights below this are not used: their squares would underflow
 SHORTEST = 1e-150

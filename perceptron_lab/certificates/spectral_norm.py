@@ -9,8 +9,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
 
 # Matrices with a side of at most this order have their largest eigenvalue computed
 EXACT_UP_TO = 1000

@@ -11,8 +11,8 @@ from perceptron_lab.cli.options import (
     plugin_option,
     quiet_option,
 )
-from perceptron_lab.errors import ConfigError, PlabError, counted
-from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.core.errors import ConfigError, PlabError, counted
+from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.reporting.checking import checked_with_report
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from perceptron_lab.visible_text import visible
+from perceptron_lab.core.visible_text import visible
 
 
 class Coloured(str):

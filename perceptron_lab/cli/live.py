@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from math import isnan
 from types import FrameType
 
+from perceptron_lab.core.outward_rounding import bracket_text
+from perceptron_lab.core.results import Trace
 from perceptron_lab.experiments.running.console import VisibleConsole
-from perceptron_lab.outward import bracket_text
-from perceptron_lab.recording import Watch
-from perceptron_lab.results import Trace
+from perceptron_lab.solving.recording import Watch
 
 
 class Interrupt:

@@ -25,8 +25,8 @@ from click.shell_completion import CompletionItem
 
 from perceptron_lab import __version__
 from perceptron_lab.cli.echo import echo
-from perceptron_lab.errors import PlabError, did_you_mean
-from perceptron_lab.visible_text import visible
+from perceptron_lab.core.errors import PlabError, did_you_mean
+from perceptron_lab.core.visible_text import visible
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     # The libraries read them when they are loaded, which nothing above does.
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with suppress(OSError):  # perhaps nobody can hear it
                 echo(f"Error: {text}; make room there, and try again", err=True)
             return 2
-        from perceptron_lab.failures import own_error
+        from perceptron_lab.solving.failures import own_error
 
         if said := own_error(error):
             echo(f"Error: {said} (in a plugin, or another file that registers names)", err=True)
@@ -161,8 +161,8 @@ def _show_warning(
 
 def _report_bug(error: Exception) -> None:
     """Say that this is a bug, and where its traceback is."""
-    from perceptron_lab.experiments.running.environment import packages
-    from perceptron_lab.experiments.running.privacy import masked
+    from perceptron_lab.experiments.provenance.environment import packages
+    from perceptron_lab.experiments.provenance.privacy import masked
 
     described = [
         f"plab {' '.join(masked(sys.argv[1:]))}",

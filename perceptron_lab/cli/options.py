@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.experiments.configuration.catalogue import gallery
 
@@ -101,7 +101,9 @@ override_option = click.option(
 def _loaded(
     context: click.Context, parameter: click.Parameter, files: tuple[Path, ...]
 ) -> tuple[Path, ...]:
-    from perceptron_lab.plugins import load_plugins  # its import takes longer than `plab --help`
+    from perceptron_lab.experiments.plugins import (
+        load_plugins,  # its import takes longer than `plab --help`
+    )
 
     load_plugins(files)
     return files

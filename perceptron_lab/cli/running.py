@@ -9,19 +9,19 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from perceptron_lab import registry
 from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.rendering import show_frame, show_table
-from perceptron_lab.errors import ConfigError, counted
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, counted
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import Experiment, load_experiment
+from perceptron_lab.experiments.configuration.plan import Cell, plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.plan import Cell, plan
 from perceptron_lab.experiments.running.progress_lines import ProgressLines
 from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.results import Status
 
 
 def run_all(

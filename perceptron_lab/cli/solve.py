@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from perceptron_lab import registry
+from perceptron_lab.cli.answers import MOST_NUMBERS, Answer, answer
 from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.ellipsoid_answers import ellipsoid_answer
 from perceptron_lab.cli.live import interruptible, live_line
+from perceptron_lab.cli.optimum_answers import optimum_answer
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
+from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
+from perceptron_lab.core import registry
+from perceptron_lab.core.atomic_files import replacing
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.datasets.formats.columns import LAST, Columns, listed_columns
 from perceptron_lab.datasets.formats.file_contents import FORMATS
-from perceptron_lab.durable_files import replacing
-from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
-from perceptron_lab.experiments.ellipsoid_answers import ellipsoid_answer
-from perceptron_lab.experiments.optimum_answers import optimum_answer
 from perceptron_lab.experiments.verdict_answers import verdict_answer
-from perceptron_lab.goals import Budget, Goal, Width, goal_of
-from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from perceptron_lab.driver import Stop
-    from perceptron_lab.recording import Watch
-    from perceptron_lab.system.constructors import Margin
+    from perceptron_lab.solving.driver import Stop
+    from perceptron_lab.solving.recording import Watch
+    from perceptron_lab.systems.constructors import Margin
 
 _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"
 WIDTH = 1e-8

@@ -17,7 +17,7 @@ from perceptron_lab.cli.options import (
     override_option,
     plugin_option,
 )
-from perceptron_lab.errors import counted
+from perceptron_lab.core.errors import counted
 from perceptron_lab.experiments.running.output_folder import folders_with_results
 from perceptron_lab.experiments.running.status import CellStatus, ExperimentStatus, State
 from perceptron_lab.experiments.running.status import status as status_of

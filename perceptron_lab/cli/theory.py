@@ -9,7 +9,7 @@ import click
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import complete_registered, plugin_option, quiet_option
 from perceptron_lab.cli.rendering import show_frame
-from perceptron_lab.theory.exhibit import written
+from perceptron_lab.reporting.theory.exhibit import written
 
 
 @click.command("theory")

@@ -17,10 +17,10 @@ from perceptron_lab.cli.options import (
     plugin_option,
     quiet_option,
 )
+from perceptron_lab.core.outward_rounding import bracket_text
+from perceptron_lab.core.saved_answers.fields import shortened
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.experiments.verification.verify import Verification, verifying
-from perceptron_lab.outward import bracket_text
-from perceptron_lab.saved_answers.fields import shortened
+from perceptron_lab.experiments.verify import Verification, verifying
 
 
 @click.command("verify")

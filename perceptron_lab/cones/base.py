@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 
 # Oracle records by the kind of cone that they separate: orthant, semidefinite
 Oracles = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from perceptron_lab.cones.base import Atom, Cone, Frame, Oracles
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 
 
 class Product(Cone):

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 
 class SecondOrder(Cone):

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
-from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.oracles.on_pattern import RESOLUTION, examiner
-from perceptron_lab.oracles.semidefinite import Cholesky, PivotedCholesky
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.symmetric.lanczos import Lowest, lowest_eigenpair
-from perceptron_lab.symmetric.pattern import Pattern
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.cones.oracles.on_pattern import RESOLUTION, examiner
+from perceptron_lab.cones.oracles.semidefinite import Cholesky, PivotedCholesky
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.symmetric.lanczos import Lowest, lowest_eigenpair
+from perceptron_lab.numerics.symmetric.pattern import Pattern
 
 # Blocks of a larger order are never written as whole matrices: what needs all of their eigenvalues
 # or entries refuses, and the lowest eigenvalue is computed on the pattern

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from perceptron_lab.cones.base import Cone, Frame
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.results import FloatArray
 
 
 def lowest(cone: Cone, scores: FloatArray) -> float:

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 
 # Bytes that a verification generates for one problem unless more are allowed
 GENERATED: Final = 500_000_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import AfterValidator, ValidationInfo
 
-from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.core.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
@@ -32,7 +32,7 @@ class Dataset(ABC):
     >>> from dataclasses import dataclass
     >>> import numpy as np
     >>> from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
-    >>> from perceptron_lab.system import ConicSystem
+    >>> from perceptron_lab.systems import ConicSystem
     >>> @dataclass(frozen=True)
     ... class UnitRows(Dataset):
     ...     dimension: int = 3

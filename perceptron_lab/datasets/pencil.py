@@ -17,15 +17,15 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.objective import Objective
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.objective import Objective
+from perceptron_lab.systems.sdpa_data import SdpaData
 
 # Blocks of at most this order hold all their entries, so that weights on them are matrices whose
 # definiteness can be proved; beyond it that would cost a sparse block most of its speed

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.facts import Facts
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import FloatArray
 
 if TYPE_CHECKING:
-    from perceptron_lab.system import ConicSystem
+    from perceptron_lab.systems import ConicSystem
 
 # One example per row: dense, or sparse in CSR
 Examples = FloatArray | sp.csr_array

@@ -11,7 +11,7 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 
 
 def open_regular(path: Path) -> BufferedReader:

@@ -17,15 +17,15 @@ from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.errors import InputError
 from perceptron_lab.estimators.validation import (
     learned_examples,
     new_examples,
     refuse_one_class,
     refuse_parameters,
 )
-from perceptron_lab.results import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from pydantic import Field
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.ellipsoids.hard.separation import Separation, ranks
-from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
-from perceptron_lab.ellipsoids.hard.solution import LimitReached
-from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.time_limit import time_limit
+from perceptron_lab.problems.ellipsoids.hard.separation import Separation, ranks
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
+from perceptron_lab.problems.ellipsoids.hard.solution import LimitReached
 
 Inseparable = Literal["central-path", "solver", "error"]
 
@@ -31,8 +31,8 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^,   x^ = (x, 1),                          (8.2)
 
     with t and E^ of (7.9), see
-    :func:`~perceptron_lab.ellipsoids.hard.separation_ratio.maximal_separation`. The larger label is
-    inside. There are no slacks: what happens in each case is stated by ``status_``,
+    :func:`~perceptron_lab.problems.ellipsoids.hard.separation_ratio.maximal_separation`. The larger
+    label is inside. There are no slacks: what happens in each case is stated by ``status_``,
 
     - FEASIBLE: an ellipsoid is proved to separate the classes, and ``predict`` gives the labels of
       all examples;

@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import WrapValidator
 from pydantic_core import PydanticCustomError
 
-from perceptron_lab.errors import did_you_mean
-from perceptron_lab.operators.kernels import (
+from perceptron_lab.cones.operators.kernels import (
     Kernel,
     KernelMatrix,
     Linear,
@@ -19,7 +18,8 @@ from perceptron_lab.operators.kernels import (
     plus_one,
     symmetrised,
 )
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.errors import did_you_mean
+from perceptron_lab.core.results import FloatArray
 
 NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf()}
 
@@ -34,7 +34,7 @@ def _in_words(value: Any, _: Any) -> Any:
     raise PydanticCustomError(
         "kernel",
         "input should be None, {names}, or a record such as Rbf(gamma=0.5) of "
-        "perceptron_lab.operators.kernels{mend}",
+        "perceptron_lab.cones.operators.kernels{mend}",
         {"names": ", ".join(map(repr, known)), "mend": mend},
     )
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.certificates.rounding import exact_dot, product_with_radius
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF
 
 LARGEST = Fraction(sys.float_info.max)
 

@@ -11,13 +11,13 @@ import numpy as np
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.certificates.rounding import normalised
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.goals import Budget, Goal
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.results import FloatArray, Result, Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import time_is_up
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.results import FloatArray, Result, Status
+from perceptron_lab.core.time_limit import time_is_up
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 
 LOOKED = 256  # Updates of the method that looks for a point where none separates
 
@@ -86,7 +86,7 @@ def separate(
     Parameters
     ----------
     system, algorithm, oracle, goal, budget, seed
-        As for :func:`~perceptron_lab.solving.solve`.
+        As for :func:`~perceptron_lab.solving.entry.solve`.
     other
         A method of which the first points are looked at as well where the algorithm finds none that
         separates; None for none.

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.compiled.margin_sweeps import UNLIMITED, margin_sweep
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.errors import InputError
 from perceptron_lab.estimators.kernel_choice import dense
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
 from perceptron_lab.estimators.validation import (
@@ -18,11 +19,10 @@ from perceptron_lab.estimators.validation import (
     refuse_one_class,
     refuse_parameters,
 )
-from perceptron_lab.inputs import refuse_extreme_rows
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.constructors import Margin
+from perceptron_lab.numerics.compiled.margin_sweeps import UNLIMITED, margin_sweep
+from perceptron_lab.numerics.input_checks import refuse_extreme_rows
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.constructors import Margin
 
 BLOCK = 1024  # Examples that are presented at a time: sparse ones are made dense
 

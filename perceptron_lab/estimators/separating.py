@@ -15,8 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import Budget, Goal, MarginUpper
+from perceptron_lab.core.outward_rounding import text_above
+from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
+from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.errors import InputError
 from perceptron_lab.estimators.kernel_choice import KernelChoice, dense, learned_matrix, new_values
 from perceptron_lab.estimators.linear_values import linear_values
 from perceptron_lab.estimators.one_problem import Separation, separate
@@ -26,12 +30,8 @@ from perceptron_lab.estimators.validation import (
     refuse_one_class,
     refuse_parameters,
 )
-from perceptron_lab.goals import Budget, Goal, MarginUpper
-from perceptron_lab.outward import text_above
-from perceptron_lab.results import FloatArray, IntArray, Result, Status
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.constructors import Margin
-from perceptron_lab.time_limit import time_limit
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.constructors import Margin
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
 RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
@@ -69,9 +69,9 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     ----------
     kernel
         None (default) for the features themselves; ``"linear"``, ``"poly"``, ``"rbf"`` for the
-        records Linear(), Polynomial(), Rbf() of :mod:`perceptron_lab.operators.kernels`, or another
-        record of these; ``"precomputed"``: X is the matrix K(x_i, x_j), for new examples x the
-        K(x, x_j). All m^2 values are kept in a fit. Margins are then those of the normalised
+        records Linear(), Polynomial(), Rbf() of :mod:`perceptron_lab.cones.operators.kernels`, or
+        another record of these; ``"precomputed"``: X is the matrix K(x_i, x_j), for new examples x
+        the K(x, x_j). All m^2 values are kept in a fit. Margins are then those of the normalised
         features, the constant included.
     fit_intercept
         Whether the rows have the constant feature 1, whose weight is b (default); a kernel K
@@ -111,8 +111,8 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         Proved: margin_bounds_[k, 0] <= the largest margin <= margin_bounds_[k, 1], shape
         ``(k, 2)``.
     certificate_
-        The :class:`~perceptron_lab.results.Result` of each function: what is proved, and by which
-        point or weights.
+        The :class:`~perceptron_lab.core.results.Result` of each function: what is proved, and by
+        which point or weights.
     """
 
     _other: ClassVar[AnyAlgorithm | None] = None  # Looked at where no point is found

@@ -9,6 +9,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
+from perceptron_lab.core.goals import Goal, MarginRatio
 from perceptron_lab.estimators.kernel_choice import KernelChoice
 from perceptron_lab.estimators.separating import (
     Count,
@@ -18,9 +19,8 @@ from perceptron_lab.estimators.separating import (
     Seconds,
     SeparatingClassifier,
 )
-from perceptron_lab.goals import Goal, MarginRatio
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.constructors import Margin
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.constructors import Margin
 
 
 class EllipsoidMethodClassifier(SeparatingClassifier):

@@ -10,18 +10,18 @@ from pydantic import Field
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.ellipsoids.soft.descent import minimised
-from perceptron_lab.ellipsoids.soft.low_rank import (
+from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
+from perceptron_lab.problems.ellipsoids.soft.descent import minimised
+from perceptron_lab.problems.ellipsoids.soft.low_rank import (
     Quadratic,
     SoftObjective,
     SoftOptimality,
     certify,
 )
-from perceptron_lab.ellipsoids.soft.whitening import AffineMap
-from perceptron_lab.errors import InputError
-from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
-from perceptron_lab.results import FloatArray
+from perceptron_lab.problems.ellipsoids.soft.whitening import AffineMap
 
 
 class SoftEllipsoidClassifier(BinaryClassifier):
@@ -67,8 +67,8 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     Attributes
     ----------
     quadratic_
-        -f as :class:`~perceptron_lab.ellipsoids.soft.low_rank.Quadratic`, in the coordinates of
-        ``axes_``.
+        -f as :class:`~perceptron_lab.problems.ellipsoids.soft.low_rank.Quadratic`, in the
+        coordinates of ``axes_``.
     axes_
         The whitening, or None.
     objective_

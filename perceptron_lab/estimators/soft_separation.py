@@ -7,10 +7,10 @@ from typing import Annotated, Self
 import numpy.typing as npt
 from pydantic import Field
 
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.ellipsoids.soft.separation_ratio import soft_separation
 from perceptron_lab.estimators.binary import BinaryClassifier
-from perceptron_lab.results import FloatArray
+from perceptron_lab.problems.ellipsoids.soft.separation_ratio import soft_separation
 
 
 class SoftSeparationClassifier(BinaryClassifier):
@@ -20,10 +20,11 @@ class SoftSeparationClassifier(BinaryClassifier):
         subject to  x^'E^x^ <= 1 + xi_i on positives,  x^'E^x^ >= 1 + t - xi_i on negatives,
 
     xi >= 0 and E^ >= 0: (7.9) of `Kharechko2009` with slacks, see
-    :func:`~perceptron_lab.ellipsoids.soft.separation_ratio.soft_separation`, where C+ = P+ / m+ and
-    C- = P- / m-. About 1 / P- of the negatives have slack at most. f is (8.2). The larger label is
-    inside. Where no t is the largest (P+ below a critical penalty, which is 1 or more, or too few
-    negatives in the affine hull of the positives) f ranks by the direction in which t grows.
+    :func:`~perceptron_lab.problems.ellipsoids.soft.separation_ratio.soft_separation`, where C+ = P+
+    / m+ and C- = P- / m-. About 1 / P- of the negatives have slack at most. f is (8.2). The larger
+    label is inside. Where no t is the largest (P+ below a critical penalty, which is 1 or more, or
+    too few negatives in the affine hull of the positives) f ranks by the direction in which t
+    grows.
 
     Parameters
     ----------

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.ellipsoids.soft.squared_hinge import SquaredHinge, minimised
 from perceptron_lab.estimators.binary import BinaryClassifier, ClassWeight
-from perceptron_lab.results import FloatArray
+from perceptron_lab.problems.ellipsoids.soft.squared_hinge import SquaredHinge, minimised
 
 
 class SquaredHingeClassifier(BinaryClassifier):

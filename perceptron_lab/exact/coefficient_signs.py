@@ -15,8 +15,14 @@ import numpy as np
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
-from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, UNDECIDED, Coefficient
-from perceptron_lab.verdicts.verdict import SeparationVerdict
+from perceptron_lab.problems.separation.coefficients import (
+    FINITE,
+    MINUS,
+    PLUS,
+    UNDECIDED,
+    Coefficient,
+)
+from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
 # Rows that overlap, per coefficient, beyond which few of them are looked for
 _MANY = 20

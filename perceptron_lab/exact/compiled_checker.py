@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.compiled.whole_dominance import undominated_row
+from perceptron_lab.core.results import IntArray
 from perceptron_lab.exact.checker import loaded
-from perceptron_lab.results import IntArray
+from perceptron_lab.numerics.compiled.whole_dominance import undominated_row
 
 # Smaller matrices take the checker no time; larger ones might overflow sums of words
 SMALLEST, LARGEST = 300, 1 << 17

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from perceptron_lab.algorithms.linear.proofs import LinearProof, Weights
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
-from perceptron_lab.linear.proofs import LinearProof, Weights
-from perceptron_lab.system.conditions import Condition, over_common
+from perceptron_lab.systems.conditions import Condition, over_common
 
 
 def condition_claims(

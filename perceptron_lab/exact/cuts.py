@@ -17,8 +17,8 @@ import numpy as np
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.whole_numbers import by_places, rounded
-from perceptron_lab.results import FloatArray
 
 # Bits of the entries of a cut
 _BITS = 20

@@ -26,14 +26,14 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.cuts import Cut, combined_weights, images
 from perceptron_lab.exact.optima import lowered
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.row_weights import MOST_PIVOTS
 from perceptron_lab.exact.whole_numbers import whole_multiples
 from perceptron_lab.numerics.exact_doubles import to_doubles
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system.exact_solutions import Equation, near_solution
+from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
 # Bits of the vectors, and of the weights of rows beside the largest
 _BITS, _ROW_BITS = 48, 60

@@ -21,9 +21,9 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.exact.whole_numbers import by_places
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.symmetric.factor import factorised
+from perceptron_lab.numerics.symmetric.factor import factorised
 
 # Rows and values
 Column = tuple[IntArray, FloatArray]

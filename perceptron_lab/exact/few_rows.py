@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 
 # Rows more than dimensions of a block, at least, and as a part of the dimensions
 _LEAST, _PART = 32, 0.25

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.factors import possible
 from perceptron_lab.exact.points import Claim, factors_at
 from perceptron_lab.exact.whole_numbers import exactly
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 # Bits of the entries of V, and binary places of a bound
 _BITS = 44

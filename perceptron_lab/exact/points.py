@@ -16,6 +16,7 @@ import numpy as np
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.factors import (
     LARGEST_DENSE,
     elimination_order,
@@ -24,8 +25,7 @@ from perceptron_lab.exact.factors import (
 )
 from perceptron_lab.exact.whole_numbers import exactly, rounded
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 # Bits of the entries of a point, from short ones to all of a double
 _BITS = (3, 5, 8, 11, 14, 17, 20, 24, 28, 32, 36, 40, 44, 48, 52)

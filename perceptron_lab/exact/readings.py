@@ -28,21 +28,21 @@ from typing import Any, Literal
 import numpy as np
 
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.formats.columns import Contents
-from perceptron_lab.doubles import Doubles
-from perceptron_lab.errors import InputError
 from perceptron_lab.exact.checker import checker
+from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.exact_texts import exact_text
-from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.conditions import Condition
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.conditions import Condition
 
 # Entries of dense data that are written at most: 800 MB
 MOST_ENTRIES = 100_000_000

@@ -15,11 +15,11 @@ from functools import partial
 import numpy as np
 from scipy.optimize import linprog
 
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.few_rows import few_rows
 from perceptron_lab.exact.whole_numbers import least_multiples
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system.exact_solutions import Equation, near_multiples
+from perceptron_lab.systems.exact_solutions import Equation, near_multiples
 
 # Bits that the weights of a basis' complement keep, beside the largest
 _BITS = 40

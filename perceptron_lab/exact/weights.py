@@ -15,10 +15,10 @@ import numpy as np
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.cuts import combined_weights, images, pool
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import exactly
-from perceptron_lab.results import FloatArray
 
 Claim = dict[str, Any]
 

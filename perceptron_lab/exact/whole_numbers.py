@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz
 
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 # Longer whole numbers are written as texts of hexadecimal digits, which are read in linear time
 _LONGEST = 1 << 200

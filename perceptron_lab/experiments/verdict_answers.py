@@ -9,18 +9,18 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from perceptron_lab.core.atomic_files import replacing
+from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.formats.columns import Columns, Contents
 from perceptron_lab.datasets.formats.file_contents import read_contents, told
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.regular_files import sha256_of
-from perceptron_lab.doubles import Doubles
-from perceptron_lab.durable_files import replacing
-from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.running.privacy import portable
-from perceptron_lab.inputs import refuse_not_finite
-from perceptron_lab.verdicts.labelled import Labelled, labelled_of
-from perceptron_lab.verdicts.separation import decided
-from perceptron_lab.verdicts.verdict import SeparationVerdict
+from perceptron_lab.experiments.provenance.privacy import portable
+from perceptron_lab.numerics.doubles import Doubles
+from perceptron_lab.numerics.input_checks import refuse_not_finite
+from perceptron_lab.problems.separation.labelled import Labelled, labelled_of
+from perceptron_lab.problems.separation.separation import decided
+from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def verdict_answer(
     Parameters
     ----------
     file, columns
-        As for :func:`~perceptron_lab.datasets.formats.problem_files.read_problem`; numbers of a
+        As for :func:`~perceptron_lab.datasets.collections.problem_files.read_problem`; numbers of a
         text are the decimals printed, with however many digits.
     seconds
         After about so many the verdict is ``undecided``; None for no limit.
@@ -126,7 +126,7 @@ def labelled_file(
 ) -> tuple[Labelled, Contents]:
     """Return the labelled rows of a file, exactly, and its contents.
 
-    ``leave_out`` is as for :func:`~perceptron_lab.verdicts.labelled.labelled_of`.
+    ``leave_out`` is as for :func:`~perceptron_lab.problems.separation.labelled.labelled_of`.
     """
     contents = read_contents(file, columns, exact=True)
     if contents.classes is None:

@@ -11,9 +11,9 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import Fault, Place, refuse
 from perceptron_lab.experiments.configuration.loader import Experiment, Loadable, load_experiment
 from perceptron_lab.experiments.configuration.mapping_source import source_of
+from perceptron_lab.experiments.configuration.plan import Cell, plan
 from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
 from perceptron_lab.experiments.running.own_files import faults_of_files, unread
-from perceptron_lab.experiments.running.plan import Cell, plan
 from perceptron_lab.reporting.needs import unsuitable
 
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from perceptron_lab.errors import ConfigError, counted, did_you_mean
+from perceptron_lab.core.errors import ConfigError, counted, did_you_mean
+from perceptron_lab.core.results import Status
+from perceptron_lab.core.visible_text import visible
+from perceptron_lab.estimators.learners.precision import resample_counts
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row
-from perceptron_lab.learners.precision import resample_counts
 from perceptron_lab.reporting.differences import (
     Difference,
     config_differences,
     environment_differences,
 )
-from perceptron_lab.results import Status
-from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     import pandas as pd

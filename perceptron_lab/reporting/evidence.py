@@ -14,18 +14,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.goals import Goal
+from perceptron_lab.core.results import Bound, Status, Trace
 from perceptron_lab.datasets.dataset import Dataset
-from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
+from perceptron_lab.experiments.configuration.rows import Row, blank, doubles, rendered
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
-from perceptron_lab.experiments.storage.rows import Row, blank, doubles, rendered
 from perceptron_lab.experiments.storage.stored import Recorded
-from perceptron_lab.goals import Goal
 from perceptron_lab.reporting.needs import Method
 from perceptron_lab.reporting.summary import Shape, shape_of
-from perceptron_lab.results import Bound, Status, Trace
 
 WITHOUT_RESULT = frozenset(
     {Status.SKIPPED, Status.CRASHED, Status.KILLED, Status.OUT_OF_MEMORY, Status.ERROR}

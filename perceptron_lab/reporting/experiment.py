@@ -11,17 +11,17 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from perceptron_lab.errors import ConfigError, counted
+from perceptron_lab.core.errors import ConfigError, counted
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.visible_text import visible
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.config import Curves
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.running.execution import Execution, Executor
-from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.progress_lines import notebook_progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ def run(
     if not isinstance(progress, Progress | None):
         raise ConfigError(
             f"received {progress!r} as progress; leave it out, or give an object of a class "
-            "derived from perceptron_lab.experiments.running.progress.Progress"
+            "derived from perceptron_lab.experiments.cells.progress.Progress"
         )
     bar = notebook_progress(experiment.name) if progress is None else None
     with bar or nullcontext():

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.dataset import Dataset
-from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.loader import Experiment
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.stored import Recorded
-from perceptron_lab.failures import own_error
 from perceptron_lab.reporting.summary import Shape
+from perceptron_lab.solving.failures import own_error
 
 if TYPE_CHECKING:
     from perceptron_lab.reporting.evidence import Evidence

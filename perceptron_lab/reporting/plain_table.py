@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table

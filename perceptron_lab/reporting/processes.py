@@ -11,7 +11,7 @@ from itertools import starmap
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
 
 Made = TypeVar("Made")
 

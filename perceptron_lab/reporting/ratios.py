@@ -21,8 +21,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.reporting.summary import CLAIMS
-from perceptron_lab.results import FloatArray, Status
 
 BoolArray = npt.NDArray[np.bool_]
 

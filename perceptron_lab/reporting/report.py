@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from perceptron_lab import registry
-from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import (
+from perceptron_lab.core import registry
+from perceptron_lab.core.atomic_files import replace_file
+from perceptron_lab.core.errors import (
     ConfigError,
     DataError,
     PlabError,
@@ -33,10 +33,10 @@ from perceptron_lab.experiments.running.status import State, status
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
-from perceptron_lab.failures import own_fault
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.processes import in_order
+from perceptron_lab.solving.failures import own_fault
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from perceptron_lab.errors import DataError
-from perceptron_lab.results import Status
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
 
 CLAIMS = (Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED)
 """The statuses that say something about the problem, and count as answers once they are proved."""

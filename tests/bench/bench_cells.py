@@ -12,9 +12,9 @@ import pytest
 
 from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.cells.attempt import Attempt
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.supervisor import supervise
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.experiments.storage.store import Store
 

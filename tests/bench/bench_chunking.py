@@ -8,8 +8,8 @@ import time
 import pytest
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
-from tests.ellipsoids.two_class_sets import separable
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+from tests.problems.ellipsoids.two_class_sets import separable
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(50_000, 50_000), (1_000, 99_000)])

@@ -18,7 +18,7 @@ from typing import Any
 
 from perceptron_lab import Budget, solve
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 SEEDS = range(int(os.environ.get("SEEDS", "12")))
 NAMES = ("auto", "clarabel-direct")

@@ -20,16 +20,16 @@ import scipy.sparse as sp
 import scs
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.core.errors import PlabError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
-from perceptron_lab.errors import PlabError
-from perceptron_lab.programs.deep_cut_ellipsoid import DeepCutEllipsoid
-from perceptron_lab.programs.deep_cuts import DeepCutSearch
-from perceptron_lab.programs.optimiser import minimise
-from perceptron_lab.programs.search import Search
-from perceptron_lab.programs.start_ellipsoids import start_ellipsoid
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
+from perceptron_lab.problems.optima.deep_cuts import DeepCutSearch
+from perceptron_lab.problems.optima.optimiser import minimise
+from perceptron_lab.problems.optima.search import Search
+from perceptron_lab.problems.optima.start_ellipsoids import start_ellipsoid
+from perceptron_lab.systems import ConicSystem
 
 ACCURACY = 1e-4
 LONGEST = 120.0

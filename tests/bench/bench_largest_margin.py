@@ -20,8 +20,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from perceptron_lab import solve
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.streams import Streams
-from perceptron_lab.results import FloatArray
 
 PEERS = {
     "LinearSVC": LinearSVC(loss="hinge", C=1e6, max_iter=1000),

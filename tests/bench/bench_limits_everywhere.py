@@ -26,19 +26,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, maximum_support, optimum, separation, solve
-from perceptron_lab.compiled.kernel import load_kernels
-from perceptron_lab.time_limit import time_limit
+from perceptron_lab.core.time_limit import time_limit
+from perceptron_lab.numerics.compiled.kernel import load_kernels
 
 LIMITS = (1.0, 2.0, 5.0)
 HANGS = 120.0  # Seconds after which a run is ended from outside
 MODULES = (
-    "perceptron_lab.linear.driving",
-    "perceptron_lab.programs.optimum",
-    "perceptron_lab.verdicts.separation",
-    "perceptron_lab.verdicts.maximum_support",
-    "perceptron_lab.ellipsoids.hard.constraint_generation",
+    "perceptron_lab.algorithms.linear.driving",
+    "perceptron_lab.problems.optima.optimum",
+    "perceptron_lab.problems.separation.separation",
+    "perceptron_lab.problems.separation.maximum_support",
+    "perceptron_lab.problems.ellipsoids.hard.constraint_generation",
     "perceptron_lab.estimators",
-    "perceptron_lab.peers.direct",
+    "perceptron_lab.algorithms.external.direct",
 )
 
 Run = Callable[[float], Any]
@@ -115,8 +115,8 @@ def semidefinite(order: int, variables: int) -> Any:
     """A program with an objective, not of MAXCUT's form."""
 
     def build(rng: np.random.Generator, share: float) -> ConicSystem:
-        from perceptron_lab.datasets.formats.sdpa_data import SdpaData
         from perceptron_lab.datasets.pencil import homogenised
+        from perceptron_lab.systems.sdpa_data import SdpaData
 
         n, count = max(4, int(order * share)), max(3, int(variables * share))
         upper = np.column_stack(np.triu_indices(n))
@@ -174,7 +174,7 @@ def enclosed(data: Any, limit: float) -> Any:
 
 
 def separated(data: Any, limit: float) -> Any:
-    from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+    from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 
     X, y = data
     return maximal_separation(X[y == 0], X[y == 1], max_seconds=limit, max_iterations=10**6)

@@ -16,17 +16,17 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import MinimumNormPoint
-from perceptron_lab.claims import Claim, FeasiblePoint
-from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.datasets.generated.labelled_sets import LabelledSets
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.systems import ConicSystem
 
 LIMIT = 20.0
 """Seconds of the processor that a peer may take."""

@@ -25,22 +25,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab import driver, recording, registry, time_limit
-from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.kernels import Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core import registry, time_limit
+from perceptron_lab.core.errors import PlabError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.driver import drive
-from perceptron_lab.errors import PlabError
-from perceptron_lab.goals import Budget
-from perceptron_lab.operators.kernels import Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.solving import driver, recording
+from perceptron_lab.solving.driver import drive
+from perceptron_lab.systems import ConicSystem
 
 EXTERNAL = ("clarabel", "scs", "ecos", "csdp", "sdpa", "dsdp5", "svc", "sgd", "nnls", "highs")
 

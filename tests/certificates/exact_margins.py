@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 ETA = 2.0**-1074
 """The smallest positive double."""

@@ -15,9 +15,9 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import rational
-from tests.oracles.exact import ExactMatrix, Kind, kind
+from tests.cones.oracles.exact import ExactMatrix, Kind, kind
 
 Vector = list[Fraction]
 

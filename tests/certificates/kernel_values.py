@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from tests.conformance.rational_judge import product
 
 

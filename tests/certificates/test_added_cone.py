@@ -13,12 +13,12 @@ from perceptron_lab.certificates import by_cone
 from perceptron_lab.certificates.contract import Automorphism, ConeProofs, PointProof
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.cones.base import Atom, Cone, Oracles
+from perceptron_lab.cones.operators.blockwise import Data
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
-from perceptron_lab.operators.blockwise import Data
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, IntArray, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.results import FloatArray, IntArray, Status
+from perceptron_lab.systems import ConicSystem
 
 SIDES = np.array([[-1.0, 1.0], [1.0, 1.0]])
 """Rows: the two inequalities of the wedge."""

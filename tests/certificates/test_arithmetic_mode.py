@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.errors import ArithmeticModeError
-from perceptron_lab.roundoff import require_ieee_mode
+from perceptron_lab.core.errors import ArithmeticModeError
+from perceptron_lab.numerics.roundoff import require_ieee_mode
 
 MXCSR = 7
 """The 32-bit word of glibc's fenv_t on x86-64 that holds the mode of the vector unit."""

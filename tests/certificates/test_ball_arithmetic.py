@@ -12,13 +12,13 @@ from perceptron_lab import Budget, solve
 from perceptron_lab.certificates import ball_arithmetic
 from perceptron_lab.certificates.ball_arithmetic import near_by_balls
 from perceptron_lab.certificates.infeasibility import prove_infeasible
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import lies_in_dual_cone, nearest
 from tests.families import complete_pattern, infeasible_conic, planted_conic

@@ -12,7 +12,7 @@ from perceptron_lab.certificates.doubled_products import (
     residual_with_radius,
 )
 from perceptron_lab.certificates.rows.vertices import error_bounds
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, dot, rational
 from tests.certificates.exact_weights import solution
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound, shifted_bound
-from perceptron_lab.results import FloatArray
-from tests.oracles.exact import Kind, exact, kind, plus_identity
-from tests.oracles.matrices import all_matrices
+from perceptron_lab.core.results import FloatArray
+from tests.cones.oracles.exact import Kind, exact, kind, plus_identity
+from tests.cones.oracles.matrices import all_matrices
 from tests.repetitions import examples, parts
 
 PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)

@@ -23,18 +23,18 @@ from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats.row_files import NumpyRows
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.datasets.pencil import homogenised, recession
-from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
-from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.goals import Budget
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.solving import as_system
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.solving.entry import as_system
 from tests.conformance.rational_judge import has_solution, product, rationals, rows_reach
 
 RNG = np.random.default_rng

@@ -12,15 +12,15 @@ import scipy.sparse as sp
 from perceptron_lab import Budget, ConicSystem, Status, solve
 from perceptron_lab.certificates.infeasibility import RATIONAL
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.row_source import LEAST_MEMORY
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.exact.checker import checker
-from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.row_source import LEAST_MEMORY
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import exact_weights as module
-from perceptron_lab.system.exact_weights import exact_weights
-from perceptron_lab.time_limit import TimeIsUp, time_limit
+from perceptron_lab.systems import exact_weights as module
+from perceptron_lab.systems.exact_weights import exact_weights
 
 
 def twin(seed: int, others: int, density: float = 0.1) -> FloatArray:

@@ -16,8 +16,8 @@ from perceptron_lab import ConicSystem
 from perceptron_lab.certificates import doubled_products
 from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.certificates.rows.hulls import balanced
-from perceptron_lab.operators.row_source import ArrayRows, LabelledRows
-from perceptron_lab.results import FloatArray
+from perceptron_lab.cones.operators.row_source import ArrayRows, LabelledRows
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import at_least, dot, rational
 from tests.repetitions import examples, parts, repeated
 

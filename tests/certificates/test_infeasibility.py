@@ -14,13 +14,13 @@ from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.rows import orthant
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.rescaled import RescaledMap
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.rescaled import RescaledMap
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 from tests.certificates.exact_weights import is_infeasible_near
 from tests.certificates.made_systems import SMALL, infeasible_data, nearly_null
 from tests.cones.sample_cones import arrow, complete

@@ -17,7 +17,7 @@ from perceptron_lab.certificates.second_order import QuadraticRepresentation
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, rational, root_above
 from tests.certificates.exact_weights import (
     Vector,
@@ -28,8 +28,8 @@ from tests.certificates.exact_weights import (
     times,
 )
 from tests.certificates.made_systems import SMALL, infeasible_data
+from tests.cones.oracles.exact import exact
 from tests.cones.sample_cones import complete
-from tests.oracles.exact import exact
 from tests.repetitions import parts
 
 RNG = np.random.default_rng

@@ -15,12 +15,12 @@ from perceptron_lab.certificates.matrices.definite import (
     lowest_eigenvalue_bound,
     semidefinite,
 )
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf, kernel_matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf, kernel_matrix
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
 from tests.certificates.kernel_values import true_value
+from tests.cones.oracles.exact import Kind, exact, kind
 from tests.conformance.rational_judge import has_solution, rationals
-from tests.oracles.exact import Kind, exact, kind
 
 RNG = np.random.default_rng
 KERNELS: dict[str, Kernel] = {

@@ -15,12 +15,12 @@ from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.rounding import product_with_radius
 from perceptron_lab.certificates.rows.orthant import kernel_square
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.kernels import Polynomial, Rbf, symmetric
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.kernels import Polynomial, Rbf, symmetric
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
 from tests.certificates.exact_margins import ETA, at_least, dot, rational, root_below
 
 RNG = np.random.default_rng

@@ -13,14 +13,14 @@ import scipy.sparse as sp
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.matrices import semidefinite
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, dot, root_above, root_below
+from tests.cones.oracles.exact import ExactMatrix, Kind, kind, plus_identity
 from tests.cones.sample_cones import complete
-from tests.oracles.exact import ExactMatrix, Kind, kind, plus_identity
 
 
 def exact_pencil(cone: Semidefinite, data: FloatArray, point: FloatArray) -> ExactMatrix:

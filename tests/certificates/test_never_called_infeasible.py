@@ -14,12 +14,12 @@ from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import barycentre, project
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import is_feasible
 from tests.certificates.exact_weights import is_infeasible_near
 from tests.certificates.made_systems import SMALL, feasible_data, infeasible_data, nearly_null

@@ -16,18 +16,18 @@ from perceptron_lab.certificates import norms, spectral_norm
 from perceptron_lab.certificates.matrices import semidefinite
 from perceptron_lab.certificates.norms import known_bound, norm_bound
 from perceptron_lab.cones.base import Atom, Cone
+from perceptron_lab.cones.operators.gram import Coordinates, Gram
+from perceptron_lab.cones.operators.kernels import Rbf, symmetric
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.rescaled import RescaledMap, RescaledRows
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.operators.gram import Coordinates, Gram
-from perceptron_lab.operators.kernels import Rbf, symmetric
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.rescaled import RescaledMap, RescaledRows
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.cones.sample_cones import CONES, arrow, complete
 from tests.repetitions import examples, parts
 

@@ -13,8 +13,8 @@ from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.matrices import definite
 from perceptron_lab.certificates.spectral_norm import largest_eigenvalue
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.operators.matrix import Matrix
 from tests.certificates.exact_weights import is_infeasible_near
 from tests.certificates.made_systems import SMALL, feasible_data, nearly_null
 from tests.repetitions import parts

@@ -15,13 +15,13 @@ from perceptron_lab.certificates.matrices.definite import (
     pattern_eigenvalue_bound,
     shifted_pattern_bound,
 )
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.results import FloatArray
-from perceptron_lab.symmetric.factor import factorised
-from perceptron_lab.symmetric.lanczos import lowest_eigenpair
-from perceptron_lab.symmetric.pattern import Pattern
-from tests.oracles.exact import Kind, exact, kind, plus_identity
+from perceptron_lab.numerics.symmetric.factor import factorised
+from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
+from perceptron_lab.numerics.symmetric.pattern import Pattern
+from tests.cones.oracles.exact import Kind, exact, kind, plus_identity
 from tests.repetitions import repeated
 
 

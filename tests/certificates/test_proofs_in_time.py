@@ -14,8 +14,8 @@ from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rows.orthant import decided
 from perceptron_lab.certificates.rows.vertices import positive_vertex
-from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import TimeIsUp, time_limit
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 
 RNG = np.random.default_rng
 

@@ -21,8 +21,8 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from tests.certificates import exact_weights
 from tests.certificates.exact_margins import rational
+from tests.cones.oracles.exact import Kind, kind
 from tests.families import complete_pattern
-from tests.oracles.exact import Kind, kind
 from tests.repetitions import repeated
 
 CONES: dict[str, Cone] = {

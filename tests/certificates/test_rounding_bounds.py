@@ -22,8 +22,8 @@ from perceptron_lab.certificates.rounding import (
     norm_below,
     product_with_radius,
 )
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 from tests.certificates.exact_margins import ETA, dot, rational
 from tests.repetitions import examples
 

@@ -16,11 +16,11 @@ from hypothesis.extra import numpy as hnp
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.margin import prove_weights
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, at_least, dot, root_above, root_below
 from tests.repetitions import examples
 

@@ -9,7 +9,7 @@ import pytest
 
 from perceptron_lab.certificates.rows import vertices
 from perceptron_lab.certificates.rows.vertices import error_bounds
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import solution
 

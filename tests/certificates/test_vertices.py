@@ -17,10 +17,10 @@ from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.rows import vertices
 from perceptron_lab.certificates.rows.vertices import positive_vertex
-from perceptron_lab.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from tests.certificates.exact_margins import dot, is_feasible, rational
 from tests.certificates.exact_weights import Vector, solution
 from tests.repetitions import examples

@@ -16,14 +16,14 @@ from hypothesis.extra import numpy as hnp
 
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, bounds_the_combination
+from tests.cones.oracles.exact import Kind, exact, kind, plus_identity
 from tests.cones.sample_cones import complete
-from tests.oracles.exact import Kind, exact, kind, plus_identity
 from tests.repetitions import examples
 
 PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import Result, registry, verify
+from perceptron_lab import Result, verify
 from perceptron_lab.cli import live
+from perceptron_lab.cli.answers import MOST_NUMBERS
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.answers import MOST_NUMBERS
+from perceptron_lab.core import registry
+from perceptron_lab.core.results import Trace
 from perceptron_lab.experiments.running.console import VisibleConsole
-from perceptron_lab.results import Trace
 
 FLOWERS = """\
 length,width,kind

@@ -8,7 +8,7 @@ import pytest
 
 from perceptron_lab import check
 from perceptron_lab.cli.main import main
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.running import own_files
 
 CONFIG = """\

@@ -8,10 +8,10 @@ import click
 import pytest
 
 from perceptron_lab.cli.colours import coloured
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.running.colours import colour_of
 from perceptron_lab.experiments.running.status import State
 from perceptron_lab.experiments.verification.verified import Verdict
-from perceptron_lab.results import Status
 
 COLOURS: list[tuple[Status | State | Verdict, str]] = [
     (Status.FEASIBLE, "green"),

@@ -5,8 +5,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perceptron_lab.cli.data import data
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
-from perceptron_lab.errors import ConfigError, DataError
 
 CONTENT = b"1\n1\n2\n1.0\n0 1 1 1 1.0\n"
 

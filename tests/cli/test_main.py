@@ -12,10 +12,11 @@ from pathlib import Path
 import click
 import pytest
 
-from perceptron_lab import __version__, registry
+from perceptron_lab import __version__
 from perceptron_lab.cli import main as module
 from perceptron_lab.cli.main import COMMANDS, main
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("numpy", "scipy", "pandas", "matplotlib", "numba", "sklearn", "cvxpy")

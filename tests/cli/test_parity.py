@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 
 import perceptron_lab as lab
 from perceptron_lab.cli.main import COMMANDS, main
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
-from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import KINDS
-from perceptron_lab.experiments.storage.rows import CLOCKS, parsed
+from perceptron_lab.experiments.configuration.rows import CLOCKS, parsed
 from perceptron_lab.reporting.experiment import Results
-from perceptron_lab.theory.exhibit import written
+from perceptron_lab.reporting.theory.exhibit import written
 
 pytestmark = pytest.mark.slow
 

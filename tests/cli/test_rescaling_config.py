@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 
 pytestmark = pytest.mark.slow
 

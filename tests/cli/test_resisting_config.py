@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from perceptron_lab.algorithms.resisting.forced import forced
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.verification.verify import verify
-from perceptron_lab.resisting.forced import forced
+from perceptron_lab.experiments.verify import verify
 
 pytestmark = pytest.mark.slow
 

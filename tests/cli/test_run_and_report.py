@@ -15,15 +15,16 @@ import pytest
 import yaml
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab import list_names, registry, show
+from perceptron_lab import list_names, show
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
+from perceptron_lab.core import registry
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.running.progress_lines import ProgressLines
-from perceptron_lab.goals import STRICT
-from perceptron_lab.registry import register
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.running.runner import run_cells
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 
 pytestmark = pytest.mark.slow
 

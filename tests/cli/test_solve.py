@@ -17,14 +17,14 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
+from perceptron_lab.core.errors import DataError, NumericalError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.registry import register
+from perceptron_lab.core.results import Result
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats.file_contents import FORMATS
-from perceptron_lab.datasets.formats.problem_files import read_system
-from perceptron_lab.errors import DataError, NumericalError
-from perceptron_lab.experiments.storage.rows import COLUMNS
-from perceptron_lab.goals import STRICT
-from perceptron_lab.registry import register
-from perceptron_lab.results import Result
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.experiments.configuration.rows import COLUMNS
+from perceptron_lab.systems import ConicSystem
 from tests.repetitions import examples
 
 ROWS = np.array([[1.0, 0.5], [0.25, 1.0], [1.0, -0.125]])

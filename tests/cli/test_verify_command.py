@@ -9,7 +9,7 @@ import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.storage.certificate_files import FOLDER
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 
 def complete(order: int) -> Semidefinite:

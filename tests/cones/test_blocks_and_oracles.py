@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perceptron_lab.cones.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
+from perceptron_lab.cones.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
-from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
+from perceptron_lab.core.errors import NumericalError
 from tests.cones.sample_cones import arrow, complete
 from tests.repetitions import examples
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.spectral import barycentre, lowest
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.cones.sample_cones import (
     CONES,
     WHOLE,

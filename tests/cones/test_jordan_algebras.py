@@ -13,8 +13,8 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 from tests.cones.sample_cones import WHOLE, arrow, complete, multiplicity
 
 every_cone = pytest.mark.parametrize("cone", WHOLE.values(), ids=WHOLE)

@@ -7,20 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perceptron_lab import Budget, registry, solve
+from perceptron_lab import Budget, solve
 from perceptron_lab.algorithms.automatic import conic
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.cones import semidefinite
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
+from perceptron_lab.cones.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
-from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 PROVED = [SparseLdl(), LeadingCholesky(), Lanczos(), AutoOracle()]
 ORACLES = [Cholesky(), Eigenvector(), PivotedCholesky(), *PROVED]

@@ -11,12 +11,12 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perceptron_lab.cones.oracles.orthant import FirstViolated
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import project, softmin
-from perceptron_lab.oracles.orthant import FirstViolated
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.repetitions import examples
 
 PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)

@@ -12,7 +12,7 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import barycentre, gibbs, lowest, project, softmin
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.cones.sample_cones import (
     WHOLE,
     arrow,

@@ -15,17 +15,17 @@ import numpy as np
 
 from perceptron_lab import ConicSystem
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import at_least, dot, rational, root_above, root_below
+from tests.cones.oracles.exact import Kind, exact, plus_identity
+from tests.cones.oracles.exact import kind as kind_of_matrix
 from tests.families import complete_pattern, infeasible, planted
-from tests.oracles.exact import Kind, exact, plus_identity
-from tests.oracles.exact import kind as kind_of_matrix
 
 Judge = Callable[[FloatArray, float], bool]
 """Whether the margin of a point is at least a number; with 0 for it, whether it is feasible."""

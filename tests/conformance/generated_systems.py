@@ -18,10 +18,11 @@ import pandas as pd
 import scipy.sparse as sp
 
 from perceptron_lab import ConicSystem
-from perceptron_lab.datasets.formats.problem_files import read_system
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
-from perceptron_lab.results import FloatArray
+from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.datasets.collections.problem_files import read_system
 from tests.certificates.kernel_values import true_value
+from tests.cones.oracles.exact import Kind, kind, plus_identity
 from tests.conformance.rational_judge import (
     NOTHING,
     Row,
@@ -33,7 +34,6 @@ from tests.conformance.rational_judge import (
     sign_of_difference,
     weights_reach,
 )
-from tests.oracles.exact import Kind, kind, plus_identity
 
 TINY = Fraction(1, 10**40)
 """Roots are known to 60 digits: what differs by less than this part is not told apart."""

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab import registry
+from perceptron_lab.cones.operators.kernels import Linear, Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.kernels import Linear, Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 from tests.families import (
     complete_pattern,
     cones,

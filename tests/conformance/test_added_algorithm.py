@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import list_names, register, show, solve
-from perceptron_lab.results import Status
+from perceptron_lab.core.results import Status
 from tests.conformance.systems import cases, rows, second_order
 from tests.conformance.test_contract import check_proofs
 
@@ -22,9 +22,9 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Algorithm, State, Systems, cut_or_claim
-from perceptron_lab.goals import STRICT
-from perceptron_lab.results import Bound
-from perceptron_lab.system import Cut
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.results import Bound
+from perceptron_lab.systems import Cut
 
 
 @dataclass(frozen=True, config=STRICT)

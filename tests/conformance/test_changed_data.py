@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab import Budget, ConicSystem, registry, solve
-from perceptron_lab.claims import FeasiblePoint, MarginBelow
-from perceptron_lab.operators.kernels import Linear
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.cones.operators.kernels import Linear
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
+from perceptron_lab.core.results import FloatArray, Status
 from tests.conformance.systems import ALGORITHMS, ANY_CONE, DENSE_ONLY
 from tests.families import cones, infeasible, planted, planted_conic
 from tests.repetitions import repeated

@@ -9,9 +9,9 @@ import pytest
 
 from perceptron_lab import solve
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.core.results import Result, Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.results import Result, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import (
     Vector,

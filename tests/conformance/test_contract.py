@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import ConicSystem, judge, registry
+from perceptron_lab import ConicSystem
+from perceptron_lab.algorithms.external.svc import Svc
 from perceptron_lab.certificates.feasibility import prove_point
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.kernels import Linear
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.rescaled import RescaledRows
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.errors import InputError
-from perceptron_lab.goals import Budget
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.kernels import Linear
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.rescaled import RescaledRows
-from perceptron_lab.peers.svc import Svc
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
+from perceptron_lab.solving import judge
+from perceptron_lab.solving.entry import solve
 from tests.conformance.systems import (
     ALGORITHMS,
     DENSE_ONLY,
@@ -237,9 +239,9 @@ def test_same_seed_same_course_with_every_record_due(
 ) -> None:
     """However many updates the clock lets the driver ask for at a time."""
     budget = Budget(updates=100)
-    monkeypatch.setattr("perceptron_lab.driver.LONG", math.inf)
+    monkeypatch.setattr("perceptron_lab.solving.driver.LONG", math.inf)
     one = solve(make(), algorithm, budget=budget, seed=7)
-    monkeypatch.setattr("perceptron_lab.driver.LONG", 0.0)  # one at a time
+    monkeypatch.setattr("perceptron_lab.solving.driver.LONG", 0.0)  # one at a time
     two = solve(make(), algorithm, budget=budget, seed=7)
     assert np.array_equal(one.point, two.point)
     assert (one.status, one.updates, one.queries) == (two.status, two.updates, two.queries)

@@ -11,20 +11,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_lab import registry
+from perceptron_lab.algorithms.external import ecos_direct
+from perceptron_lab.algorithms.external.sdpa_programs import SdpaProgram
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.gram import Coordinates
+from perceptron_lab.cones.operators.kernels import Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.errors import InputError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.experiments.configuration.catalogue import SYSTEMS, declared
-from perceptron_lab.operators.gram import Coordinates
-from perceptron_lab.operators.kernels import Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.peers import ecos_direct
-from perceptron_lab.peers.sdpa_programs import SdpaProgram
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 
 def of(cone: Cone) -> ConicSystem:

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.certificates.margin import prove_weights
+from perceptron_lab.cones.operators.kernels import Linear, Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.operators.kernels import Linear, Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.core.results import FloatArray, Status
 from tests.conformance.systems import ANY_CONE
 from tests.families import complete_pattern, cones
 from tests.repetitions import thinned

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, solve
-from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.operators.kernels import Linear
-from perceptron_lab.results import Result, Status
+from perceptron_lab.cones.operators.kernels import Linear
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.results import Result, Status
 from tests.conformance.generated_systems import KINDS, Truth, integers, invalid, kernels
 from tests.repetitions import repeated
 
@@ -90,7 +90,7 @@ def test_the_judge_finds_what_the_enclosure_keeps_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the rounding of the data in the bounds, feasible systems are called infeasible."""
-    monkeypatch.setattr("perceptron_lab.operators.matrix.Matrix.roundings", 0)
+    monkeypatch.setattr("perceptron_lab.cones.operators.matrix.Matrix.roundings", 0)
     for seed in (23, 32, 46, 56):
         drawn = integers(np.random.default_rng([seed, *map(ord, "integers")]), tmp_path)
         result = solve(drawn.system, "perceptron", budget=BUDGET)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.results import FloatArray, Result, Status
+from perceptron_lab.core.results import FloatArray, Result, Status
 from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, FEASIBLE, Make, cases
 from tests.families import cones, planted_conic
 from tests.repetitions import repeated

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
 from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, ROWS_ONLY
 from tests.families import planted
 from tests.repetitions import repeated, thinned

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, solve
-from perceptron_lab.results import Result, Status
+from perceptron_lab.core.results import Result, Status
 from tests.conformance.exact_instances import FAMILIES, Instance, combination_vanishes
 from tests.conformance.systems import ANY_CONE
 from tests.repetitions import repeated

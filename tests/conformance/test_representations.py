@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab import estimators, registry
+from perceptron_lab import estimators
+from perceptron_lab.cones.operators.kernels import Polynomial
+from perceptron_lab.core import registry
 from perceptron_lab.datasets.problem import Task
+from perceptron_lab.estimators.learners.extraction import OnFeatures
+from perceptron_lab.estimators.learners.learning import Learned
 from perceptron_lab.estimators.online import OnlineClassifier
 from perceptron_lab.estimators.separating import SeparatingClassifier
-from perceptron_lab.learners.extraction import OnFeatures
-from perceptron_lab.learners.learning import Learned
-from perceptron_lab.operators.kernels import Polynomial
 
 FEATURES = 4
 ROUNDED = {

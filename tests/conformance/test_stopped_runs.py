@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from perceptron_lab import Budget, ConicSystem, registry, solve
+from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.time_limit import TimeIsUp, check_time, time_is_up, time_limit
+from perceptron_lab.core import registry
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_is_up, time_limit
 from tests.conformance.systems import (
     ITERATIVE,
     Make,

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.collections.bag_of_words import (
     BagOfWords,
     WordVectors,
     count_words,
     weigh,
 )
-from perceptron_lab.errors import InputError
 
 TRAINING = [
     "Corn prices rose; the corn traders TRADED corn.",

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from perceptron_lab.algorithms.external.cone_program import Clarabel
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated import subspaces
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.errors import ConfigError, InputError
-from perceptron_lab.peers.cone_program import Clarabel
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
 
 FAMILIES: list[dict[str, Any]] = [
     {"family": "orthant", "rows": 20},

@@ -13,19 +13,19 @@ from threadpoolctl import threadpool_limits
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.generated.conic_sets import ConicSets, infeasible, planted
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import ConfigError, InputError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 from tests.repetitions import examples
 
 FAMILIES: list[dict[str, Any]] = [

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.datasets.generated.ellipsoid_sets import (
     EllipsoidSets,
     Sample,
     directions,
     simplex,
 )
-from perceptron_lab.errors import ConfigError, InputError
 from tests.repetitions import examples
 
 RATIOS = st.floats(1.05, 5.0)

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import perceptron_lab as lab
+from perceptron_lab.core.errors import ConfigError, DataError, InputError
 from perceptron_lab.datasets.collections.files import Files, stem_of
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats.file_contents import FORMATS
-from perceptron_lab.datasets.formats.problem_files import read_system
-from perceptron_lab.errors import ConfigError, DataError, InputError
 
 CONFIG = """\
 experiment: own

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData, format_sdpa, sha256_of_text
+from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.generated.graph_names import graph_name
 from perceptron_lab.datasets.generated.graphs import (
     Edges,
@@ -22,7 +22,7 @@ from perceptron_lab.datasets.generated.graphs import (
 )
 from perceptron_lab.datasets.generated.maxcut import Maxcut, graph_of, maxcut_data
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.systems.sdpa_data import SdpaData, format_sdpa, sha256_of_text
 
 SEEDS = st.integers(0, 2**32)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.io import mmwrite
 
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats.graph_files import parse_graph, read_graph
-from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.datasets.generated.maxcut import graph_of
-from perceptron_lab.errors import DataError, InputError
 
 
 def test_both_formats_hold_the_graph(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from scipy.stats import chi2
 
+from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.datasets.generated.ellipsoid_sets import AffineMap, orthogonal
 from perceptron_lab.datasets.generated.inverted_balls import (
     InvertedBalls,
@@ -23,7 +24,6 @@ from perceptron_lab.datasets.generated.inverted_balls import (
     normal_in_ball,
 )
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.errors import ConfigError, InputError
 from tests.repetitions import examples
 
 

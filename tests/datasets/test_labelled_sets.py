@@ -11,9 +11,9 @@ import scipy.sparse as sp
 import scipy.stats
 from pydantic import TypeAdapter, ValidationError
 
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.labelled_sets import LabelledSets, flatten
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
 
 
 def made(**parameters: Any) -> LabelledSets:

@@ -11,10 +11,10 @@ import highspy
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.formats.problem_files import FileProblem, read_problem
-from perceptron_lab.errors import DataError
-from perceptron_lab.system.conditions import Condition
-from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.datasets.collections.problem_files import FileProblem, read_problem
+from perceptron_lab.systems.conditions import Condition
+from perceptron_lab.systems.linear_system import LinearSystem
 
 MPS = """* a comment
 NAME          EXAMPLE

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from perceptron_lab import solve
+from perceptron_lab.algorithms.linear.linear_result import LinearResult
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
-from perceptron_lab.errors import InputError
-from perceptron_lab.linear.linear_result import LinearResult
-from perceptron_lab.system.linear_system import LinearSystem
-from tests.linear.exact_simplex import has_a_point
+from perceptron_lab.systems.linear_system import LinearSystem
+from tests.algorithms.linear.exact_simplex import has_a_point
 
 KINDS: list[dict[str, Any]] = [
     {"kind": "feasible"},

@@ -15,16 +15,16 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.cones.oracles.orthant import Cyclic
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.generated import margin_families
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import ConfigError, InputError
-from perceptron_lab.infeasible_margin import negative_margin
-from perceptron_lab.oracles.orthant import Cyclic
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.infeasible_margin import negative_margin
 from tests.families import exact_margin
 from tests.repetitions import examples, repeated
 

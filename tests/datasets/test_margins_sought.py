@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab import solve
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.collections.tabular import Tabular
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
-from perceptron_lab.errors import InputError
 
 MARGINS = ["unit", "directional", "geometric"]
 

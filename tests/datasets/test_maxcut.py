@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.generated.maxcut import (
     generate,
     laplacian,
@@ -15,7 +15,7 @@ from perceptron_lab.datasets.generated.maxcut import (
     random_graph,
     torus,
 )
-from perceptron_lab.errors import InputError
+from perceptron_lab.systems.sdpa_data import SdpaData
 
 
 def _quarter_laplacian(data: SdpaData) -> np.ndarray:

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import recession
-from perceptron_lab.goals import Budget
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.repetitions import repeated
 
 

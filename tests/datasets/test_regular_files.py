@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets import regular_files
 from perceptron_lab.datasets.collections import reuters_corpus, semidefinite_programs
 from perceptron_lab.datasets.collections.semidefinite_programs import SdpaFiles, Sdplib
@@ -16,7 +17,6 @@ from perceptron_lab.datasets.download import fetching
 from perceptron_lab.datasets.download.fetching import fetch, read_registered, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.regular_files import open_regular, read_regular, sha256_of
-from perceptron_lab.errors import DataError
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.experiments.certifying import readings
 

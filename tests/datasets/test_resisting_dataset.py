@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import registry, solve
+from perceptron_lab import solve
+from perceptron_lab.algorithms.resisting.forced import forced
+from perceptron_lab.algorithms.resisting.system import ResistingSystem
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.generated.resisting import Resisting
-from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.resisting.forced import forced
-from perceptron_lab.resisting.system import ResistingSystem
 
 
 def test_its_name_holds_its_parameters() -> None:

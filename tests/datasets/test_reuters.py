@@ -20,6 +20,9 @@ from sklearn.svm import LinearSVC
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
+from perceptron_lab.core.errors import ConfigError, DataError, InputError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections import reuters, reuters_corpus
 from perceptron_lab.datasets.collections.reuters import Ranking, Reuters
 from perceptron_lab.datasets.collections.reuters_corpus import (
@@ -36,10 +39,7 @@ from perceptron_lab.datasets.confinement import confined
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.formats.reuters_text import Document
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.errors import ConfigError, DataError, InputError
-from perceptron_lab.goals import Budget
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
 
 MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")
 TEN = {

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.formats.reuters_text import LONGEST_TEXT, Document, read_documents
-from perceptron_lab.errors import DataError
 
 HEAD = '<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="5544" NEWID="1">'
 STORY = (

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, RowSource
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats.row_files import NumpyRows, ParquetRows
-from perceptron_lab.errors import DataError
-from perceptron_lab.operators.row_source import LEAST_MEMORY, RowSource
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 from tests.families import infeasible, planted
 from tests.repetitions import repeated
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from perceptron_lab.cones.operators.row_source import RowSource
+from perceptron_lab.core.errors import ConfigError, DataError, InputError
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.generated import rows_on_disk
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import sha256_of
-from perceptron_lab.errors import ConfigError, DataError, InputError
-from perceptron_lab.operators.row_source import RowSource
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
 from tests.families import exact_margin
 
 SMALL = RowsOnDisk(dimension=7, rows=300)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from perceptron_lab import separation
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, TextbookSeparation
 from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.errors import InputError
-from perceptron_lab.verdicts.labelled import labelled
-from perceptron_lab.verdicts.separation import decided
-from tests.verdicts.labelled_systems import KINDS, Labelled, truth
+from perceptron_lab.problems.separation.labelled import labelled
+from perceptron_lab.problems.separation.separation import decided
+from tests.problems.separation.labelled_systems import KINDS, Labelled, truth
 
 EXTREMES = list(product(KINDS, (0, 30), (False, True)))
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.generated.streams import Streams
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.errors import InputError
-from perceptron_lab.online import worst_case
+from perceptron_lab.problems.streams import worst_case
 from tests.repetitions import repeated
 
 

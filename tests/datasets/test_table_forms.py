@@ -16,7 +16,7 @@ import pytest
 
 from perceptron_lab import separation
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.datasets.collections.problem_files import read_system
 
 FRAME = pd.DataFrame(
     {

@@ -15,13 +15,13 @@ from sklearn import datasets
 from sklearn.preprocessing import PolynomialFeatures
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections import tabular
 from perceptron_lab.datasets.collections.tabular import Examples, HeldOut, Tabular, labels_of, split
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import ConfigError, InputError
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
 from tests.repetitions import examples
 
 RBF: dict[str, Any] = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.errors import InputError
+from perceptron_lab.core.errors import InputError
 from tests.datasets.test_text_tables import read
 
 DECIMAL_COMMAS = ["commas are read as decimal commas: 0,5 as 0.5"]

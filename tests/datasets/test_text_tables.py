@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from perceptron_lab import solve
 from perceptron_lab.cli.main import main
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.datasets.collections.problem_files import read_problem, read_system
 from perceptron_lab.datasets.formats.columns import NAMES_OF_LABELS, Columns
-from perceptron_lab.datasets.formats.problem_files import read_problem, read_system
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.formats.text_tables import read_text
-from perceptron_lab.errors import DataError, InputError
 from tests.repetitions import examples
 
 ROWS = [["1.5", "2"], ["-3", "4e-1"], ["0.25", "7"]]

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
 
 ROOT = Path(__file__).parents[2]
 README_OF_DATA = ROOT / "data" / "README.md"

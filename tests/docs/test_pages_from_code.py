@@ -10,9 +10,10 @@ from from_code import algorithm_pages, component_pages, errata
 from from_code.docstrings import as_restructured_text, escaped, running_text, sections
 from from_code.parameters import parameters_text
 
-from perceptron_lab import list_names, registry
+from perceptron_lab import list_names
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
+from perceptron_lab.core import registry
 
 NAMES = registry.names("algorithm")
 

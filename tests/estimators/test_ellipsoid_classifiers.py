@@ -17,15 +17,15 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import (
     EllipsoidSeparationClassifier,
     SoftEllipsoidClassifier,
     SoftSeparationClassifier,
     SquaredHingeClassifier,
 )
-from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.results import Status
+from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
 from tests.repetitions import repeated
 
 Data = tuple[np.ndarray, np.ndarray]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.errors import InputError
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import MarginPerceptronClassifier, PerceptronClassifier
-from perceptron_lab.online import online_perceptron
-from perceptron_lab.results import Status
+from perceptron_lab.problems.streams import online_perceptron
 from tests.repetitions import repeated
 
 

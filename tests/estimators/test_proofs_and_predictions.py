@@ -21,7 +21,9 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.cones.operators.kernels import Rbf
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import (
     EllipsoidMethodClassifier,
     EllipsoidSeparationClassifier,
@@ -33,8 +35,6 @@ from perceptron_lab.estimators import (
     SmoothedPerceptronClassifier,
 )
 from perceptron_lab.estimators.linear_values import linear_values
-from perceptron_lab.operators.kernels import Rbf
-from perceptron_lab.results import Status
 
 Data = tuple[np.ndarray, np.ndarray]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from perceptron_lab.cones.operators.kernels import Rbf
 from perceptron_lab.estimators import MaxMarginClassifier, PerceptronClassifier
-from perceptron_lab.operators.kernels import Rbf
 
 ROWS, LABELS = [[1.0], [2.0], [4.0]], [0, 0, 1]
 DATES = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"])})

@@ -19,6 +19,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from perceptron_lab.cones.operators.kernels import Polynomial, Rbf
+from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import (
     EllipsoidMethodClassifier,
     MarginPerceptronClassifier,
@@ -28,8 +30,6 @@ from perceptron_lab.estimators import (
     RescaledPerceptronClassifier,
     SmoothedPerceptronClassifier,
 )
-from perceptron_lab.operators.kernels import Polynomial, Rbf
-from perceptron_lab.results import Status
 from tests.repetitions import repeated
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -14,12 +14,17 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score
 
-from perceptron_lab.ellipsoids.soft.descent import minimised
-from perceptron_lab.ellipsoids.soft.low_rank import Quadratic, SoftObjective, certify, spectrum
-from perceptron_lab.errors import InputError
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
-from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.learners.tuning import Grid, best, tune
+from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.tuning import Grid, best, tune
+from perceptron_lab.problems.ellipsoids.soft.descent import minimised
+from perceptron_lab.problems.ellipsoids.soft.low_rank import (
+    Quadratic,
+    SoftObjective,
+    certify,
+    spectrum,
+)
 from tests.repetitions import repeated
 
 Data = tuple[np.ndarray, np.ndarray]

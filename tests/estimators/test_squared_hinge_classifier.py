@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from perceptron_lab.errors import InputError
+from perceptron_lab.cones.operators.kernels import Linear, Polynomial
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
-from perceptron_lab.learners.features.partial_cholesky import kernel_matrix
-from perceptron_lab.learners.registered.polynomial_svm import TunedPolynomialSvm
-from perceptron_lab.operators.kernels import Linear, Polynomial
+from perceptron_lab.estimators.learners.features.partial_cholesky import kernel_matrix
+from perceptron_lab.estimators.learners.registered.polynomial_svm import TunedPolynomialSvm
 from tests.repetitions import examples
 
 SVM = SVC(kernel="poly", degree=2, gamma=1.0, coef0=1.0)

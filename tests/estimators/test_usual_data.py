@@ -11,10 +11,10 @@ from sklearn import datasets
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.errors import InputError
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
-from perceptron_lab.results import Status
+from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from tests.estimators.usual_data import Case, generated, pairs
 from tests.gaussian_shells import GaussianShells
 from tests.repetitions import repeated

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.exact.ellipsoid_ratio import ratio_at_least, ratio_zero, ratios_at_most
 from perceptron_lab.exact.points import margin_at_least
 from perceptron_lab.exact.readings import of_squares, of_system
 from perceptron_lab.exact.weights import margin_at_most
 from perceptron_lab.exact.whole_numbers import exactly
 from perceptron_lab.experiments.certifying.claims import refused
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.systems import ConicSystem
 from tests.repetitions import parts
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
+from perceptron_lab.cones.operators.kernels import Rbf
+from perceptron_lab.core.results import Status
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.ellipsoid_ratio import semidefinite_factor
 from perceptron_lab.exact.readings import of_system
@@ -19,8 +21,6 @@ from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome
 from perceptron_lab.experiments.certifying.claims import Answer, exact_claims
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.verification.claims import Claims
-from perceptron_lab.operators.kernels import Rbf
-from perceptron_lab.results import Status
 from tests.exact.certificates_on_disk import as_number
 from tests.experiments.certified import CELLS, KERNEL, LEARNER, SEPARABLE, certified
 

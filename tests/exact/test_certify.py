@@ -17,7 +17,7 @@ from perceptron_lab.exact.compiled_checker import compiled_checker
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import exactly, rounded
 from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome, certify
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 from tests.exact.certificates_on_disk import as_number
 from tests.experiments.certified import CELLS, EMPTY, FEASIBLE, WHOLE, attempted, certified
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact import row_weights
 from perceptron_lab.exact.few_rows import balanced_part, few_rows
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import common_bits, exactly
-from perceptron_lab.results import FloatArray
 from tests.repetitions import repeated
 
 

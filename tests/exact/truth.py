@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from tests.algorithms.linear.exact_simplex import has_a_point
 from tests.exact.second_checker.claims import scores_at
 from tests.exact.second_checker.numbers import integer, integers
 from tests.exact.second_checker.systems import System
-from tests.linear.exact_simplex import has_a_point
 
 Vector = list[Fraction]
 

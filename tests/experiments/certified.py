@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import driver, registry
 from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.core import registry
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import run_cell
 from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.storage.certificate_files import certificate_of, write_certificate
 from perceptron_lab.experiments.storage.stored import Planned
-from perceptron_lab.results import Status
+from perceptron_lab.solving import driver
 
 ROWS = {"dataset": "margin-sets", "family": "gaussian"}
 FEASIBLE = ROWS | {"dimension": 40, "rows": 20}

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
+from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import checked
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.registry import register
 from tests.experiments import toys
 
 Configure = Callable[..., ExperimentConfig]

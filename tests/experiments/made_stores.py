@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.errors import PlabError
+from perceptron_lab.core.errors import PlabError
+from perceptron_lab.core.results import Bound, Result, Status, Trace
 from perceptron_lab.experiments.cells.cell_run import Outcome
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
-from perceptron_lab.results import Bound, Result, Status, Trace
 
 CONFIG = ExperimentConfig.model_validate(
     {

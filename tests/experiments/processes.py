@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import supervise
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.plan import Cell, plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.experiments.running.plan import Cell, plan
-from perceptron_lab.experiments.running.progress import Progress
 from tests.experiments import toys
 from tests.experiments.conftest import Configure
 

@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from perceptron_lab import registry
 from perceptron_lab.algorithms.base import Algorithm, State
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.configuration.catalogue import declared, list_names
-from perceptron_lab.registry import register
 
 pytestmark = pytest.mark.usefixtures("own_registrations")
 KINDS = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
-HEAVY = ("numpy", "scipy", "pandas", "matplotlib", "numba", "pydantic", "perceptron_lab.system")
+HEAVY = ("numpy", "scipy", "pandas", "matplotlib", "numba", "pydantic", "perceptron_lab.systems")
 
 OWN = '''
 raise RuntimeError("it was imported")

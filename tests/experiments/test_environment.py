@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.experiments.running import environment as module
-from perceptron_lab.experiments.running.environment import environment, identity
+from perceptron_lab.experiments.provenance import environment as module
+from perceptron_lab.experiments.provenance.environment import environment, identity
 
 
 def test_the_machine_and_the_software_are_described() -> None:
@@ -47,7 +47,7 @@ def test_the_identity_is_that_of_the_machine_and_software() -> None:
 
 @pytest.mark.slow
 def test_what_else_is_loaded_makes_no_other_environment() -> None:
-    asked = "from perceptron_lab.experiments.running.environment import environment; "
+    asked = "from perceptron_lab.experiments.provenance.environment import environment; "
     asked += "print(environment()['id'])"
     ids = [
         subprocess.run([sys.executable, "-c", f"{more}{asked}"], capture_output=True, text=True)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.core.goals import Budget, MarginRatio, MarginUpper, Width
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
 from perceptron_lab.experiments.configuration.loader import checked, instances_of, load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import parse
-from perceptron_lab.goals import Budget, MarginRatio, MarginUpper, Width
 from tests.experiments.conftest import Configure
 
 TEXT = """\

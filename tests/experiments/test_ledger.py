@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.experiments.running.status import State, status
-from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty

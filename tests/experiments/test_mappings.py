@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import check, report, run, status
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.loader import load_experiment
 
 CONFIG: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.experiments.running.runner import Rows, run_cells
 from tests.experiments.conftest import Configure
 

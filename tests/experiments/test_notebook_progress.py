@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from perceptron_lab import run
-from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.running.progress_lines import notebook_progress
 
 CONFIG = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.running.output_folder import output_folder
 
 ESCAPES = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.output_folder import output_folder
 

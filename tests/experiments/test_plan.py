@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments.running.plan import Cell, load_problems, plan
-from perceptron_lab.goals import Budget
+from perceptron_lab.core.errors import ConfigError, DataError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.experiments.configuration.plan import Cell, load_problems, plan
 from tests.experiments.conftest import Configure
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.errors import PlabError
-from perceptron_lab.experiments.running.privacy import masked, portable, resolved
+from perceptron_lab.core.errors import PlabError
+from perceptron_lab.experiments.provenance.privacy import masked, portable, resolved
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 
 CONFIG = """\
 experiment: small

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
+from perceptron_lab.core.results import Trace
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.plan import Cell, load_problems
+from perceptron_lab.experiments.configuration.rows import CLOCKS, COLUMNS, Row
+from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.plan import Cell, load_problems
-from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
-from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import CLOCKS, COLUMNS, Row
-from perceptron_lab.results import Trace
 from tests.experiments.conftest import Configure
 
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, DataError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.experiments.configuration.plan import plan
+from perceptron_lab.experiments.provenance.code_digest import CellCode, shown_digest
 from perceptron_lab.experiments.running.status import ExperimentStatus, State, status
 from perceptron_lab.experiments.storage.certificate_files import path_of
-from perceptron_lab.experiments.storage.core_digest import CellCode, shown_digest
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
-from perceptron_lab.goals import Budget
-from perceptron_lab.results import Status
 from tests.experiments.conftest import Configure
 from tests.experiments.made_stores import (
     LIMITS,

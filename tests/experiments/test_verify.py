@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     identity_of,
@@ -22,8 +23,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     write_certificate,
 )
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.experiments.verification.verify import Verification, verify
-from perceptron_lab.results import Status
+from perceptron_lab.experiments.verify import Verification, verify
 from tests.experiments.certified import (
     CELLS,
     EMPTY,

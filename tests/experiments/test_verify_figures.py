@@ -19,8 +19,9 @@ from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.experiments.cells.cell_run import run_cell
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.plan import Loaded, plan
+from perceptron_lab.experiments.configuration.rows import row_of
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.experiments.running.plan import Loaded, plan
 from perceptron_lab.experiments.running.runner import run_of
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
@@ -29,12 +30,11 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import row_of
 from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned, checksum
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 from tests.experiments.certified import LEARNER, ROWS, SEPARABLE, certified
 
 FITTED = {"name": "soft-ellipsoid", "parameters": {"components": None, "regularisations": [1e-2]}}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     identity_of,
@@ -16,8 +17,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     write_certificate,
 )
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.experiments.verification.verify import verify
-from perceptron_lab.results import Status
+from perceptron_lab.experiments.verify import verify
 from tests.experiments.certified import (
     FEASIBLE,
     INFEASIBLE,

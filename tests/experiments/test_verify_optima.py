@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     read_certificate,
     write_certificate,
 )
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.experiments.verification.verify import verify
-from perceptron_lab.results import Status
+from perceptron_lab.experiments.verify import verify
 from tests.experiments.certified import EMPTY, MAXCUT, attempted, certified
 
 DEEP = {"name": "deep-cut-ellipsoid", "parameters": {"width": 1e-3}}

@@ -13,22 +13,22 @@ from typing import Any
 import pytest
 
 import perceptron_lab
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.plan import Loaded, plan
+from perceptron_lab.experiments.configuration.rows import row_of
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.experiments.running.plan import Loaded, plan
 from perceptron_lab.experiments.running.runner import run_of
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import row_of
 from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned, checksum, sha256_of
 from perceptron_lab.experiments.verification.verified import Verdict
-from perceptron_lab.experiments.verification.verify import verify
-from perceptron_lab.results import Status
+from perceptron_lab.experiments.verify import verify
 from tests.experiments.certified import (
     ROWS,
     forbid_algorithms,
@@ -89,7 +89,7 @@ def test_every_row_of_a_run_is_judged(run_folder: Path, monkeypatch: pytest.Monk
 def test_no_algorithm_is_even_loaded(run_folder: Path) -> None:
     code = f"""
 import sys
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 print(verify({str(run_folder)!r}))
 parts = ("algorithms", "peers", "driver", "judge")
 print([name for name in sys.modules if name.split(".")[1:2] and name.split(".")[1] in parts

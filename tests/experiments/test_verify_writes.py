@@ -18,7 +18,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     write_certificate,
 )
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 from tests.experiments.certified import SEPARABLE, certified
 
 SMALL = {"dataset": "rows-on-disk", "dimension": 10, "rows": 100}

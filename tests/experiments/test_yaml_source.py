@@ -11,7 +11,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.faults import Fault, refuse
 from perceptron_lab.experiments.configuration.yaml_source import (
     MOST_BYTES,

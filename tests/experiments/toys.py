@@ -24,14 +24,14 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.claims import Claim
+from perceptron_lab.core.claims import Claim
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import DataError
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 CONFIG: dict[str, Any] = {
     "experiment": "toy",

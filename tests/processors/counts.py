@@ -23,10 +23,14 @@ import pytest
 from perceptron_lab import solve
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
-from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.table_6_1.entries import ROUNDING, THESIS_LABELS, thesis_table
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.reporting.papers.thesis.table_6_1.entries import (
+    ROUNDING,
+    THESIS_LABELS,
+    thesis_table,
+)
+from perceptron_lab.systems import ConicSystem, Cut
 from tests.processors.factors import FACTORS, VARIABLES, Kernel, Target
 from tests.processors.processor import in_force, in_force_under
 

@@ -12,9 +12,9 @@ import pytest
 
 from perceptron_lab import Result, Status
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.datasets.formats.sdpa_data import write_sdpa
+from perceptron_lab.core.registry import names
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.registry import names
+from perceptron_lab.systems.sdpa_data import write_sdpa
 from tests.prose.pages import PAGES, README, blocks
 
 CLASSES = {

@@ -13,8 +13,8 @@ import click
 import pytest
 
 from perceptron_lab.cli.main import main, plab
+from perceptron_lab.core.registry import names
 from perceptron_lab.experiments.configuration.catalogue import gallery
-from perceptron_lab.registry import names
 from tests.prose.pages import PAGES, ROOT, blocks, section
 
 PLACEHOLDER = re.compile(r"[A-Z]+(?:\.\.\.)?|ADDRESS.*|\S+\.ya?ml|\.\.\.")

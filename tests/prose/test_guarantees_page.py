@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perceptron_lab.registry import names
+from perceptron_lab.core.registry import names
 from tests.prose.pages import PAGES, paragraphs
 
 PAGE = "docs/guarantees.md"

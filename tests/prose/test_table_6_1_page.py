@@ -13,14 +13,14 @@ from scipy import sparse
 
 from perceptron_lab import solve
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
+from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.generated.maxcut_margin import enclosed
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.table_6_1.entries import thesis_table
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.reporting.papers.thesis.table_6_1.entries import thesis_table
+from perceptron_lab.systems import ConicSystem, Cut
 from tests.prose.pages import ROOT, numbers, page, rounded, spelt
 
 SAMPLES = ROOT / "results" / "sample"

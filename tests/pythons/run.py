@@ -69,7 +69,7 @@ def _install(python: Interpreter, environment: Path) -> None:
     pip = (own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     newest = ("--upgrade", "--upgrade-strategy", "eager")
     _run(*pip, *newest, "-e", ".[test]").check_returncode()
-    _run(own, "-m", "perceptron_lab.compiled").check_returncode()
+    _run(own, "-m", "perceptron_lab.numerics.compiled").check_returncode()
     stamp.write_text(state, "utf-8")
 
 

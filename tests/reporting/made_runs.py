@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from perceptron_lab.core.results import Bound, Result, Status, Trace
 from perceptron_lab.experiments.cells.cell_run import Outcome
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.results import Bound, Result, Status, Trace
 
 Row = dict[str, Any]
 NUMBERS = (

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from perceptron_lab.errors import DataError
-from perceptron_lab.peers.largest_margin import ERRORS, SIZE
+from perceptron_lab.algorithms.external.largest_margin import ERRORS, SIZE
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from tests.reporting.made_runs import NOTHING, make_row
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.experiments.running import environment as environments
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.experiments.provenance import environment as environments
+from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.running.status import status
-from perceptron_lab.experiments.storage.core_digest import CellCode
-from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting import Evidence, cautions
 from perceptron_lab.reporting.experiment import run
 from perceptron_lab.reporting.report import write_report

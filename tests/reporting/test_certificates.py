@@ -15,10 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.goals import Budget
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.running.runner import run_cells
-from perceptron_lab.goals import Budget
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.performance.courses import (
     certificates,

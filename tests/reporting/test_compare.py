@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting.compare import ALL, METRICS, MeanRatio, Pair, compare
 from perceptron_lab.reporting.differences import config_differences, environment_differences
 from tests.reporting.made_stores import made_row, make_store

@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.goals import MarginUpper
+from perceptron_lab.core.results import Bound
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.running.runner import run_cells
-from perceptron_lab.goals import MarginUpper
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.results import Bound
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
 
 TRACE = make_trace([0, 1, 2], [float("-inf"), -0.5, 0.25], [2.0, 1.0, 0.5])

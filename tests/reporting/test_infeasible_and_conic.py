@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from perceptron_lab import registry
-from perceptron_lab.errors import DataError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from tests.reporting.latex_lines import balanced, body

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.datasets.collections.tabular import Tabular, held_out_labels
-from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.yu.figure_2 import figure_2
-from perceptron_lab.reporting.yu.kernel_errors import ITERATIONS, kernel_errors, snapshot
-from perceptron_lab.results import FloatArray, Trace
+from perceptron_lab.reporting.papers.yu.figure_2 import figure_2
+from perceptron_lab.reporting.papers.yu.kernel_errors import ITERATIONS, kernel_errors, snapshot
 from tests.reporting.made_runs import NOTHING, Row, make_result, make_row, make_trace, write_folder
 
 CLASSES = ("wine-0-rest", "wine-1-rest", "wine-2-rest")

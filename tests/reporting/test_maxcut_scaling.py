@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.optima.scaling import scaled
 from tests.reporting.made_runs import Row, make_row, write_folder

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Trace
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.results import Trace
 from tests.reporting.drawn_lines import heights
 from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from perceptron_lab import check, register
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.reporting import Evidence, Outline, needs, report

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download.registered_files import sdplib
-from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.optima.figure import proved_optima as drawn
 from perceptron_lab.reporting.optima.listed import Listed, sdplib_optima

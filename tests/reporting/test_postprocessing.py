@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.postprocessing.continued import AFTER, BEFORE
 from tests.reporting.drawn_lines import across, heights

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Result
 from perceptron_lab.datasets.collections.reuters import Reuters
-from perceptron_lab.errors import DataError
-from perceptron_lab.learners.precision import average_precision
+from perceptron_lab.estimators.learners.precision import average_precision
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.papers.thesis.table_8_1.differences import differences
+from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import entries, thesis_precisions
+from perceptron_lab.reporting.papers.thesis.table_8_1.tables import preprocessing
 from perceptron_lab.reporting.summary import by_label
-from perceptron_lab.reporting.table_8_1.differences import differences
-from perceptron_lab.reporting.table_8_1.precisions import entries, thesis_precisions
-from perceptron_lab.reporting.table_8_1.tables import preprocessing
-from perceptron_lab.results import Result
 from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
 
 Rows = list[dict[str, Any]]

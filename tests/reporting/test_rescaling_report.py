@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder

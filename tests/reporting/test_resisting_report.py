@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.algorithms.resisting.forced import cuts, forced, margin_of
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.resisting.forced import cuts, forced, margin_of
 from tests.reporting.drawn_lines import heights
 from tests.reporting.made_runs import NOTHING, Row, make_row, write_folder
 

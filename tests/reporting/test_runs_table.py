@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting.evidence import REQUIRED, Evidence, checked_runs
 from tests.repetitions import examples
 from tests.reporting.made_runs import rows_of, write_folder

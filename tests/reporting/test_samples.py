@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.experiments.configuration.catalogue import gallery
-from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verify import verify
 from perceptron_lab.reporting import report
 from tests.repetitions import repeated
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.performance.scaling import MOST_PANELS, series_of
 from tests.reporting.made_runs import NOTHING, Row, make_row

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab import check
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.performance.largest_margins import best_bounds
 from perceptron_lab.reporting.performance.shares_figure import CLOSEST, LEAST

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting.evidence import checked_runs
 from perceptron_lab.reporting.summary import Summary, shape_of, summaries
 from tests.reporting.made_runs import NOTHING, Row, make_row

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from perceptron_lab import check
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.experiments.configuration.config import Curves, Report
 from perceptron_lab.reporting import Evidence, make_report, report
 from perceptron_lab.reporting.experiment import Results

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting import Evidence, table_frame
-from perceptron_lab.reporting.table_6_1.entries import thesis_table
+from perceptron_lab.reporting.papers.thesis.table_6_1.entries import thesis_table
 from tests.reporting.made_runs import MakeRuns, make_row
 
 

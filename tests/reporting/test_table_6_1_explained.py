@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report, table_frame
 from tests.reporting.made_runs import (
     Row,

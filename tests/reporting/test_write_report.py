@@ -10,11 +10,11 @@ import pytest
 from matplotlib.figure import Figure
 from pydantic import ValidationError
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError, DataError, StoreError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, DataError, StoreError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.reporting import Evidence, check_report, make_report, rebuilt, write_report
 from perceptron_lab.reporting.experiment import Results
 from perceptron_lab.reporting.printing.columns import counts

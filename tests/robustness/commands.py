@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from perceptron_lab.experiments.storage.rows import CLOCKS
+from perceptron_lab.experiments.configuration.rows import CLOCKS
 
 MARK = "PLAB_TEST_MARK"
 ROOT = Path(__file__).resolve().parents[2]

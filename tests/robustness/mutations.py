@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import PlabError
+from perceptron_lab.core.errors import PlabError
 
 EXAMPLES = int(os.environ.get("PLAB_FUZZ_EXAMPLES", "10000"))
 """Examples of the three long tests together; PLAB_FUZZ_EXAMPLES=1000000 for a night."""

@@ -15,9 +15,9 @@ import click
 import pytest
 
 from perceptron_lab.cli.main import main
+from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.stored import Stored
-from perceptron_lab.registry import register
 from tests.experiments import toys
 from tests.registrations import registrations
 

@@ -11,16 +11,16 @@ import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.base import Algorithm, State
-from perceptron_lab.claims import FeasiblePoint
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData
+from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.errors import ArithmeticModeError, InputError, NumericalError
+from perceptron_lab.core.results import Bound, Result, Status
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.errors import ArithmeticModeError, InputError, NumericalError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import Bound, Result, Status
+from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.families import planted
 from tests.repetitions import repeated
 from tests.word_of_others import DECIDING

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.core.atomic_files import replace_file
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download import transfer
 from perceptron_lab.datasets.download.fetching import State, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
-from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import DataError
 from tests.datasets.local_home import Answer, LocalHome
 from tests.repetitions import repeated
 from tests.robustness.mutations import outcome

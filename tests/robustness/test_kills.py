@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row
 from tests.repetitions import repeated
 from tests.robustness.commands import Command, kill, without_clocks
 

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats.row_files import NumpyRows
-from perceptron_lab.errors import DataError
 from tests.repetitions import examples
 from tests.robustness.mutations import mutated, outcome
 

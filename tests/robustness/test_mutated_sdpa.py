@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
-from perceptron_lab.datasets.formats.sdpa_data import format_sdpa
-from perceptron_lab.errors import DataError
+from perceptron_lab.systems.sdpa_data import format_sdpa
 from tests.datasets.test_sdpa_reader import SPELLINGS
 from tests.repetitions import examples, repeated
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome

@@ -8,8 +8,8 @@ from html import escape
 import pytest
 from hypothesis import given, settings
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
-from perceptron_lab.errors import DataError
 from tests.datasets.test_reuters_text import FILE, HEAD, STORY
 from tests.repetitions import examples
 from tests.robustness.mutations import EXAMPLES, SHORT, mutated, outcome

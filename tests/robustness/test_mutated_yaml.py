@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import MOST_BYTES, parse, read_source

@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, DataError, InputError
 from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.download.fetching import fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
-from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.experiments.configuration.catalogue import find_config, gallery
 from perceptron_lab.experiments.configuration.config import FileName, Label
 from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment, override
+from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
 from perceptron_lab.experiments.running.output_folder import output_folder
-from perceptron_lab.experiments.running.plan import plan
 from tests.robustness.mutations import outcome
 
 NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")

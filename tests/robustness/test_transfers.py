@@ -18,12 +18,12 @@ import urllib3
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download import transfer
 from perceptron_lab.datasets.download.fetching import fetch
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.download.watch import Watch
-from perceptron_lab.errors import ConfigError, DataError
 from tests.datasets.local_home import Answer, LocalHome, RawHome
 from tests.repetitions import examples
 

@@ -23,14 +23,14 @@ from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.main import main
 from perceptron_lab.cli.rendering import show_frame, show_table
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.registry import register
+from perceptron_lab.core.results import Status
+from perceptron_lab.core.visible_text import visible
 from perceptron_lab.experiments.running.console import VisibleConsole
-from perceptron_lab.goals import STRICT
-from perceptron_lab.registry import register
 from perceptron_lab.reporting.printing.columns import texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.results import Status
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.visible_text import visible
+from perceptron_lab.systems import ConicSystem
 
 MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"
 HOSTILE = f"a\x1b[31mb\x07\x00\x7f\x9b1m\r{MARKS}\udc80c"

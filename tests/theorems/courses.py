@@ -12,10 +12,10 @@ import scipy.spatial
 from perceptron_lab import Budget, negative_margin, solve
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.claims import Claim, MarginBelow
-from perceptron_lab.facts import Facts
-from perceptron_lab.results import Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import Claim, MarginBelow
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import Status
+from perceptron_lab.systems import ConicSystem
 from tests.families import feasible_of, infeasible_of
 
 SEEDS = range(20)

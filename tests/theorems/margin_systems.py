@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.claims import FeasiblePoint
-from perceptron_lab.facts import Facts
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
 from tests.families import exact_margin, planted
 from tests.theorems.courses import BUDGET, first_claim, ready, walk
 

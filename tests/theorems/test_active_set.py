@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 from tests.families import exact_margin, infeasible, planted
 from tests.repetitions import repeated
 

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 from perceptron_lab.algorithms.automatic import conic
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.interior_point import costs, interior_point, path_in_balls
+from perceptron_lab.cones.operators.kernels import Linear, Rbf
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.goals import Budget
-from perceptron_lab.operators.kernels import Linear, Rbf
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 from tests.families import complete_pattern, exact_margin, infeasible, planted, planted_pencil
 from tests.repetitions import repeated
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import Budget, Status, solve
 from perceptron_lab.algorithms.automatic import separation, sparse_rows
-from perceptron_lab.errors import NumericalError
+from perceptron_lab.core.errors import NumericalError
 from tests.stops import StopAt
 
 

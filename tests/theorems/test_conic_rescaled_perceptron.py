@@ -15,9 +15,9 @@ from perceptron_lab.algorithms.rescaling.deterministic_rescaled_perceptron impor
 )
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.cones.base import Atom
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.rescaled import RescaledMap
-from perceptron_lab.results import Status
+from perceptron_lab.cones.operators.rescaled import RescaledMap
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import Status
 from tests.families import cones, planted, planted_conic
 from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, ready

@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron
 from perceptron_lab.algorithms.sweeping import SweptState
-from perceptron_lab.claims import FeasiblePoint
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
 from tests.families import cones, feasible_of, infeasible_of, planted, planted_conic
 from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, first_claim, ready

@@ -13,10 +13,10 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import (
     log_volume_radius,
 )
 from perceptron_lab.algorithms.rescaling.space_dilation import SpaceDilation
-from perceptron_lab.claims import MarginBelow
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import MarginBelow
+from perceptron_lab.core.results import Status
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 from tests.families import exact_margin, infeasible, planted, planted_pencil
 from tests.repetitions import repeated
 

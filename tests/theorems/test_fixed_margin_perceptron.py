@@ -13,9 +13,9 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.margins.factors import factor_range
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
 from perceptron_lab.algorithms.margins.fixed_margin_perceptron import FixedMarginPerceptron
-from perceptron_lab.claims import FeasiblePoint
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import Status
+from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import Status
 from tests.families import infeasible
 from tests.repetitions import repeated
 from tests.theorems.courses import BUDGET, check_bound, first_claim, ready, walk

@@ -17,12 +17,12 @@ from perceptron_lab.algorithms.margins.margin_bisection import MarginBisection
 from perceptron_lab.algorithms.nearest_point.column_generation import ACTIVE_SET
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron
-from perceptron_lab.claims import NearlyWidest
-from perceptron_lab.errors import InputError
-from perceptron_lab.goals import MarginRatio
-from perceptron_lab.judge import Judge
-from perceptron_lab.operators.row_source import ArrayRows
-from perceptron_lab.results import FloatArray, Result, Status
+from perceptron_lab.cones.operators.row_source import ArrayRows
+from perceptron_lab.core.claims import NearlyWidest
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import MarginRatio
+from perceptron_lab.core.results import FloatArray, Result, Status
+from perceptron_lab.solving.judge import Judge
 from tests.certificates.test_hull_proofs import bounds_half_the_distance, margin_is_at_least
 from tests.repetitions import repeated
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import ConicSystem, registry, solve
+from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
 from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronWithMargin
 from perceptron_lab.algorithms.margins.tau_perceptron import TauPerceptron
@@ -23,8 +23,9 @@ from perceptron_lab.algorithms.rescaling.deterministic_rescaled_perceptron impor
 )
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
 from tests.families import cones, infeasible, infeasible_conic, planted, planted_conic
 from tests.repetitions import repeated, thinned
 from tests.theorems.courses import BUDGET, SEEDS, ready

@@ -11,9 +11,9 @@ import pytest
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.interior_point.embedding import Scaled
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint, reduction
-from perceptron_lab.claims import FeasiblePoint, MarginBelow
+from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.results import Status
 from tests.families import FEASIBLE
 from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, first_claim, inside_hull, ready, walk

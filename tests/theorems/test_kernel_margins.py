@@ -17,8 +17,8 @@ import scipy.spatial
 
 from perceptron_lab import Budget, ConicSystem, negative_margin, solve
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import Euclidean, begin, turn
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.core.results import FloatArray, Status
 from tests.families import gram_margin, infeasible, linear_gram, signed_gram
 from tests.repetitions import repeated
 

@@ -10,11 +10,11 @@ import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.margins.margin_bisection import MarginBisection
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.tabular import Tabular
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system.geometric_margin import geometric_bracket
+from perceptron_lab.systems.geometric_margin import geometric_bracket
 
 
 def breast_cancer() -> ConicSystem:

@@ -15,9 +15,9 @@ from perceptron_lab.algorithms.margins.bisection_trial import Solution, Trial
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
 from perceptron_lab.algorithms.margins.margin_bisection import MarginBisection
 from perceptron_lab.algorithms.margins.swept_rows import AllRows, WorkingRows
-from perceptron_lab.claims import FeasiblePoint
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.results import FloatArray, Status
 from tests.families import infeasible
 from tests.repetitions import repeated
 from tests.theorems.courses import ready, walk

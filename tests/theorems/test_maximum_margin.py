@@ -11,9 +11,9 @@ from sklearn.datasets import load_breast_cancer
 
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import MinimumNormPoint
-from perceptron_lab.claims import NearlyWidest
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Result, Status
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.claims import NearlyWidest
+from perceptron_lab.core.results import FloatArray, Result, Status
 from tests.certificates.exact_margins import bounds_the_combination, margin_is_at_least
 from tests.families import planted
 from tests.repetitions import repeated

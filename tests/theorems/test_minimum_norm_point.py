@@ -14,11 +14,11 @@ from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
     MinimumNormPoint,
     MinimumNormState,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
 from tests.families import (
     cones,
     exact_margin,

@@ -20,12 +20,12 @@ from perceptron_lab.certificates.rows.negative_margin import (
     prove_reach,
     span_of,
 )
+from perceptron_lab.cones.operators.kernels import Linear
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.kernels import Linear
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.time_limit import time_limit
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import time_limit
 from tests.families import infeasible, planted
 from tests.repetitions import repeated
 

@@ -10,8 +10,8 @@ import pytest
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.nearest_point.most_violated import NormalizedPerceptron
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.claims import MarginBelow
-from perceptron_lab.results import Status
+from perceptron_lab.core.claims import MarginBelow
+from perceptron_lab.core.results import Status
 from tests.families import (
     FEASIBLE,
     INFEASIBLE,

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.online import (
+from perceptron_lab.cones.operators.kernels import Polynomial, Rbf
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.problems.streams import (
     hinge_loss_bound,
     hinge_loss_bound_of,
     novikoff_bound,
     online_kernel_perceptron,
     online_perceptron,
 )
-from perceptron_lab.operators.kernels import Polynomial, Rbf
-from perceptron_lab.results import FloatArray
-from tests.online.streams import noisy, separable
+from tests.problems.streams.streams import noisy, separable
 from tests.repetitions import repeated
 
 SEEDS = range(24)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.facts import Facts
-from perceptron_lab.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.cones.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import Status
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 from tests.families import exact_margin, planted, planted_pencil
 from tests.repetitions import repeated
 

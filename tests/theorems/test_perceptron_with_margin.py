@@ -13,9 +13,9 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronWithMargin
 from perceptron_lab.algorithms.margins.relaxation_with_margin import RelaxationWithMargin
 from perceptron_lab.algorithms.margins.tau_perceptron import TauPerceptron
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.kernels import Linear
-from perceptron_lab.results import Status
+from perceptron_lab.cones.operators.kernels import Linear
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import Status
 from tests.families import cones, planted, planted_conic
 from tests.repetitions import repeated
 from tests.theorems.courses import BUDGET, check_bound, first_claim, ready, walk

@@ -12,11 +12,11 @@ import pytest
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.saddle_points.mirror_prox import MirrorProx
 from perceptron_lab.algorithms.saddle_points.primal_dual import LONGEST, PrimalDual, PrimalDualState
-from perceptron_lab.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.spectral import barycentre, lowest
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
+from perceptron_lab.core.results import FloatArray, Status
 from tests.families import (
     FEASIBLE,
     INFEASIBLE,

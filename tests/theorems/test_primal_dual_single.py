@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.saddle_points.primal_dual import PrimalDual, PrimalDualState
 from perceptron_lab.algorithms.saddle_points.primal_dual_single import SingleState, single_rows
-from perceptron_lab.claims import FeasiblePoint, MarginBelow
-from perceptron_lab.compiled.entropic_trials import TOTAL
+from perceptron_lab.cones.operators.kernels import Linear
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
-from perceptron_lab.errors import ConfigError, InputError
-from perceptron_lab.operators.kernels import Linear
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.numerics.compiled.entropic_trials import TOTAL
 from tests.families import feasible_of, infeasible_of, planted
 from tests.repetitions import examples, repeated
 from tests.theorems.courses import ready

@@ -22,12 +22,12 @@ from perceptron_lab.algorithms.projection.projection_rescaling import (
     ProjectionState,
 )
 from perceptron_lab.algorithms.projection.side import Side
-from perceptron_lab.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.cones.jordan.direct_sum import algebra_of
+from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.facts import Facts
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 from tests.families import FEASIBLE, INFEASIBLE
 from tests.repetitions import repeated, thinned
 from tests.theorems.courses import (

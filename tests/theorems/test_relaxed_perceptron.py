@@ -12,13 +12,13 @@ from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     cap_probability,
     random_unit,
 )
-from perceptron_lab.claims import MarginAbove
-from perceptron_lab.goals import Budget
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.oracles.semidefinite import Eigenvector
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.oracles.semidefinite import Eigenvector
+from perceptron_lab.core.claims import MarginAbove
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 from tests.families import complete_pattern, planted, planted_pencil
 from tests.repetitions import repeated
 

@@ -8,12 +8,12 @@ import scipy.sparse as sp
 
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron, RelaxedState
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import Constants, RescaledPerceptron
-from perceptron_lab.claims import MarginAbove
-from perceptron_lab.goals import Budget
-from perceptron_lab.operators.rescaled import RescaledRows
-from perceptron_lab.results import Status
-from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.cones.operators.rescaled import RescaledRows
+from perceptron_lab.core.claims import MarginAbove
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems import ConicSystem
 from tests.families import exact_margin, planted, planted_pencil
 from tests.repetitions import repeated
 

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import registry, solve
-from perceptron_lab.errors import InputError
-from perceptron_lab.goals import Budget
-from perceptron_lab.resisting import forced as theorem
-from perceptron_lab.resisting.adversary import Adversary, exact_product
-from perceptron_lab.resisting.forced import cost, cuts, forced, margin_of
-from perceptron_lab.resisting.system import ResistingSystem
-from perceptron_lab.results import FloatArray, Result
-from perceptron_lab.system import ConicSystem
+from perceptron_lab import solve
+from perceptron_lab.algorithms.resisting import forced as theorem
+from perceptron_lab.algorithms.resisting.adversary import Adversary, exact_product
+from perceptron_lab.algorithms.resisting.forced import cost, cuts, forced, margin_of
+from perceptron_lab.algorithms.resisting.system import ResistingSystem
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import FloatArray, Result
+from perceptron_lab.systems import ConicSystem
 from tests.repetitions import repeated
 
 DIMENSIONS, MARGINS = (2, 3, 10, 50), tuple(10.0**-k for k in range(1, 7))
@@ -130,7 +131,7 @@ def test_one_more_cut_breaks_the_margin(
     cheapest = planes.index(min(planes))
     counts[cheapest] += 1
     assert margin_of(counts) < margin
-    monkeypatch.setattr("perceptron_lab.resisting.adversary.cuts", lambda n, rho: counts)
+    monkeypatch.setattr("perceptron_lab.algorithms.resisting.adversary.cuts", lambda n, rho: counts)
     adversary = Adversary(dimension, margin)
     asked(adversary, np.random.default_rng(0))
     found = solve(adversary.rows, "minimum-norm-point", goal={"margin_ratio": 1 - 1e-9})

@@ -16,7 +16,7 @@ from perceptron_lab.algorithms.perceptrons.second_order_perceptron import (
     most_cuts,
 )
 from perceptron_lab.algorithms.rescaling.correlation_rescaling import CorrelationRescaling
-from perceptron_lab.results import Status
+from perceptron_lab.core.results import Status
 from tests.families import FEASIBLE, planted
 from tests.repetitions import repeated, thinned
 from tests.theorems.courses import SEEDS, check_bound, ready, walk

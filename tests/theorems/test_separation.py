@@ -16,12 +16,12 @@ from perceptron_lab.algorithms.automatic.separation import (
     rounding,
 )
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.labelled_sets import LabelledSets
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 from tests.families import infeasible, planted
 from tests.repetitions import repeated
 

@@ -28,14 +28,14 @@ from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import (
     IteratedSmoothedVonNeumann,
     SmoothedVonNeumann,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated import margin_families
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.facts import Facts
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
 from tests.families import (
     FEASIBLE,
     INFEASIBLE,

@@ -9,7 +9,7 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, log_volume_radius
 from perceptron_lab.algorithms.rescaling.space_dilation import SpaceDilation
-from perceptron_lab.results import Status
+from perceptron_lab.core.results import Status
 from tests.families import FEASIBLE, feasible_of, planted
 from tests.repetitions import repeated
 from tests.theorems.courses import ready, walk

@@ -16,7 +16,7 @@ from perceptron_lab.algorithms.rescaling.deterministic_rescaled_perceptron impor
 )
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.algorithms.rescaling.volume_rescaling import least_growth, volume_room
-from perceptron_lab.results import Status
+from perceptron_lab.core.results import Status
 from tests.families import cones, infeasible, infeasible_conic, planted, planted_conic
 from tests.repetitions import repeated, thinned
 from tests.theorems.courses import SEEDS, check_bound, ready, walk

@@ -11,8 +11,8 @@ import pytest
 
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
-from perceptron_lab.claims import MarginBelow
-from perceptron_lab.results import Status
+from perceptron_lab.core.claims import MarginBelow
+from perceptron_lab.core.results import Status
 from tests.families import FEASIBLE, INFEASIBLE, feasible_of, infeasible, infeasible_of
 from tests.repetitions import repeated
 from tests.theorems.courses import (

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import Budget, ConicSystem, registry, solve
+from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.rescaling.whitened import Whitened
 from perceptron_lab.algorithms.saddle_points.primal_dual import PrimalDual
-from perceptron_lab.claims import MarginAbove, MarginBelow
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import MarginAbove, MarginBelow
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated import margin_families
-from perceptron_lab.errors import ConfigError, InputError
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, Status
 from tests.families import (
     FEASIBLE,
     INFEASIBLE,

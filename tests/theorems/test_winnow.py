@@ -11,8 +11,8 @@ import scipy.optimize
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.perceptrons.winnow import Winnow, lifted
-from perceptron_lab.facts import Facts
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import FloatArray, Status
 from tests.families import FEASIBLE, infeasible, planted
 from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, ready, walk

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.generated.streams import STEEPEST
-from perceptron_lab.errors import InputError
-from perceptron_lab.online import online_perceptron, worst_case
+from perceptron_lab.problems.streams import online_perceptron, worst_case
 from tests.repetitions import repeated
 
 

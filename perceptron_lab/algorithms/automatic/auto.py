@@ -25,15 +25,15 @@ from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
     MinimumNormPoint,
     MinimumNormState,
 )
-from perceptron_lab.claims import Claim, NearlyWidest
-from perceptron_lab.errors import counted
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.claims import Claim, NearlyWidest
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.systems import ConicSystem
 
 WIDEST = MinimumNormPoint()  # For the largest margin of rows
 MEAN = "the mean of the rows was tried as the answer"

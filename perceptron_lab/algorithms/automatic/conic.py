@@ -19,10 +19,10 @@ from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.projection.projection_rescaling import ProjectionRescaling
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
-from perceptron_lab.errors import NumericalError, counted
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.errors import NumericalError, counted
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
 
 # For the largest margin: bracket and error fall like 1 / k
 WIDEST_OF_CONES = SmoothedVonNeumann()

@@ -19,15 +19,15 @@ from perceptron_lab.algorithms.interior_point.costs import affordable
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, separates
-from perceptron_lab.compiled.entropic_separation import Course, carried, separate
-from perceptron_lab.compiled.entropic_trials import RealArray
-from perceptron_lab.compiled.minimum_norm import minimum_norm_point
-from perceptron_lab.errors import NumericalError, counted
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.whitening import LARGEST_DIMENSION, PivotedFactor
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import TimeIsUp, check_time, time_is_up
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.whitening import LARGEST_DIMENSION, PivotedFactor
+from perceptron_lab.core.errors import NumericalError, counted
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_is_up
+from perceptron_lab.numerics.compiled.entropic_separation import Course, carried, separate
+from perceptron_lab.numerics.compiled.entropic_trials import RealArray
+from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.systems import ConicSystem
 
 FEW = 2.5  # Rows, in units of the dimension, that are not worth steps
 # Primal-dual steps between looks at what they have come to: as many as unknowns, within these;
@@ -55,10 +55,10 @@ class Separation:
     """Rows of a system, more of which may join, and the search for y with a'y > 0 for all of them.
 
     0. Large sparse rows: Newton's method on their squared hinge loss, on the rows as stored
-       (:mod:`~perceptron_lab.compiled.hinge_newton`), which ends with a separator or with weights
-       that show that there is none; where it ends with neither, by the interior-point method, if
-       its normal equations are not too large. What follows is for rows that are written out, for
-       sparse ones where that was in vain.
+       (:mod:`~perceptron_lab.numerics.compiled.hinge_newton`), which ends with a separator or with
+       weights that show that there is none; where it ends with neither, by the interior-point
+       method, if its normal equations are not too large. What follows is for rows that are written
+       out, for sparse ones where that was in vain.
     1. A few steps of Wolfe's algorithm towards the point of least norm in the hull of the first
        rows: they suffice where the rows that matter lie evenly around it, whatever the margin is.
        Where Wolfe's algorithm gets to the end, that point separates the rows; or 0 is in the hull,

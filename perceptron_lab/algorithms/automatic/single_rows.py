@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import imaged
-from perceptron_lab.compiled.entropic_trials import RealArray
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.compiled.entropic_trials import RealArray
 
 _CHUNK = 2**17  # Entries that are converted at a time
 

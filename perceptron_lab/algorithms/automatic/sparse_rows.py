@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint, PathState
-from perceptron_lab.claims import FeasiblePoint
-from perceptron_lab.compiled.hinge_newton import HingeRun, newton_on_hinge
-from perceptron_lab.compiled.minimum_norm import minimum_norm_point
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import check_time, time_is_up
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time, time_is_up
+from perceptron_lab.numerics.compiled.hinge_newton import HingeRun, newton_on_hinge
+from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.systems import ConicSystem
 
 PATH = InteriorPoint()
 # Part of the entries that sparse rows store at most: an entry of theirs takes as long as ten others

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 
 
 class Scaling(ABC):

@@ -5,10 +5,10 @@ Operations are those of dense products; calls of small functions count for what 
 
 from __future__ import annotations
 
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.row_source import RowSource
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 # Numbers of the dense data, of which matrices take six copies: 128 megabytes each
 MOST_ENTRIES = 2**24

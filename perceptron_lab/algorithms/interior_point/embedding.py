@@ -25,8 +25,8 @@ from perceptron_lab.algorithms.interior_point.blocks import Blocks
 from perceptron_lab.algorithms.interior_point.row_blocks import RowBlocks
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
 
 # Added to the diagonal of the normal equations, relative to it, until they have a factor
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)

@@ -27,14 +27,14 @@ from perceptron_lab.algorithms.interior_point.embedding import (
     Iterate,
     Scaled,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
-from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem
 
 # Numbers of the dense data at most: a gigabyte, and matrices take it three times
 MOST_ENTRIES = 2**27

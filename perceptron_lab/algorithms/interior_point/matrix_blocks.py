@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling, check_inside
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
 
 ROOT = math.sqrt(2.0)
 

@@ -16,13 +16,13 @@ from perceptron_lab.certificates.representations import (
     represented,
     supported,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.facts import Facts
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import Bound, FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.systems import ConicSystem
 
 # Multiplications of a step at most: a tenth of a second, and about a hundred steps are made
 MOST_PRODUCTS = 600_000

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling, check_inside
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 
 
 class RowScaling(Scaling):

@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from perceptron_lab.algorithms.margins.swept_rows import SweptRows
-from perceptron_lab.compiled.margin_sweeps import (
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import PIECE, time_is_up
+from perceptron_lab.numerics.compiled.margin_sweeps import (
     fixed_length_sweep,
     fixed_margin_sweep,
     margin_sweep,
 )
-from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import PIECE, time_is_up
 
 Module = Literal["free-length", "fixed-length"]
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 
 # ``one``: f_t = 1; ``angle``: f_t = 1 - beta u_t'y_k / norm(y_k)^2
 Factor = Literal["one", "angle"]

@@ -14,12 +14,12 @@ from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squa
 from perceptron_lab.algorithms.margins.free_length_bound import free_length_bound
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
-from perceptron_lab.compiled.margin_sweeps import fixed_margin_sweep
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound
+from perceptron_lab.numerics.compiled.margin_sweeps import fixed_margin_sweep
+from perceptron_lab.systems import ConicSystem, Cut
 
 TOO_LARGE = "beta is not below the known margin"
 

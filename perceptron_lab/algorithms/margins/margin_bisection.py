@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab import registry
 from perceptron_lab.algorithms.base import InCoordinates, Step, Systems
 from perceptron_lab.algorithms.margins.bisection_state import BisectionState, Outcome
 from perceptron_lab.algorithms.margins.bisection_trial import Module, Solution, Trial
@@ -17,14 +16,15 @@ from perceptron_lab.algorithms.margins.factors import Factor
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
 from perceptron_lab.algorithms.margins.swept_rows import AllRows, SweptRows, WorkingRows
 from perceptron_lab.algorithms.sweeping import dense_rows, rows_operator
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.systems import ConicSystem
 
 # Weights that lower the bound by less than this part are not shown before the end of a round
 NEWS = 1e-3

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN
-from perceptron_lab.facts import Facts
-from perceptron_lab.results import Bound
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import Bound
 
 THEOREM = "(2.11) of TsampoukaShaweTaylor"
 

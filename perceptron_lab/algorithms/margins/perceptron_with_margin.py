@@ -12,14 +12,14 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import Systems, lengthened
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
-from perceptron_lab.compiled.margin_sweeps import margin_sweep
-from perceptron_lab.errors import InputError
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.gram import Coordinates
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.cones.operators.gram import Coordinates
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.numerics.compiled.margin_sweeps import margin_sweep
+from perceptron_lab.systems import ConicSystem, Cut
 
 
 @plain_dataclass(kw_only=True)

@@ -12,12 +12,12 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
-from perceptron_lab.compiled.margin_sweeps import relaxation_sweep
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.numerics.compiled.margin_sweeps import relaxation_sweep
+from perceptron_lab.systems import ConicSystem, Cut
 
 
 @plain_dataclass(kw_only=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from perceptron_lab.algorithms.nearest_point.column_generation import lowest
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.results import FloatArray, IntArray
 
 
 @dataclass

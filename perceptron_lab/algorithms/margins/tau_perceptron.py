@@ -19,11 +19,11 @@ from perceptron_lab.algorithms.base import (
     no_point_exists,
 )
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound
+from perceptron_lab.systems import ConicSystem, Cut
 
 
 @plain_dataclass(kw_only=True)

@@ -16,9 +16,9 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.certificates.doubled_products import residual_with_radius
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.roundoff import UNIT_ROUNDOFF
-from perceptron_lab.time_limit import check_time, time_is_up
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time, time_is_up
+from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 
 # A row that is so close to the span of others, relative to its norm, depends on them
 DEPENDENT = 1e-13

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.claims import NearlyWidest
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import NearlyWidest
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.systems import ConicSystem
 
 # The phase in which rounding has stopped Wolfe's algorithm, and the active set goes on
 ACTIVE_SET = "active set"

@@ -26,12 +26,12 @@ from perceptron_lab.algorithms.nearest_point.column_generation import (
     lowest,
     nearly_widest,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
-from perceptron_lab.compiled.nearest_points import least_of_each, nearest_points
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.nearest_points import least_of_each, nearest_points
+from perceptron_lab.systems import ConicSystem
 
 # Examples of a class in the first working sets, and those that come in a round, at most, as a
 # multiple of the dimension: an example costs a thousandth of what a pass costs, and less

@@ -23,18 +23,18 @@ from perceptron_lab.algorithms.nearest_point.column_generation import (
     nearly_widest,
 )
 from perceptron_lab.algorithms.nearest_point.hull_distance import HullsState
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
-from perceptron_lab.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.errors import InputError
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.systems import ConicSystem
 
 
 @plain_dataclass(kw_only=True)

@@ -25,11 +25,11 @@ from perceptron_lab.algorithms.base import (
     squared_ratio,
 )
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem, Cut, Deepest
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound
+from perceptron_lab.systems import ConicSystem, Cut, Deepest
 
 
 @plain_dataclass(kw_only=True)

@@ -9,12 +9,12 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems, lengthened, squared_ratio
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
-from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound
+from perceptron_lab.numerics.compiled.cyclic_sweeps import perceptron_sweep
+from perceptron_lab.systems import ConicSystem, Cut
 
 
 @refusing

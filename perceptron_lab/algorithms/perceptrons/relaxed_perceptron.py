@@ -20,12 +20,12 @@ from perceptron_lab.algorithms.base import (
     Systems,
     no_point_exists,
 )
-from perceptron_lab.claims import MarginAbove
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.core.claims import MarginAbove
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem, Cut
 
 # The margin claimed, in units of -sigma: the oracle's scores have rounding errors
 ALLOWANCE = 1.0 + 1e-9

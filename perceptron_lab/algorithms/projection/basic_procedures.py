@@ -32,7 +32,7 @@ from collections.abc import Callable
 import numpy as np
 
 from perceptron_lab.cones.jordan.algebra import JordanAlgebra
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 Projection = Callable[[FloatArray], FloatArray]
 

@@ -37,7 +37,7 @@ import math
 import numpy as np
 import scipy.optimize
 
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 # Newton steps in one variable at most, and the decrement at which the maximum is good enough
 STEPS, DECREMENT = 60, 1e-3

@@ -30,13 +30,13 @@ from perceptron_lab.algorithms.projection.basic_procedures import (
 from perceptron_lab.algorithms.projection.potential import accuracy_for, largest_potential
 from perceptron_lab.algorithms.projection.rescaled_data import SPREAD, Range, RescaledRange
 from perceptron_lab.algorithms.projection.side import Found, Side
-from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem
 
 PROCEDURES: Final[dict[str, type[BasicProcedure]]] = {
     "smoothed": Smoothed,

@@ -9,8 +9,8 @@ import numpy as np
 from perceptron_lab.algorithms.projection.basic_procedures import INSIDE, BasicProcedure
 from perceptron_lab.algorithms.projection.potential import greatest_growth
 from perceptron_lab.algorithms.projection.rescaled_data import Range, RescaledRange
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system.cuts import Counters
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems.cuts import Counters
 
 # After t steps of a phase the next look at the growth is after this factor
 SPACING = 1.5

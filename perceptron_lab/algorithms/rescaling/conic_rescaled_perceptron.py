@@ -20,13 +20,13 @@ from perceptron_lab.algorithms.rescaling.rescaled_perceptron import (
     RescaledState,
 )
 from perceptron_lab.cones.base import Atom
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.rescaled import RescaledRows
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.rescaled import RescaledRows
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound
+from perceptron_lab.systems import ConicSystem, Cut
 
 
 @plain_dataclass(kw_only=True)

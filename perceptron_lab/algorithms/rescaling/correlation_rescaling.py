@@ -21,11 +21,11 @@ from perceptron_lab.algorithms.rescaling.volume_rescaling import (
     VolumeRescaling,
     least_growth,
 )
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.time_limit import check_time
 
 # c of M = (I + c S/k)^(1/2): 3 is that of the theorem; larger ones gain more from flatter cones
 STRENGTHS: Final = 3.0 * 4.0 ** np.arange(13)

@@ -18,10 +18,10 @@ import numpy as np
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.systems import ConicSystem
 
 _BISECTIONS = 60
 _FAR = 1e12  # Beyond the pole by this factor a root counts as none: the nearest point is 0, nearly

@@ -15,10 +15,10 @@ from perceptron_lab.algorithms.rescaling.volume_rescaling import (
     Stretch,
     VolumeRescaling,
 )
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
 
 
 def phase_limit(dimension: int) -> int:

@@ -25,13 +25,13 @@ from perceptron_lab.algorithms.base import (
     cut_or_claim,
 )
 from perceptron_lab.cones.base import Atom
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.systems import ConicSystem, Cut
 
 MOST_MEMORY = 2**28  # Bytes that the cuts of matrix blocks may take which are kept for the weights
 

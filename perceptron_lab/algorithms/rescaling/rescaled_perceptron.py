@@ -19,14 +19,14 @@ from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     RelaxedState,
     cap_probability,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRows
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.rescaled import Rescaled, RescaledMap, RescaledRows
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem
 
 
 @plain_dataclass(frozen=True)

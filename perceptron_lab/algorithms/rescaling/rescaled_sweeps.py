@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.compiled.cyclic_sweeps import (
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import PIECE, TimeIsUp, check_time
+from perceptron_lab.numerics.compiled.cyclic_sweeps import (
     GOING_ON,
     SEPARATED,
     separating_sweeps,
     stretch_again,
     unstretched,
 )
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import UNIT_ROUNDOFF
-from perceptron_lab.time_limit import PIECE, TimeIsUp, check_time
+from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 
 
 @dataclass

@@ -19,12 +19,12 @@ from perceptron_lab.algorithms.base import (
     lengthened,
 )
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
-from perceptron_lab.claims import Claim, FeasiblePoint
-from perceptron_lab.facts import Facts
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRows
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.rescaled import Rescaled, RescaledMap, RescaledRows
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem, Cut
 
 
 def least_growth(dimension: int) -> float:

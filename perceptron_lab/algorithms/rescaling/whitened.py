@@ -13,13 +13,13 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Step, Systems, claim_bound
 from perceptron_lab.algorithms.chosen import chosen
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.whitening import TOLERANCE, Whitening
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
+from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound
+from perceptron_lab.systems import ConicSystem
 
 
 @plain_dataclass(kw_only=True)

@@ -20,13 +20,13 @@ from perceptron_lab.algorithms.base import (
     Systems,
     claim_of,
 )
-from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import Claim
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem
 
 ROUNDING = 1e-13  # Rounding error of either side of the condition, relative to its terms
 

@@ -17,16 +17,16 @@ from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
     start_single,
     step_single,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint
-from perceptron_lab.compiled.entropic_steps import softmin
-from perceptron_lab.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL
 from perceptron_lab.cones.spectral import barycentre, gibbs
-from perceptron_lab.errors import ConfigError, NumericalError
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import ConfigError, NumericalError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.numerics.compiled.entropic_steps import softmin
+from perceptron_lab.numerics.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL
+from perceptron_lab.systems import ConicSystem
 
 _RATE = "Theorem 1 of Chambolle and Pock (2016), with the constant sqrt(2 ln n)"
 _ADAPTIVE = Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")

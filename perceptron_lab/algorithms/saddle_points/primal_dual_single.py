@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.algorithms.base import State, claim_bound
-from perceptron_lab.claims import Claim, FeasiblePoint
-from perceptron_lab.compiled.entropic_separation import Course, begin, separate
-from perceptron_lab.compiled.entropic_trials import TRIALS
-from perceptron_lab.errors import InputError
-from perceptron_lab.operators.blockwise import blocks
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.row_source import Dense
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.cones.operators.blockwise import blocks
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.row_source import Dense
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.entropic_separation import Course, begin, separate
+from perceptron_lab.numerics.compiled.entropic_trials import TRIALS
+from perceptron_lab.systems import ConicSystem
 
 RESOLUTION = 1e-6  # A norm(A x) that single precision can hardly tell from 0
 _CHUNK = 256

@@ -29,11 +29,11 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, State, Step, Systems, claim_of
 from perceptron_lab.cones.spectral import barycentre, gibbs, project
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem
 
 
 @plain_dataclass(frozen=True)

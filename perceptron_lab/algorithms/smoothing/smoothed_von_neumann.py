@@ -20,12 +20,12 @@ from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
     turn,
 )
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.facts import Facts
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.systems import ConicSystem
 
 Size = Literal["norm", "paper"]  # The choice of lambda in mu_0 = 2 lambda
 

@@ -23,13 +23,19 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.certificates.rounding import norm_above
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma, require_ieee_mode
-from perceptron_lab.symmetric.factor import factorised, rounding_taken
-from perceptron_lab.symmetric.lanczos import lowest_eigenpair
-from perceptron_lab.symmetric.pattern import Pattern
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.roundoff import (
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    above,
+    gamma,
+    require_ieee_mode,
+)
+from perceptron_lab.numerics.symmetric.factor import factorised, rounding_taken
+from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
+from perceptron_lab.numerics.symmetric.pattern import Pattern
 
 # Matrices of at most this order have their lowest eigenvalue computed as dense ones
 DENSE_UP_TO = 200

@@ -22,11 +22,11 @@ from perceptron_lab.certificates.spectral_norm import (
     rough_norm_above,
     spectral_norm_above,
 )
+from perceptron_lab.cones.operators.blockwise import Data
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.operators.blockwise import Data
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 # Entries of matrices that are seen through an automorphism at a time: 32 megabytes
 AT_A_TIME = 2**22

@@ -30,10 +30,10 @@ from perceptron_lab.certificates.rounding import (
     sharpen,
 )
 from perceptron_lab.certificates.rows.orthant import decided, doubled, margin_below
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
-from perceptron_lab.time_limit import time_is_up
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import time_is_up
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
 
 METHOD = "examples of two classes by dot-product bounds"
 # Steps in which sums of weights are made equal

@@ -32,11 +32,11 @@ from perceptron_lab.certificates.rounding import (
     norm_above,
     norm_below,
 )
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
-from perceptron_lab.roundoff import UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF, above, gamma
 
 # Binary places between the largest and the least entry that elimination may have to handle
 LARGEST_RANGE = 400

@@ -31,13 +31,13 @@ from perceptron_lab.certificates.rounding import (
     product_with_radius,
     sharpen,
 )
+from perceptron_lab.cones.operators.blockwise import Data, chosen_rows, row_norms
+from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import time_is_up
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.operators.blockwise import Data, chosen_rows, row_norms
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
-from perceptron_lab.time_limit import time_is_up
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 
 def decided(

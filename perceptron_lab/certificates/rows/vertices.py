@@ -14,10 +14,10 @@ import numpy as np
 from perceptron_lab.certificates.contract import dense_rows, used_columns
 from perceptron_lab.certificates.doubled_products import residual_with_radius
 from perceptron_lab.certificates.rounding import product_with_radius
-from perceptron_lab.operators.blockwise import Data
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.cones.operators.blockwise import Data
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 # Steps of iterative refinement before the error is bounded
 REFINEMENTS = 2

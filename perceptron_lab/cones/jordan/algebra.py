@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from perceptron_lab.cones.base import Frame
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 
 class JordanAlgebra(ABC):

@@ -12,8 +12,8 @@ from perceptron_lab.cones.jordan.semidefinite import SymmetricMatrices
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, IntArray
 
 
 class DirectSum(JordanAlgebra):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from perceptron_lab.cones.jordan.algebra import JordanAlgebra
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 
 class Entrywise(JordanAlgebra):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from perceptron_lab.cones.jordan.algebra import JordanAlgebra
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 ROOT = math.sqrt(0.5)
 

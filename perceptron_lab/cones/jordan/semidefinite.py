@@ -8,9 +8,9 @@ import numpy as np
 
 from perceptron_lab.cones.jordan.algebra import JordanAlgebra
 from perceptron_lab.cones.semidefinite import LOWEST, SPECTRUM
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.time_limit import check_time
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
 
 # Entries of the matrices that are transformed at a time: 32 MB
 ENTRIES = 2**22

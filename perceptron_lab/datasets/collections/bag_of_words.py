@@ -27,10 +27,10 @@ import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.errors import InputError
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 
 Weighting = Literal["log1p-idf", "tf-idf", "log-tf", "tf"]
 MinimalCount = Annotated[int, Field(ge=1)]

@@ -18,14 +18,14 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.datasets.regular_files import sha256_of
-from perceptron_lab.errors import InputError
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
 
 _ENDS = (
     ".gz",
@@ -161,8 +161,8 @@ class Files(Dataset):
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Read an instance; the seed is that of the split into training and test examples."""
         # Imported here: a configuration's names are checked without numerical code.
+        from perceptron_lab.datasets.collections.problem_files import read_problem
         from perceptron_lab.datasets.formats.columns import ConfiguredColumns
-        from perceptron_lab.datasets.formats.problem_files import read_problem
 
         self.check_name(name)
         path = self.own_file(name, base)
@@ -186,7 +186,7 @@ class Files(Dataset):
         from sklearn.model_selection import train_test_split
 
         from perceptron_lab.datasets.formats.file_contents import read_contents, told
-        from perceptron_lab.system import ConicSystem
+        from perceptron_lab.systems import ConicSystem
 
         with told(path):
             contents = read_contents(path, columns)

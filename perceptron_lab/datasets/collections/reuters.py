@@ -13,6 +13,9 @@ import scipy.sparse as sp
 from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections import reuters_corpus
 from perceptron_lab.datasets.collections.bag_of_words import (
     BagOfWords,
@@ -23,10 +26,7 @@ from perceptron_lab.datasets.collections.bag_of_words import (
 )
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 # All categories of a configuration share them
 _features = lru_cache(maxsize=2)(weigh)

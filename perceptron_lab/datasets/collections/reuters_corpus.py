@@ -30,6 +30,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from perceptron_lab.core.atomic_files import replace_file
+from perceptron_lab.core.errors import DataError, did_you_mean
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.bag_of_words import WordVectors, count_words
 from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.download.fetching import cache_folder, read_registered
@@ -37,9 +40,6 @@ from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.download.transfer import LARGEST_FILE
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
 from perceptron_lab.datasets.regular_files import read_regular
-from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import DataError, did_you_mean
-from perceptron_lab.results import FloatArray
 
 Text = Literal["all", "body"]
 Topics = tuple[frozenset[str], ...]

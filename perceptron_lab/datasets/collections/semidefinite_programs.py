@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.errors import did_you_mean
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
 from perceptron_lab.datasets.dataset import Dataset, Distinct, check_distinct, check_instance_name
 from perceptron_lab.datasets.download.fetching import read_registered
 from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.datasets.formats.sdpa import decode_sdpa, read_content
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import did_you_mean
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
+from perceptron_lab.systems.sdpa_data import SdpaData
 
 # Of a program or of its rays
 Question = Literal["feasibility", "recession"]

@@ -17,15 +17,15 @@ import numpy.typing as npt
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.cones.operators import kernels
+from perceptron_lab.core.errors import InputError, did_you_mean
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.dataset import Dataset, Distinct, chosen
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
-from perceptron_lab.errors import InputError, did_you_mean
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators import kernels
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 Source = Literal["digits", "breast-cancer", "wine", "iris"]
 

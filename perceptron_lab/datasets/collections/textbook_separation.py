@@ -9,12 +9,12 @@ import numpy as np
 from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.errors import did_you_mean
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
-from perceptron_lab.errors import did_you_mean
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 _FOLDER: Final = Path(__file__).parent / "textbook_examples"
 

@@ -27,6 +27,13 @@ from typing import NamedTuple
 
 import pooch
 
+from perceptron_lab.core.atomic_files import (
+    remove_partial_files,
+    replace_file,
+    replacing,
+    sync_folder,
+)
+from perceptron_lab.core.errors import ConfigError, DataError, MissingDataError
 from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.download.archives import ArchiveError, CappedWriter, read_members
 from perceptron_lab.datasets.download.registered_files import (
@@ -37,8 +44,6 @@ from perceptron_lab.datasets.download.registered_files import (
 )
 from perceptron_lab.datasets.download.transfer import LARGEST_FILE, TransferError, host_of, transfer
 from perceptron_lab.datasets.regular_files import read_regular, sha256_of, unreadable
-from perceptron_lab.durable_files import remove_partial_files, replace_file, replacing, sync_folder
-from perceptron_lab.errors import ConfigError, DataError, MissingDataError
 
 # A home that failed is asked again so often
 RETRIES = 1

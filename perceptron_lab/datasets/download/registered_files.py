@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
 
-from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.core.errors import ConfigError, did_you_mean
 
 _SDPLIB_COMMIT = "fa11b45c1d8c896a6abad2648d5dad46d8ecefaa"
 _SDPLIB_HOMES = (

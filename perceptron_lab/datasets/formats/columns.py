@@ -15,17 +15,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from perceptron_lab.cones.operators.row_source import RowSource
+from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.datasets.formats.number_texts import is_number
-from perceptron_lab.doubles import Doubles
-from perceptron_lab.errors import InputError, did_you_mean
-from perceptron_lab.inputs import (
+from perceptron_lab.numerics.doubles import Doubles
+from perceptron_lab.numerics.input_checks import (
     TwoClasses,
     doubles_of_rows,
     labels_of,
     plain_label,
     two_classes,
 )
-from perceptron_lab.operators.row_source import RowSource
 
 _LONGEST_COUNT: Final = 18  # Digits
 _SHOWN: Final = 10  # Names in a message

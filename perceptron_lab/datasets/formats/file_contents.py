@@ -12,6 +12,16 @@ from zipfile import ZipFile
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.cones.operators.row_source import MEMORY, LabelledRows
+from perceptron_lab.core.errors import (
+    DataError,
+    InputError,
+    MissingDataError,
+    PlabError,
+    RowError,
+    counted,
+    did_you_mean,
+)
 from perceptron_lab.datasets.formats.columns import (
     LONGEST_TEXT,
     Columns,
@@ -26,18 +36,8 @@ from perceptron_lab.datasets.formats.row_files import (
 )
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.formats.text_tables import read_text
-from perceptron_lab.doubles import LEAST_NORMAL, Doubles
-from perceptron_lab.errors import (
-    DataError,
-    InputError,
-    MissingDataError,
-    PlabError,
-    RowError,
-    counted,
-    did_you_mean,
-)
-from perceptron_lab.operators.row_source import MEMORY, LabelledRows
-from perceptron_lab.printed_numbers import of_short_decimals
+from perceptron_lab.numerics.doubles import LEAST_NORMAL, Doubles
+from perceptron_lab.numerics.printed_numbers import of_short_decimals
 
 FORMATS: Final = {
     ".dat-s": "a semidefinite program (SDPA)",

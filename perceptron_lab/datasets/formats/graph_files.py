@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.datasets.formats.sdpa_data import LARGEST_ORDER
-from perceptron_lab.doubles import LARGEST_WHOLE
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.doubles import LARGEST_WHOLE
+from perceptron_lab.systems.sdpa_data import LARGEST_ORDER
 
 
 def read_graph(path: Path, kind: str) -> sp.csr_array:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from perceptron_lab.errors import InputError, counted
-from perceptron_lab.system.conditions import (
+from perceptron_lab.core.errors import InputError, counted
+from perceptron_lab.systems.conditions import (
     Condition,
     Entries,
     bound_conditions,
     condition,
 )
-from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.systems.linear_system import LinearSystem
 
 # What is as large stands for infinity in files of linear programs (HiGHS's and others' convention)
 INFINITE = Fraction(10**20)

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.formats.linear_model import (
     LinearModel,
     ModelRow,
@@ -16,8 +17,7 @@ from perceptron_lab.datasets.formats.linear_model import (
     relaxed,
     upper_limit,
 )
-from perceptron_lab.errors import InputError
-from perceptron_lab.printed_numbers import DIGITS
+from perceptron_lab.numerics.printed_numbers import DIGITS
 
 _MANY_DIGITS: Final = re.compile(rf"(?<![\w.])(?=[\d.]{{{DIGITS + 1}}})\d*\.?\d+")
 # HiGHS ignores entries of at most this size, and says so
@@ -57,7 +57,7 @@ def _read(path: Path) -> tuple[Any, list[int], bool]:
     # Imported here: configurations that name files are checked without it.
     import highspy
 
-    from perceptron_lab.linear.quiet_highs import QuietHighs
+    from perceptron_lab.algorithms.linear.quiet_highs import QuietHighs
 
     solver: Any = QuietHighs()  # type: ignore[no-untyped-call]
     with TemporaryDirectory() as folder:

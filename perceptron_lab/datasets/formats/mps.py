@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from perceptron_lab.core.errors import InputError, counted, did_you_mean
 from perceptron_lab.datasets.formats.linear_model import (
     LinearModel,
     ModelRow,
@@ -17,7 +18,6 @@ from perceptron_lab.datasets.formats.linear_model import (
     relaxed,
     upper_limit,
 )
-from perceptron_lab.errors import InputError, counted, did_you_mean
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d{1,4})?")
 _INFINITE: Final = re.compile(r"[+-]?inf(inity)?", re.I)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import NoReturn
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 
 # Characters of one document, and of `<REUTERS attributes>`, at most
 LONGEST_TEXT = 1_000_000

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.doubles import doubles_of
-from perceptron_lab.errors import DataError, PlabError
-from perceptron_lab.operators.row_source import MEMORY, Dense, RowSource, in_order
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.cones.operators.row_source import MEMORY, Dense, RowSource, in_order
+from perceptron_lab.core.errors import DataError, PlabError
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.doubles import doubles_of
 
 
 class _FileRows(RowSource):
@@ -53,7 +53,7 @@ class NumpyRows(_FileRows):
         A matrix of real numbers in C order, shape ``(m, n)``. Single precision stays single; other
         numbers become the nearest doubles.
     memory
-        See :class:`~perceptron_lab.operators.row_source.RowSource`.
+        See :class:`~perceptron_lab.cones.operators.row_source.RowSource`.
     """
 
     def __init__(self, path: Path, memory: int = MEMORY) -> None:
@@ -120,7 +120,7 @@ class ParquetRows(_FileRows):
         (or half) precision, or integers of at most 16 bits, so are the rows; otherwise they are the
         nearest doubles.
     memory
-        See :class:`~perceptron_lab.operators.row_source.RowSource`.
+        See :class:`~perceptron_lab.cones.operators.row_source.RowSource`.
     names
         The columns that are coordinates; None for all of them.
     """

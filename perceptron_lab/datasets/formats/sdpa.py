@@ -18,18 +18,18 @@ from pathlib import Path
 
 import numpy as np
 
-from perceptron_lab.datasets.formats.sdpa_data import (
+from perceptron_lab.core.errors import DataError, InputError, MissingDataError
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.datasets.regular_files import read_regular
+from perceptron_lab.numerics.doubles import Doubles
+from perceptron_lab.numerics.printed_numbers import PrintedNumbers
+from perceptron_lab.systems.sdpa_data import (
     LARGEST_ORDER,
     SdpaData,
     entry_fault,
     first_conflict,
     shortened,
 )
-from perceptron_lab.datasets.regular_files import read_regular
-from perceptron_lab.doubles import Doubles
-from perceptron_lab.errors import DataError, InputError, MissingDataError
-from perceptron_lab.printed_numbers import PrintedNumbers
-from perceptron_lab.results import FloatArray, IntArray
 
 # Bytes; no program of more can be treated
 _LARGEST_FILE = 2**30

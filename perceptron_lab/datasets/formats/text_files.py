@@ -11,8 +11,8 @@ import zlib
 from pathlib import Path
 from typing import Final
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.formats.columns import allowed_bytes
-from perceptron_lab.errors import InputError
 
 STANDARD_INPUT: Final = Path("-")
 """The path that stands for standard input."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import IntArray
 from perceptron_lab.datasets.formats.number_texts import DECIMAL_COMMA, is_number
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import IntArray
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from perceptron_lab.core.errors import InputError, counted
 from perceptron_lab.datasets.formats.columns import (
     LONGEST_TEXT,
     Columns,
@@ -30,8 +31,7 @@ from perceptron_lab.datasets.formats.number_texts import (
 )
 from perceptron_lab.datasets.formats.text_files import text_of
 from perceptron_lab.datasets.formats.text_lines import SEPARATORS, Lines
-from perceptron_lab.errors import InputError, counted
-from perceptron_lab.printed_numbers import PrintedNumbers
+from perceptron_lab.numerics.printed_numbers import PrintedNumbers
 
 if TYPE_CHECKING:
     import pandas as pd

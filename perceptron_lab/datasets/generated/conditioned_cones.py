@@ -12,19 +12,19 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_v
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import check_instance_name, chosen
 from perceptron_lab.datasets.generated import subspaces
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 # Numbers in a generated matrix: 160 megabytes
 MOST_ENTRIES = 20_000_000

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 
 def product(left: FloatArray, right: FloatArray) -> FloatArray:

@@ -15,14 +15,14 @@ import scipy.linalg  # noqa: F401 - so that its own library is found beside nump
 from numpy.random import Generator
 from threadpoolctl import ThreadpoolController
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
 
 if TYPE_CHECKING:
-    from perceptron_lab.system import ConicSystem
+    from perceptron_lab.systems import ConicSystem
 
 
 class GeneratedDataset(Dataset):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod, sqrt
 from typing import Final, Literal
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.generated.graphs import most_planar
-from perceptron_lab.errors import InputError
 
 # Vertices of random and planar graphs, of tori, and edges of random graphs, at most
 LARGEST_GRAPH = 100_000

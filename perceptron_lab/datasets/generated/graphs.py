@@ -23,7 +23,7 @@ from math import prod
 
 import numpy as np
 
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 
 Edges = tuple[IntArray, IntArray]
 

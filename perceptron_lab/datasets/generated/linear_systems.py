@@ -11,11 +11,11 @@ from numpy.random import Generator
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 # Numbers are whole multiples of 10^-digits, at most so large before
 LARGEST = 9

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
 from perceptron_lab.datasets.dataset import chosen
 from perceptron_lab.datasets.generated import margin_families as families
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
-from perceptron_lab.goals import STRICT
-from perceptron_lab.infeasible_margin import negative_margin
-from perceptron_lab.refusals import refusing
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.infeasible_margin import negative_margin
 
 # Numbers in a generated matrix: 4 gigabytes
 MOST_ENTRIES = 500_000_000

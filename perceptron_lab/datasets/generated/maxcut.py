@@ -21,9 +21,12 @@ from pydantic import AfterValidator, model_validator
 from pydantic.dataclasses import dataclass
 from scipy import sparse
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset, Distinct
-from perceptron_lab.datasets.formats.sdpa_data import SdpaData, sha256_of_text
 from perceptron_lab.datasets.generated.generator import one_thread, seed_sequence
 from perceptron_lab.datasets.generated.graph_names import GraphName, check_order, graph_name
 from perceptron_lab.datasets.generated.graphs import (
@@ -34,10 +37,7 @@ from perceptron_lab.datasets.generated.graphs import (
     torus_edges,
 )
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import InputError
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
+from perceptron_lab.systems.sdpa_data import SdpaData, sha256_of_text
 
 # Of an entry of the data: its place, four integers, and its value
 _BYTES = 40

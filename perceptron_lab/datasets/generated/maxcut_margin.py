@@ -21,9 +21,9 @@ from numpy.linalg import norm
 from scipy import sparse
 
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
 
 ACCURACY = 1e-3
 """Relative width of the enclosure of rho."""

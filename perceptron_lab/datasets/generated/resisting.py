@@ -8,11 +8,11 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.algorithms.resisting.system import ResistingSystem
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.resisting.system import ResistingSystem
 
 
 @refusing
@@ -24,7 +24,8 @@ class Resisting(GeneratedDataset):
     violates, <a, y> <= 0, so that the rows have the margin rho in the end, whatever was asked:
     orthogonal planes, in each of which the arc of the directions left is halved by every cut. Every
     algorithm makes ``measure.forced`` mistakes at least: floor(1 / rho^2) where that is at most n,
-    else of the order of n ln(1 / rho) (:mod:`perceptron_lab.resisting.forced` has the theorem).
+    else of the order of n ln(1 / rho) (:mod:`perceptron_lab.algorithms.resisting.forced` has the
+    theorem).
 
     Algorithms that learn by cuts at their own points alone ask directly: perceptron, second-order-
     perceptron, winnow, ellipsoid, space-dilation, deterministic-rescaled-perceptron, correlation-

@@ -20,6 +20,12 @@ import numpy as np
 from pydantic import BaseModel, Field, field_validator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
+from perceptron_lab.core.atomic_files import replace_file, replacing
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated, written
 from perceptron_lab.datasets.download.fetching import cache_folder
 from perceptron_lab.datasets.formats.row_files import NumpyRows
@@ -32,13 +38,7 @@ from perceptron_lab.datasets.generated.generator import (
 from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import read_regular, sha256_of
-from perceptron_lab.durable_files import replace_file, replacing
-from perceptron_lab.errors import DataError
-from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 _HASHES: dict[tuple[Path | int, ...], str] = {}
 # Bytes of a description

@@ -11,14 +11,14 @@ from numpy.random import Generator
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
-from perceptron_lab.errors import InputError
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 _LARGEST: Final = 9  # Of the whole numbers drawn
 _DEFAULTS: dict[str, dict[str, Any]] = {

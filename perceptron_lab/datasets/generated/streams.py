@@ -8,14 +8,14 @@ import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.generated.margin_families import above_margin, random_unit
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
-from perceptron_lab.goals import STRICT
-from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 STEEPEST = 2**26
 """K + 1/K, the largest weight of the worst case, is a double up to here."""
@@ -29,7 +29,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 def worst_case_examples(steepness: int) -> tuple[FloatArray, FloatArray]:
     """Return the examples of `PerceptronNotes`, section 3.1, in the order of the notes, and signs.
 
-    Shapes ``(4, 2)`` and ``(4,)``. See :func:`perceptron_lab.online.worst_case.worst_case`.
+    Shapes ``(4, 2)`` and ``(4,)``. See
+    :func:`perceptron_lab.problems.streams.worst_case.worst_case`.
     """
     examples = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0 / steepness, 1.0]])
     return examples, np.array([1.0, 1.0, -1.0, 1.0])

@@ -29,7 +29,7 @@ from numpy.random import Generator
 
 from perceptron_lab.cones.base import Cone, Frame
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.results import FloatArray
+from perceptron_lab.core.results import FloatArray
 
 Known = Literal["centre", "margin"]
 Bools = npt.NDArray[np.bool_]

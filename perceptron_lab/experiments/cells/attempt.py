@@ -16,14 +16,14 @@ from typing import IO, Any, Final
 
 import cloudpickle
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
+from perceptron_lab.core.results import Status, Trace
 from perceptron_lab.experiments.cells import messages
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome
 from perceptron_lab.experiments.cells.operating_system import in_words, kernel_kills
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.results import Status, Trace
 
 STDERR_TAIL: Final = 2000
 """Characters of a process's output that are kept."""

@@ -23,19 +23,19 @@ import cloudpickle
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from perceptron_lab import registry
-from perceptron_lab.driver import Stop, drive
-from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.goals import Width
+from perceptron_lab.core.killable_calls import call_directly
+from perceptron_lab.core.results import Result, Status, Trace
+from perceptron_lab.estimators.learners.learning import learn
 from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
-from perceptron_lab.experiments.running.plan import Cell
-from perceptron_lab.failures import own_place
-from perceptron_lab.goals import Width
-from perceptron_lab.killable_calls import call_directly
-from perceptron_lab.learners.learning import learn
-from perceptron_lab.programs.optimiser import minimise
-from perceptron_lab.recording import Watch
-from perceptron_lab.results import Result, Status, Trace
+from perceptron_lab.experiments.configuration.plan import Cell
+from perceptron_lab.problems.optima.optimiser import minimise
+from perceptron_lab.solving.driver import Stop, drive
+from perceptron_lab.solving.failures import own_place
+from perceptron_lab.solving.recording import Watch
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
@@ -129,7 +129,7 @@ def run_cell(
     problem
         The problem, as :meth:`Cell.load` returns it.
     watch, stop
-        As in :func:`perceptron_lab.solving.solve`; a learner has no loop, and asks neither.
+        As in :func:`perceptron_lab.solving.entry.solve`; a learner has no loop, and asks neither.
     """
     if cell.variant.algorithm.kind == "learner":
         return _learn(cell, problem)

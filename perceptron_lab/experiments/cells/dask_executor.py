@@ -18,14 +18,14 @@ from typing import Any
 
 import cloudpickle
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
 from perceptron_lab.experiments.cells.operating_system import memory_of
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.storage.core_digest import CellCode
-from perceptron_lab.results import Status
+from perceptron_lab.experiments.provenance.code_digest import CellCode
 
 try:
     import distributed

@@ -17,15 +17,15 @@ from typing import Any
 
 import distributed
 
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.running.environment import environment
-from perceptron_lab.experiments.running.plan import Cell
-from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.storage.core_digest import PACKAGE, CellCode
-from perceptron_lab.results import Status
+from perceptron_lab.experiments.configuration.plan import Cell
+from perceptron_lab.experiments.provenance.code_digest import PACKAGE, CellCode
+from perceptron_lab.experiments.provenance.environment import environment
 
 
 @dataclass(frozen=True)

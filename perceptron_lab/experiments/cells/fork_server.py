@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.experiments.cells import messages, operating_system
 from perceptron_lab.experiments.cells.cell_run import Handles, run_job, thread_pools
+from perceptron_lab.numerics.compiled.kernel import load_kernels
 
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 

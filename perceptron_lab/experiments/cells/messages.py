@@ -14,7 +14,7 @@ import struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from perceptron_lab.results import Trace
+    from perceptron_lab.core.results import Trace
 
 LAUNCH, KILL = range(2)
 """Kinds of requests."""

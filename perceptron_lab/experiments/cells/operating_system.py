@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 
 try:
     import resource

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from typing import IO, Final, NamedTuple
 
-from perceptron_lab import registry
-from perceptron_lab.errors import PlabError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.cells import messages
 from perceptron_lab.experiments.cells.messages import Report
 from perceptron_lab.experiments.configuration.yaml_source import Source

@@ -10,15 +10,15 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
-from perceptron_lab.errors import PlabError
+from perceptron_lab.core.errors import PlabError
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
 from perceptron_lab.experiments.cells.messages import ENDED, STARTED, Report
 from perceptron_lab.experiments.cells.operating_system import memory_of
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.results import Status
 
 _AGAIN = (Status.CRASHED, Status.KILLED, Status.ERROR)
 _PATIENCE = 5.0  # seconds for the ends of processes that were killed

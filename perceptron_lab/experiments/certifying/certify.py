@@ -12,10 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
+from perceptron_lab.core.atomic_files import replace_file
+from perceptron_lab.core.errors import DataError, PlabError
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import DataError, PlabError
+from perceptron_lab.estimators.learners.learning import Learner
 from perceptron_lab.exact.conditions import condition_claims
 from perceptron_lab.exact.readings import Reading, of_conditions
 from perceptron_lab.exact.vipr import vipr_text
@@ -46,10 +48,8 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     is_verdict,
     verdict_with_data,
 )
-from perceptron_lab.failures import kept, log, sentence
-from perceptron_lab.learners.learning import Learner
-from perceptron_lab.linear.proofs import PROOF, LinearProof
-from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.solving.failures import kept, log, sentence
+from perceptron_lab.systems.linear_system import LinearSystem
 
 FORMAT, VERSION = "plab-certificate", 2
 # Claims that prove a status

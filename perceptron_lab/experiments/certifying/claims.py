@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.exact.compiled_checker import compiled_checker
 from perceptron_lab.exact.dual_points import objective_at_least_by_cuts
 from perceptron_lab.exact.optima import objective_at_least, objective_at_most
@@ -19,13 +22,10 @@ from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, margi
 from perceptron_lab.exact.whole_numbers import exactly, written
 from perceptron_lab.experiments.certifying.dual_blocks import dual_blocks
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
-from perceptron_lab.maxcut.program import MaxCutProgram
-from perceptron_lab.maxcut.upper_bound import proved_upper
-from perceptron_lab.operators.classes import Classes
-from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.programs.proofs import VECTORS
-from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+from perceptron_lab.problems.optima.maxcut.upper_bound import proved_upper
+from perceptron_lab.problems.optima.proofs import VECTORS
+from perceptron_lab.systems import ConicSystem
 
 # A bound may be weaker by this part of itself than the one proved in floating point: as for
 # ``plab verify``, or by what rounds off a dual point

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.dual_points import DualBlock
-from perceptron_lab.programs.faces import Face, restricted
-from perceptron_lab.programs.levels import at_level, unit_exponent
-from perceptron_lab.programs.proofs import DUAL, FACE, FACE_BLOCK, LEVEL
-from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.problems.optima.faces import Face, restricted
+from perceptron_lab.problems.optima.levels import at_level, unit_exponent
+from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, LEVEL
+from perceptron_lab.systems import ConicSystem
 
 
 def dual_blocks(

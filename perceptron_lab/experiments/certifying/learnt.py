@@ -8,10 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Problem, Task
-from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.ellipsoids.hard.separation_proof import ELLIPSOID, WEIGHTS
-from perceptron_lab.errors import DataError
+from perceptron_lab.estimators.learners.learning import Learner
+from perceptron_lab.estimators.learners.registered.ellipsoid_separation import EllipsoidSeparation
+from perceptron_lab.estimators.learners.registered.online_perceptrons import OnlineLearner
+from perceptron_lab.estimators.learners.registered.separation_verdict import ProvedSeparation
 from perceptron_lab.exact.ellipsoid_ratio import (
     ratio_at_least,
     ratio_unbounded,
@@ -25,13 +29,9 @@ from perceptron_lab.experiments.certifying.claims import Answer, Exact, exact_cl
 from perceptron_lab.experiments.certifying.verdicts import on_task
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import TOLERANCE
-from perceptron_lab.learners.learning import Learner
-from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.learners.registered.online_perceptrons import OnlineLearner
-from perceptron_lab.learners.registered.separation_verdict import ProvedSeparation
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.operators.gram import Gram
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.problems.ellipsoids.hard.separation_proof import ELLIPSOID, WEIGHTS
 
 # Products of entries of examples that are written down for a separation ratio at most
 MOST_PRODUCTS = 10_000_000

@@ -7,15 +7,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download.fetching import fetch
 from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.datasets.formats.columns import Columns, Contents
 from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import DataError
 from perceptron_lab.exact.readings import Reading, of_contents, of_sdpa, of_system, of_table
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.operators.gram import Gram
 
 
 def reading_of(certificate: Certificate, problem: Problem, base: Path | None) -> Reading:

@@ -1,9 +1,9 @@
 """Exact claims of verdicts on two classes: which rows are separated, and which overlap.
 
-A verdict rests on a strictly complementary pair (:mod:`perceptron_lab.verdicts.pairs`): a direction
-that is positive on the separated rows and 0 on the others, and positive weights of the others with
-sum_i w_i a_i = 0. Both are whole numbers already. The class of a coefficient is that of the signs
-that it takes on the members of the cone.
+A verdict rests on a strictly complementary pair (:mod:`perceptron_lab.problems.separation.pairs`):
+a direction that is positive on the separated rows and 0 on the others, and positive weights of the
+others with sum_i w_i a_i = 0. Both are whole numbers already. The class of a coefficient is that of
+the signs that it takes on the members of the cone.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.datasets.collections.problem_files import read_problem
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.file_contents import read_contents
-from perceptron_lab.datasets.formats.problem_files import read_problem
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.errors import DataError
 from perceptron_lab.exact.coefficient_signs import sign_claims
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.readings import Reading, of_contents, of_rows, of_system, of_table
 from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
 from perceptron_lab.experiments.certifying.claims import Exact, accepted
 from perceptron_lab.experiments.verification.separation_verdicts import proved_on_file
-from perceptron_lab.results import FloatArray
-from perceptron_lab.verdicts.kept_proofs import proved_anew
-from perceptron_lab.verdicts.labelled import constant_places, labelled
-from perceptron_lab.verdicts.saved_verdicts import SavedVerdict
-from perceptron_lab.verdicts.verdict import COMPLETE, SeparationVerdict
+from perceptron_lab.problems.separation.kept_proofs import proved_anew
+from perceptron_lab.problems.separation.labelled import constant_places, labelled
+from perceptron_lab.problems.separation.saved_verdicts import SavedVerdict
+from perceptron_lab.problems.separation.verdict import COMPLETE, SeparationVerdict
 
 
 def partition_claim(found: SeparationVerdict) -> Claim | None:

@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, did_you_mean
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]

@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError, PlabError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, PlabError
+from perceptron_lab.core.records import fault_of
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault
 from perceptron_lab.experiments.configuration.validation import faults_of, unknown_key, validated
-from perceptron_lab.records import fault_of
 
 _LIMITS = {
     "minimum": ">= {:g}",
@@ -72,7 +72,7 @@ class Component:
         """Whether it asks separation oracles; learners and some algorithms do not."""
         # numpy, which `plab list` leaves out
         from perceptron_lab.algorithms.base import Algorithm
-        from perceptron_lab.programs.optimiser import Optimiser
+        from perceptron_lab.problems.optima.optimiser import Optimiser
 
         return isinstance(self.record, Algorithm | Optimiser) and self.record.uses_oracle
 

@@ -18,9 +18,9 @@ from pydantic import (
     TypeAdapter,
 )
 
-from perceptron_lab import registry
-from perceptron_lab.errors import did_you_mean
-from perceptron_lab.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper, Width
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import did_you_mean
+from perceptron_lab.core.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper, Width
 
 _GOAL_WORDS = ("decide", "budget")
 _GOAL_RECORDS: dict[str, Any] = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 
 Crumbs = tuple[str | int, ...]
 """The way to a value: keys of mappings and indices of lists, as in ``problems.0.instances.1``."""

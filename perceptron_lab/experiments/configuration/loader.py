@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import find_config
 from perceptron_lab.experiments.configuration.config import (
     KNOWN_KEYS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, shortened
 from perceptron_lab.experiments.configuration.yaml_source import MOST_LEVELS, Source
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from perceptron_lab.errors import did_you_mean
+from perceptron_lab.core.errors import did_you_mean
 from perceptron_lab.experiments.configuration.config import CurvesEntry, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import Fault
+from perceptron_lab.experiments.configuration.rows import COLUMNS, ORACLE, PREFIXES, Kind
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
-from perceptron_lab.experiments.storage.rows import COLUMNS, ORACLE, PREFIXES, Kind
 
 _LATER = (ORACLE, PREFIXES[-1])
 

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from perceptron_lab.errors import did_you_mean
+from perceptron_lab.core.errors import did_you_mean
+from perceptron_lab.core.refusals import allowed_values
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, received, shortened
-from perceptron_lab.refusals import allowed_values
 
 Record = TypeVar("Record")
 

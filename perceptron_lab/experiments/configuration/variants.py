@@ -14,12 +14,12 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from perceptron_lab import registry
-from perceptron_lab.errors import PlabError, did_you_mean
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import PlabError, did_you_mean
+from perceptron_lab.core.goals import Goal, Width
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, received
-from perceptron_lab.goals import Goal, Width
 
 MOST_COMBINATIONS = 10_000
 """The largest sweep of one entry."""

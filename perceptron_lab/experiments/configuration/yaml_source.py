@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.faults import (
     Crumbs,
     Fault,

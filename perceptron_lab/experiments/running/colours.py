@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from perceptron_lab.results import PROVED, Status
+from perceptron_lab.core.results import PROVED, Status
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.running.status import State

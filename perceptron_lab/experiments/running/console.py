@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from perceptron_lab.visible_text import visible
+from perceptron_lab.core.visible_text import visible
 
 
 class VisibleConsole(Console):

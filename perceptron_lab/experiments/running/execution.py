@@ -10,13 +10,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.cells.cell_run import Job, Outcome
+    from perceptron_lab.experiments.cells.progress import Progress
     from perceptron_lab.experiments.configuration.config import ProcessLimits
-    from perceptron_lab.experiments.running.progress import Progress
 
 Executor = Literal["processes", "dask"]
 """Where cells run: on this machine, or on the workers of a dask cluster."""

@@ -6,7 +6,7 @@ import re
 import stat
 from pathlib import Path
 
-from perceptron_lab.errors import ConfigError, DataError, did_you_mean
+from perceptron_lab.core.errors import ConfigError, DataError, did_you_mean
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.faults import shortened
 from perceptron_lab.experiments.storage import schema

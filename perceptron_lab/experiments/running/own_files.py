@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from perceptron_lab.errors import MissingDataError, PlabError
+from perceptron_lab.core.errors import MissingDataError, PlabError
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault
 from perceptron_lab.experiments.configuration.loader import Experiment
-from perceptron_lab.experiments.running.plan import Cell, Loaded, canonical, plan, untaught
+from perceptron_lab.experiments.configuration.plan import Cell, Loaded, canonical, plan, untaught
 
 LARGEST: Final = 20_000_000
 """Bytes up to which a check reads a file."""

@@ -16,13 +16,13 @@ from rich.progress import Progress as Bar
 from rich.table import Column
 from rich.text import Text
 
-from perceptron_lab.errors import counted
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.results import Status
+from perceptron_lab.experiments.cells.progress import Progress
+from perceptron_lab.experiments.configuration.plan import Cell
 from perceptron_lab.experiments.running.colours import colour_of
 from perceptron_lab.experiments.running.console import VisibleConsole
-from perceptron_lab.experiments.running.plan import Cell
-from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.remaining import remaining
-from perceptron_lab.results import Status
 
 
 class ProgressLines(Progress):

@@ -10,24 +10,30 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.core.goals import Goal, Width
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
-from perceptron_lab.experiments.running.environment import environment
+from perceptron_lab.experiments.configuration.plan import (
+    Cell,
+    Loaded,
+    load_problems,
+    plan,
+    untaught,
+)
+from perceptron_lab.experiments.configuration.rows import Row, Run, parsed, rendered, row_of
+from perceptron_lab.experiments.provenance.code_digest import CellCode
+from perceptron_lab.experiments.provenance.environment import environment
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.interrupts import Interrupts
 from perceptron_lab.experiments.running.output_folder import output_folder
-from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan, untaught
-from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reader import shown
 from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
-from perceptron_lab.experiments.storage.rows import Row, Run, parsed, rendered, row_of
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned
-from perceptron_lab.goals import Goal, Width
-from perceptron_lab.results import Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,7 +255,8 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
     Parameters
     ----------
     cell, name
-        The cell, and what :meth:`~perceptron_lab.experiments.running.plan.Cell.identify` calls it.
+        The cell, and what :meth:`~perceptron_lab.experiments.configuration.plan.Cell.identify`
+        calls it.
     problem
         Its problem.
     outcome

@@ -14,16 +14,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError, counted
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, counted
 from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
+from perceptron_lab.experiments.configuration.plan import plan
+from perceptron_lab.experiments.provenance.code_digest import CellCode, components_of
 from perceptron_lab.experiments.running.output_folder import results_named
-from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.running.remaining import Remaining, remaining
 from perceptron_lab.experiments.storage import schema
-from perceptron_lab.experiments.storage.core_digest import CellCode, components_of
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.reuse import Decision, judge
 from perceptron_lab.experiments.storage.store_lock import holder

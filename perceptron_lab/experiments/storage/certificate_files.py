@@ -27,18 +27,18 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import BROKEN, NOT_RECORDED, DataError, MissingDataError
+from perceptron_lab.core.atomic_files import replace_file
+from perceptron_lab.core.errors import BROKEN, NOT_RECORDED, DataError, MissingDataError
+from perceptron_lab.core.results import Bound, FloatArray, Result, Status
+from perceptron_lab.core.saved_answers.fields import Contents, joined
+from perceptron_lab.core.saved_answers.kinds import cell_fields, kind_of, result_fields
+from perceptron_lab.core.saved_answers.texts import mapping_in
+from perceptron_lab.experiments.configuration.plan import digest
+from perceptron_lab.experiments.configuration.rows import as_json
 from perceptron_lab.experiments.configuration.variants import SELECTORS
-from perceptron_lab.experiments.running.plan import digest
-from perceptron_lab.experiments.running.privacy import portable, resolved
-from perceptron_lab.experiments.storage.rows import as_json
+from perceptron_lab.experiments.provenance.privacy import portable, resolved
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
 from perceptron_lab.experiments.storage.traces import packed, unpacked
-from perceptron_lab.results import Bound, FloatArray, Result, Status
-from perceptron_lab.saved_answers.fields import Contents, joined
-from perceptron_lab.saved_answers.kinds import cell_fields, kind_of, result_fields
-from perceptron_lab.saved_answers.texts import mapping_in
 
 FOLDER: Final = "certificates"
 FORMAT: Final = 1
@@ -66,7 +66,7 @@ class Certificate:
     cell
         Its name.
     status, proved, margin_lower, margin_upper, message, certificate, bound, point, weights
-        As in :class:`~perceptron_lab.results.Result`.
+        As in :class:`~perceptron_lab.core.results.Result`.
     counts
         Updates, queries, iterations, products.
     sha256

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from perceptron_lab.durable_files import replace_file
+from perceptron_lab.core.atomic_files import replace_file
+from perceptron_lab.core.visible_text import visible
+from perceptron_lab.experiments.configuration.rows import PARAMETERS, Row, rendered
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import PARAMETERS, Row, rendered
 from perceptron_lab.experiments.storage.store_lock import holder
-from perceptron_lab.visible_text import visible
 
 RUNS: Final = "runs.csv"
 

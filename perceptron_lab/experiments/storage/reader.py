@@ -13,17 +13,18 @@ from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
-from perceptron_lab import registry
-from perceptron_lab.errors import DataError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Bound, Trace
 from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import refuse
+from perceptron_lab.experiments.configuration.rows import Row, ordered, parameter_columns
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.provenance.code_digest import shown_digest
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
-from perceptron_lab.experiments.storage.core_digest import shown_digest
-from perceptron_lab.experiments.storage.rows import Row, ordered, parameter_columns
 from perceptron_lab.experiments.storage.stored import (
     Planned,
     Stored,
@@ -33,7 +34,6 @@ from perceptron_lab.experiments.storage.stored import (
     stored_of,
 )
 from perceptron_lab.experiments.storage.traces import decoded_lists, decoded_trace
-from perceptron_lab.results import Bound, Trace
 
 _RUN: Final = ", ".join((*schema.COLUMNS["run"], "checksum"))
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from perceptron_lab.errors import counted
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.storage.core_digest import is_of_whole_package, shown_digest
+from perceptron_lab.experiments.provenance.code_digest import is_of_whole_package, shown_digest
 from perceptron_lab.experiments.storage.stored import Planned, Stored
-from perceptron_lab.goals import Budget
-from perceptron_lab.results import Status
 
 
 class Decision(StrEnum):

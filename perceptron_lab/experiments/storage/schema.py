@@ -47,7 +47,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.experiments.storage.stored import Planned, Stored, declaration_of, names_of
 
 NAME: Final = "runs.sqlite"

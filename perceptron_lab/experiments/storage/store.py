@@ -20,10 +20,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from perceptron_lab.durable_files import remove_partial_files, sync_folder
-from perceptron_lab.errors import StoreError, counted
+from perceptron_lab.core.atomic_files import remove_partial_files, sync_folder
+from perceptron_lab.core.errors import StoreError, counted
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.running.privacy import portable
+from perceptron_lab.experiments.configuration.rows import Row, as_json
+from perceptron_lab.experiments.provenance.privacy import portable
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import (
     FOLDER,
@@ -33,11 +35,9 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
-from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.storage.store_lock import StoreLock, unwritable
 from perceptron_lab.experiments.storage.stored import Planned, Stored, checksum, encoded, sha256_of
 from perceptron_lab.experiments.storage.traces import encoded_trace
-from perceptron_lab.results import Status
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.cells.cell_run import Outcome

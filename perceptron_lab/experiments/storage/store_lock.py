@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 
 NAME: Final = ".lock"
 UNKNOWN: Final = 0

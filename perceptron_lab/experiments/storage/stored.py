@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_type_hints
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Bound, Status
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.storage.rows import Row, as_json
-from perceptron_lab.goals import Budget
-from perceptron_lab.results import Bound, Status
+from perceptron_lab.experiments.configuration.rows import Row, as_json
 
 if TYPE_CHECKING:
-    from perceptron_lab.experiments.running.plan import Cell
+    from perceptron_lab.experiments.configuration.plan import Cell
 
 Record = TypeVar("Record")
 

@@ -13,8 +13,8 @@ from zipfile import ZipFile
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.errors import BROKEN, DataError
-from perceptron_lab.results import Trace
+from perceptron_lab.core.errors import BROKEN, DataError
+from perceptron_lab.core.results import Trace
 
 _KINDS: Final[dict[str, type]] = {
     "updates": np.int64,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from perceptron_lab import registry
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.datasets.confinement import GENERATED, confined
-from perceptron_lab.errors import DataError, MissingDataError, PlabError
+from perceptron_lab.experiments.configuration.plan import canonical
 from perceptron_lab.experiments.configuration.validation import validated
-from perceptron_lab.experiments.running.plan import canonical
 from perceptron_lab.experiments.storage.certificate_files import Certificate, read_certificate
 from perceptron_lab.experiments.verification.own_data import (
     ChangedDataError,
@@ -21,7 +21,7 @@ from perceptron_lab.experiments.verification.own_data import (
     file_in,
     require_unrecorded,
 )
-from perceptron_lab.failures import own_error
+from perceptron_lab.solving.failures import own_error
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.goal_proofs import Proved
+from perceptron_lab.core.goals import Goal, MarginUpper, goal_of
+from perceptron_lab.core.results import PROVED, Status
+from perceptron_lab.experiments.configuration.rows import as_json
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.experiments.storage.stored import Stored
-from perceptron_lab.goal_proofs import Proved
-from perceptron_lab.goals import Goal, MarginUpper, goal_of
-from perceptron_lab.results import PROVED, Status
 
 _MEASURE: Final = "measure."
 OPTIMUM: Final = ("optimum_lower", "optimum_upper")

@@ -10,12 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.verification.claims import Claims
-from perceptron_lab.experiments.verification.finding import Finding
-from perceptron_lab.linear.deciding import Decision
-from perceptron_lab.linear.linear_result import NO_BOUND, certificate_of, message
-from perceptron_lab.linear.proofs import (
+from perceptron_lab.algorithms.linear.deciding import Decision
+from perceptron_lab.algorithms.linear.linear_result import NO_BOUND, certificate_of, message
+from perceptron_lab.algorithms.linear.proofs import (
     PROOF,
     LinearProof,
     admissible,
@@ -25,12 +22,15 @@ from perceptron_lab.linear.proofs import (
     irreducible,
     tight_at,
 )
-from perceptron_lab.linear.proofs import faults as proof_faults
+from perceptron_lab.algorithms.linear.proofs import faults as proof_faults
+from perceptron_lab.core.results import PROVED, FloatArray, Status
+from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.finding import Finding
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.results import PROVED, FloatArray, Status
-from perceptron_lab.saved_answers.checks import Check
-from perceptron_lab.system.conditions import over_common
-from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.systems.conditions import over_common
+from perceptron_lab.systems.linear_system import LinearSystem
 
 _STATEMENTS = PROVED - {Status.UNBOUNDED}
 

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from perceptron_lab.core.errors import NOT_RECORDED, ConfigError, DataError, MissingDataError
 from perceptron_lab.datasets.collections.files import stem_of
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.regular_files import sha256_of
-from perceptron_lab.errors import NOT_RECORDED, ConfigError, DataError, MissingDataError
 
 MEND = "if the data have moved, name the folder that they are in: --base DIR"
 

@@ -2,7 +2,7 @@
 
 Nothing here knows how the answer was found: the proofs are those of
 :mod:`perceptron_lab.certificates`, and for separations by ellipsoids those of
-:mod:`perceptron_lab.ellipsoids.hard.separation_proof`.
+:mod:`perceptron_lab.problems.ellipsoids.hard.separation_proof`.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import Any, Final
 
 import numpy as np
 
-from perceptron_lab.claims import UNPROVED
+from perceptron_lab.algorithms.resisting.system import COUNTED
+from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.results import PROVED, Bound, FloatArray, Status
+from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Kind
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import DataError
+from perceptron_lab.estimators.learners.learning import NO_BOUND as LEARNT_BOUND
+from perceptron_lab.estimators.learners.learning import Learner, prove
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.experiments.verification.finding import Finding
 from perceptron_lab.experiments.verification.linear_answers import prove_linear
 from perceptron_lab.experiments.verification.stated_fields import ReadArrays, stated
-from perceptron_lab.learners.learning import NO_BOUND as LEARNT_BOUND
-from perceptron_lab.learners.learning import Learner, prove
-from perceptron_lab.outward import text_above, text_below
-from perceptron_lab.programs.proofs import NO_BOUND as OPTIMUM_BOUND
-from perceptron_lab.programs.proofs import VECTORS, cut_again, proved_again
-from perceptron_lab.resisting.system import COUNTED
-from perceptron_lab.results import PROVED, Bound, FloatArray, Status
-from perceptron_lab.roundoff import UNIT_ROUNDOFF
-from perceptron_lab.saved_answers.checks import Check
-from perceptron_lab.saved_answers.fields import Kind
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
+from perceptron_lab.problems.optima.proofs import NO_BOUND as OPTIMUM_BOUND
+from perceptron_lab.problems.optima.proofs import VECTORS, cut_again, proved_again
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.linear_system import LinearSystem
 
 # The statements about the data that an algorithm's row may make.
 _STATEMENTS: Final = PROVED - {Status.UNBOUNDED}

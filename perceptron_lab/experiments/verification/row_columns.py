@@ -6,15 +6,15 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
+from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Contents, Kind
+from perceptron_lab.core.saved_answers.kinds import row_fields
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.verification.claims import OPTIMUM
-from perceptron_lab.results import Status
-from perceptron_lab.saved_answers.checks import Check
-from perceptron_lab.saved_answers.fields import Contents, Kind
-from perceptron_lab.saved_answers.kinds import row_fields
 
 _COUNTS: Final = ("updates", "queries", "iterations", "products")
 # Fields of a certificate that are columns of its row as well

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from perceptron_lab.core.errors import BROKEN, ConfigError, DataError, MissingDataError, PlabError
+from perceptron_lab.core.saved_answers.checks import Check
 from perceptron_lab.datasets.formats.columns import Columns
-from perceptron_lab.errors import BROKEN, ConfigError, DataError, MissingDataError, PlabError
-from perceptron_lab.experiments.running.privacy import resolved
+from perceptron_lab.experiments.provenance.privacy import resolved
 from perceptron_lab.experiments.verdict_answers import labelled_file
 from perceptron_lab.experiments.verification.own_data import (
     MEND,
@@ -22,10 +23,9 @@ from perceptron_lab.experiments.verification.own_data import (
     require_unrecorded,
 )
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.saved_answers.checks import Check
-from perceptron_lab.verdicts.kept_proofs import ProofError
-from perceptron_lab.verdicts.saved_verdicts import SavedVerdict, read_verdict
-from perceptron_lab.verdicts.verdict import UNDECIDED, SeparationVerdict
+from perceptron_lab.problems.separation.kept_proofs import ProofError
+from perceptron_lab.problems.separation.saved_verdicts import SavedVerdict, read_verdict
+from perceptron_lab.problems.separation.verdict import UNDECIDED, SeparationVerdict
 
 LABEL = "separation"
 """In the place of a method's label."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.saved_answers.checks import Check
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.finding import Finding
-from perceptron_lab.results import FloatArray
-from perceptron_lab.saved_answers.checks import Check
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.systems import ConicSystem
 
 _NUMBER: Final = re.compile(r"[0-9][0-9.]*(?:e[+-]?[0-9]+)?")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.figure_6_1.sequences import optimisers_among
 from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.optima.tables import WIDTH, known_or_none, optima_of
+from perceptron_lab.reporting.papers.thesis.figure_6_1.sequences import optimisers_among
 from perceptron_lab.reporting.printing import drawing
 
 _LEAST = 1e-16

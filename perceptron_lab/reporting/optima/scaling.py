@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.generated.graph_names import GraphName, graph_name
-from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.figure_6_1.sequences import optimisers_among
 from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.papers.thesis.figure_6_1.sequences import optimisers_among
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound

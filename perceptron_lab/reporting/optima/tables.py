@@ -6,19 +6,19 @@ from typing import Any
 
 import pandas as pd
 
-from perceptron_lab.claims import UNPROVED
-from perceptron_lab.experiments.storage.rows import reals
-from perceptron_lab.outward import text_above, text_below
-from perceptron_lab.registry import names
+from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.registry import names
+from perceptron_lab.core.results import Status
+from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.figure_6_1.sequences import optimisers_among
 from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.optima.listed import sdplib_optima
+from perceptron_lab.reporting.papers.thesis.figure_6_1.sequences import optimisers_among
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import NOTHING, upper_bound
 from perceptron_lab.reporting.summary import ending
-from perceptron_lab.results import Status
 
 LOWER, UPPER, WIDTH = "optimum_lower", "optimum_upper", "optimum_width"
 _ERRORS = tuple(f"measure.{UNPROVED}dimacs_{number}" for number in range(1, 7))

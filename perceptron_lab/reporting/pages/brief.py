@@ -10,12 +10,11 @@ from typing import Any
 
 import yaml
 
-from perceptron_lab import registry
-from perceptron_lab.errors import PlabError
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
-from perceptron_lab.failures import own_fault
 from perceptron_lab.reporting.pages.cells import value_text
 from perceptron_lab.reporting.pages.courses import line_of
 from perceptron_lab.reporting.pages.figures import described, drawn
@@ -32,6 +31,7 @@ from perceptron_lab.reporting.ratios import (
 )
 from perceptron_lab.reporting.report import DEFAULT_TABLE, figure_asked, table
 from perceptron_lab.reporting.summary import ending
+from perceptron_lab.solving.failures import own_fault
 
 METHOD = (
     "Geometric means of ratios, paired by problem and seed, and in brackets their 95 % confidence "

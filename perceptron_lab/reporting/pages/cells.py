@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from perceptron_lab.experiments.storage.core_digest import shown_digest
-from perceptron_lab.experiments.storage.rows import COLUMNS, Kind
-from perceptron_lab.outward import bracket_text, text_above, text_below
+from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
+from perceptron_lab.experiments.configuration.rows import COLUMNS, Kind
+from perceptron_lab.experiments.provenance.code_digest import shown_digest
 from perceptron_lab.reporting.pages.courses import line_of
 from perceptron_lab.reporting.pages.markup import Head, table_markup
 from perceptron_lab.reporting.pages.places import placeless, without_places

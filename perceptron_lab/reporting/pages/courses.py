@@ -47,7 +47,7 @@ def course_of(
     """Return the margin of a run's point along its updates, or else the bound by its weights.
 
     None where neither is known at two records. The lists are those of a trace, see
-    :class:`~perceptron_lab.results.Trace`.
+    :class:`~perceptron_lab.core.results.Trace`.
     """
     for name, values in (("margin", margin), ("bound", upper)):
         known = [(at, one) for at, one in zip(updates, values, strict=True) if math.isfinite(one)]

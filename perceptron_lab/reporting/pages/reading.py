@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, shown
-from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.pages.courses import Course, course_of

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from perceptron_lab.errors import counted
-from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.results import Status
 from perceptron_lab.reporting.pages.reading import Experiment
 from perceptron_lab.reporting.printing.typesetting import plain, seconds
 from perceptron_lab.reporting.ratios import Interval, Ratio, answered
 from perceptron_lab.reporting.summary import CLAIMS, ending
-from perceptron_lab.results import Status
 
 _FEW = 4
 """Labels up to this number have a sentence each."""

@@ -16,12 +16,13 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from perceptron_lab import __version__
-from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import StoreError, counted
+from perceptron_lab.core.atomic_files import replace_file
+from perceptron_lab.core.errors import StoreError, counted
+from perceptron_lab.core.visible_text import visible
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.provenance.code_digest import PACKAGE
 from perceptron_lab.experiments.running.runner import RESULTS
 from perceptron_lab.experiments.storage import schema
-from perceptron_lab.experiments.storage.core_digest import PACKAGE
 from perceptron_lab.reporting.pages.brief import (
     GUARANTEES,
     METHOD,
@@ -37,7 +38,6 @@ from perceptron_lab.reporting.pages.reading import Experiment, read_experiment
 from perceptron_lab.reporting.processes import in_order
 from perceptron_lab.reporting.ratios import answered
 from perceptron_lab.reporting.report import Target, experiments_asked, sizes_of
-from perceptron_lab.visible_text import visible
 
 NAME: Final = "index.html"
 """Of every page."""

@@ -8,15 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from perceptron_lab.claims import UNPROVED
-from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
+from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.summary import ending
-from perceptron_lab.results import Status
 
 _ERRORS = tuple(f"measure.{UNPROVED}dimacs_{number}" for number in range(1, 7))
 _SIZE = f"measure.{UNPROVED}size"

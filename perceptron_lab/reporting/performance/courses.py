@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from perceptron_lab.goals import MarginUpper
+from perceptron_lab.core.goals import MarginUpper
+from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.performance.curves import (
     Course,
@@ -27,7 +28,6 @@ from perceptron_lab.reporting.performance.spread import draw_spread
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import Summary, summaries
-from perceptron_lab.results import FloatArray, Trace
 
 MOST_PROBLEMS = 8
 """The most problems that are drawn: a page holds no more pairs of panels."""

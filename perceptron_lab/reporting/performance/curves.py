@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from perceptron_lab.results import FloatArray, Trace
+from perceptron_lab.core.results import FloatArray, Trace
 
 MOST_PLACES = 200
 """The most places of a curve; more would not be seen."""

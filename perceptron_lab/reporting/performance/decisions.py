@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from perceptron_lab.algorithms.linear.words import FEASIBLE, INFEASIBLE
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
-from perceptron_lab.errors import DataError
-from perceptron_lab.linear.words import FEASIBLE, INFEASIBLE
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing.columns import cells, counts, medians
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, summaries
-from perceptron_lab.results import Status
 
 _DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from perceptron_lab.core.results import Status
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import counts, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import ending
-from perceptron_lab.results import Status
 
 _DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
 _FAMILY = re.compile(r"[A-Za-z]*")

@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from perceptron_lab.errors import DataError
-from perceptron_lab.outward import text_below
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.outward_rounding import text_below
+from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import typesetting
@@ -18,7 +19,6 @@ from perceptron_lab.reporting.printing.columns import cells, in_bold, medians, n
 from perceptron_lab.reporting.printing.columns import seconds as seconds_column
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, summaries
-from perceptron_lab.results import FloatArray, Trace
 
 MARKS: Final = (0.9, 0.99, 0.999)
 """The shares to which the table has the time."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.performance.profiles import Profile, profiles
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.results import FloatArray
 
 # About so many rises of a curve have a marker
 _MARKS = 8

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import CLAIMS, endings
-from perceptron_lab.results import FloatArray, Status
 
 FACTORS = (1, 2, 10, 100)
 """The factors that have a column."""

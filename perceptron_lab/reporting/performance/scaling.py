@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from matplotlib.figure import Figure
 
-from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.storage.rows import as_json
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.experiments.configuration.rows import as_json
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing

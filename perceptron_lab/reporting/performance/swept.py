@@ -10,14 +10,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perceptron_lab.errors import DataError, did_you_mean
+from perceptron_lab.core.errors import DataError, did_you_mean
+from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.experiments.configuration.config import Curves
-from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import PARAMETER, Evidence
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import CLAIMS
-from perceptron_lab.results import FloatArray, Status
 
 # Positive numbers that spread by this factor have a logarithmic axis
 _WIDE = 20.0

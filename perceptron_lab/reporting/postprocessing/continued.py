@@ -8,18 +8,18 @@ from typing import Any, Final
 
 import pandas as pd
 
-from perceptron_lab import registry
-from perceptron_lab.claims import UNPROVED
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.components import Component
-from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Method, Outline
-from perceptron_lab.reporting.rescaling.conditioned import conditioned_problems
+from perceptron_lab.reporting.papers.thesis.rescaling.conditioned import conditioned_problems
 from perceptron_lab.reporting.summary import Summary, summaries
-from perceptron_lab.results import Status
 
 CONTINUED: Final = "postprocessed"
 _NUMBERS: Final = range(1, 7)

@@ -16,9 +16,9 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
+from perceptron_lab.core.visible_text import visible
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.drawing import STYLE
-from perceptron_lab.visible_text import visible
 
 _DPI = 300.0
 _PRINT: dict[str, Callable[[Figure], Callable[..., None]]] = {

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.visible_text import visible
 from perceptron_lab.reporting.printing.columns import Column
 from perceptron_lab.reporting.printing.typesetting import escape, plain
-from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from math import floor, isinf, log10
 
-from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.core.outward_rounding import text_above, text_below
 
 NOTHING = "--"
 DAGGER = r"$^{\dagger}$"

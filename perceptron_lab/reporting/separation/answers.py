@@ -7,13 +7,13 @@ from typing import Final
 
 import pandas as pd
 
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, TextbookSeparation
 from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
-from perceptron_lab.errors import DataError
-from perceptron_lab.learners.sayings import SEPARATION_SAID, said_in
+from perceptron_lab.estimators.learners.sayings import SEPARATION_SAID, said_in
+from perceptron_lab.problems.separation.verdict import COMPLETE, OVERLAP, QUASI
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline
-from perceptron_lab.verdicts.verdict import COMPLETE, OVERLAP, QUASI
 
 PROVING: Final = "separation-verdict"
 ASKED: Final = (PROVING, "konis-program", "newton-steps", "logistic-regression")

@@ -10,13 +10,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.problems.separation.coefficients import (
+    CLASSES,
+    FINITE,
+    MINUS,
+    PLUS,
+    UNDETERMINED,
+)
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.separation.answers import proving_label
-from perceptron_lab.results import FloatArray
-from perceptron_lab.verdicts.coefficients import CLASSES, FINITE, MINUS, PLUS, UNDETERMINED
 
 MOST_PANELS: Final = 6
 MOST_COEFFICIENTS: Final = 12

@@ -7,8 +7,8 @@ from typing import Final
 
 import pandas as pd
 
-from perceptron_lab.experiments.storage.rows import reals
-from perceptron_lab.learners.sayings import SEPARATION_SAID
+from perceptron_lab.estimators.learners.sayings import SEPARATION_SAID
+from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.printing import typesetting

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.experiments.running.plan import Cell
-from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.cells.progress import Progress
+from perceptron_lab.experiments.configuration.plan import Cell
 from tests.experiments.processes import alive
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from perceptron_lab.cli.main import main
+from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.cells import server_handle
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.yaml_source import parse
-from perceptron_lab.registry import register
 
 # What the tests of commands stand in for.
 started_ahead = server_handle.started_ahead
@@ -58,10 +58,13 @@ def test_it_loads_what_is_named(made: list[Recorded]) -> None:
     assert made == [server]
     assert server is not None
     assert server.has_loaded(
-        ["perceptron_lab.peers.scipy_solvers", "perceptron_lab.datasets.generated.margin_sets"]
+        [
+            "perceptron_lab.algorithms.external.scipy_solvers",
+            "perceptron_lab.datasets.generated.margin_sets",
+        ]
     )
-    assert server.has_loaded(["perceptron_lab.oracles.orthant"])  # any server has
-    assert not server.has_loaded(["perceptron_lab.peers.svc"])
+    assert server.has_loaded(["perceptron_lab.cones.oracles.orthant"])  # any server has
+    assert not server.has_loaded(["perceptron_lab.algorithms.external.svc"])
     assert not server.has_loaded(["perceptron_lab.algorithms"])
 
 
@@ -89,7 +92,7 @@ def test_the_module_of_a_class_of_ones_own(made: list[Recorded], own_registratio
 def test_what_means_nothing_is_for_others_to_refuse(text: str, made: list[Recorded]) -> None:
     server = started_ahead([parse("small.yaml", text)])
     assert server is not None
-    assert not server.has_loaded(["perceptron_lab.peers.scipy_solvers"])
+    assert not server.has_loaded(["perceptron_lab.algorithms.external.scipy_solvers"])
 
 
 def test_no_file_no_server(

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_lab.core.results import Status, Trace
 from perceptron_lab.experiments.cells.attempt import STDERR_TAIL, ending, printable
 from perceptron_lab.experiments.cells.cell_run import Job, failure, run_cell
 from perceptron_lab.experiments.cells.messages import (
@@ -28,8 +29,7 @@ from perceptron_lab.experiments.cells.messages import (
     record_of,
 )
 from perceptron_lab.experiments.cells.operating_system import in_words, kernel_kills
-from perceptron_lab.results import Status, Trace
-from perceptron_lab.solving import solve
+from perceptron_lab.solving.entry import solve
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, jobs_of
 

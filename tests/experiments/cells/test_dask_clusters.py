@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.plan import Cell
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.plan import Cell
-from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, gone

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.experiments.running.environment import environment
+from perceptron_lab.experiments.cells.progress import Progress
+from perceptron_lab.experiments.configuration.plan import Cell
+from perceptron_lab.experiments.configuration.rows import CLOCKS, Row
+from perceptron_lab.experiments.provenance.code_digest import PACKAGE, CellCode
+from perceptron_lab.experiments.provenance.environment import environment
+from perceptron_lab.experiments.provenance.source_files import parsed
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.plan import Cell
-from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.experiments.storage.core_digest import PACKAGE, CellCode
-from perceptron_lab.experiments.storage.rows import CLOCKS, Row
-from perceptron_lab.experiments.storage.source_files import parsed
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, gone
@@ -64,7 +64,7 @@ from perceptron_lab import registry
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.runner import run_cells
-from perceptron_lab.goals import STRICT
+from perceptron_lab.core.goals import STRICT
 
 @dataclass(frozen=True, config=STRICT)
 class Mine(Perceptron):
@@ -232,7 +232,10 @@ def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        ("perceptron_lab.driver", "the worker has another version of perceptron_lab.driver; inst"),
+        (
+            "perceptron_lab.solving.driver",
+            "the worker has another version of perceptron_lab.solving.driver; inst",
+        ),
         ("tests.experiments.toys", "the worker has another version of tests.experiments.toys; ins"),
         ("someones_module", "the worker has no module someones_module; install the same version"),
     ],

@@ -16,7 +16,7 @@ from typing import IO
 
 import pytest
 
-from perceptron_lab.errors import PlabError
+from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.cells.messages import REFUSED, Report
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from tests.experiments.conftest import Configure
@@ -43,12 +43,12 @@ SPINNING = """
     from pathlib import Path
     from perceptron_lab import registry
     from perceptron_lab.experiments.configuration.loader import checked
-    from perceptron_lab.experiments.running.plan import plan
+    from perceptron_lab.experiments.configuration.plan import plan
     from perceptron_lab.experiments.cells import server_handle
     from perceptron_lab.experiments.cells.cell_run import Job
     from perceptron_lab.experiments.cells.supervisor import supervise
     from perceptron_lab.experiments.configuration.config import ProcessLimits
-    from perceptron_lab.experiments.running.progress import Progress
+    from perceptron_lab.experiments.cells.progress import Progress
     from perceptron_lab.experiments.configuration.yaml_source import Source
     from tests.experiments import toys
 
@@ -79,17 +79,17 @@ OWN_CLASSES = """
     import numpy as np
     from pydantic.dataclasses import dataclass
     from perceptron_lab import registry
-    from perceptron_lab.registry import register
+    from perceptron_lab.core.registry import register
     from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
     from perceptron_lab.experiments.configuration.config import ProcessLimits
     from perceptron_lab.experiments.configuration.loader import checked
-    from perceptron_lab.experiments.running.plan import plan
-    from perceptron_lab.experiments.running.progress import Progress
+    from perceptron_lab.experiments.configuration.plan import plan
+    from perceptron_lab.experiments.cells.progress import Progress
     from perceptron_lab.experiments.cells import server_handle
     from perceptron_lab.experiments.cells.cell_run import Job
     from perceptron_lab.experiments.cells.supervisor import supervise
     from perceptron_lab.experiments.configuration.yaml_source import Source
-    from perceptron_lab.goals import STRICT
+    from perceptron_lab.core.goals import STRICT
     from nearby import GREETING
 
     server_handle.CORE = ()

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.core.registry import register
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell
 from perceptron_lab.experiments.cells.operating_system import machine_memory, memory_of
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.registry import register
-from perceptron_lab.results import Status
 from tests.experiments import toys
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import (
@@ -422,6 +422,6 @@ def test_the_modules_of_jobs_are_those_of_their_classes(configure: Configure) ->
     algorithms = [{"name": "perceptron", "oracle": "random"}]
     assert modules_of(jobs_of(configure, algorithms=algorithms)) == [
         "perceptron_lab.algorithms.perceptrons.perceptron",
-        "perceptron_lab.oracles.orthant",
+        "perceptron_lab.cones.oracles.orthant",
         "tests.experiments.toys",
     ]

@@ -14,12 +14,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.experiments.cells.cell_run import run_cell, thread_pools
 from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.experiments.running.plan import plan
-from perceptron_lab.experiments.storage.core_digest import PACKAGE
+from perceptron_lab.experiments.provenance.code_digest import PACKAGE
+from perceptron_lab.numerics.compiled.kernel import load_kernels
 
 # Libraries of others that several cells need: imported once for all, and not in every process. The
 # package's own modules are imported by each cell, so that it is seen which it executes.

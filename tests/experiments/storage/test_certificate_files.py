@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Bound, Status
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     certificate_of,
@@ -22,7 +23,6 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.stored import sha256_of
 from perceptron_lab.experiments.storage.traces import packed, unpacked
-from perceptron_lab.results import Bound, Status
 from tests.experiments.made_stores import make_planned, make_result
 
 ARRAYS = ("point", "weights", "proof")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import registry
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.storage.core_digest import (
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.experiments.provenance.code_digest import (
     OUTSIDE,
     PACKAGE,
     CellCode,
@@ -92,7 +92,7 @@ def test_what_makes_no_number_does_not_count(part: str) -> None:
     for chosen in ({}, {"dataset": "reuters", "algorithm": "linear-scorer"}):
         found = modules(**chosen)
         assert not [name for name in found if name.startswith(prefix)]
-        assert not found & {"perceptron_lab", "perceptron_lab.registry"}
+        assert not found & {"perceptron_lab", "perceptron_lab.core.registry"}
 
 
 def test_the_readers_of_files_concern_their_datasets_alone() -> None:
@@ -145,10 +145,10 @@ def test_a_cell_has_the_modules_of_its_own_components_alone() -> None:
     assert ellipsoid in modules(algorithm="ellipsoid")
     assert ellipsoid in modules(algorithm="auto")  # which delegates to it
     assert ellipsoid not in modules(algorithm="perceptron")
-    learning = "perceptron_lab.learners.learning"
+    learning = "perceptron_lab.estimators.learners.learning"
     assert learning in modules("ellipsoid-sets", "linear-scorer")
     assert learning not in modules()
-    assert "perceptron_lab.oracles.semidefinite" in modules(oracles=("cholesky",))
+    assert "perceptron_lab.cones.oracles.semidefinite" in modules(oracles=("cholesky",))
 
 
 def test_what_parameters_name_counts() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import registry
-from perceptron_lab.experiments.storage.core_digest import OUTSIDE, CellCode
+from perceptron_lab.core import registry
+from perceptron_lab.experiments.provenance.code_digest import OUTSIDE, CellCode
 
 TABLE = Path(__file__).with_name("table.csv")
 ROWS = {"dataset": "margin-sets", "family": "gaussian", "dimension": 3, "rows": 5}
@@ -85,7 +85,11 @@ def ran(trees: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def outside_of_its_code(cell: dict[str, Any]) -> set[str]:
     """Return the modules that a cell executed and that its digest does not cover."""
     beside = tuple(f"perceptron_lab.{part}" for part in OUTSIDE)
-    known = {*CellCode().modules_of(cell["settings"]), "perceptron_lab", "perceptron_lab.registry"}
+    known = {
+        *CellCode().modules_of(cell["settings"]),
+        "perceptron_lab",
+        "perceptron_lab.core.registry",
+    }
     return {name for name in cell["modules"] if not name.startswith(beside)} - known
 
 
@@ -127,10 +131,10 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
 
 
 DRIVERS = {
-    "algorithm": "perceptron_lab.driver",
-    "dataset": "perceptron_lab.driver",
-    "learner": "perceptron_lab.learners.learning",
-    "optimiser": "perceptron_lab.programs.optimiser",
+    "algorithm": "perceptron_lab.solving.driver",
+    "dataset": "perceptron_lab.solving.driver",
+    "learner": "perceptron_lab.estimators.learners.learning",
+    "optimiser": "perceptron_lab.problems.optima.optimiser",
 }
 NAMES = [(kind, name) for kind in registry.METHODS for name in of_the_package(kind)]
 NAMES += [("dataset", name) for name in DATASETS if name not in NEEDS_DATA]
@@ -167,7 +171,7 @@ def test_what_datasets_of_files_execute_is_covered(
         (cell,) = ran([of_files(name)])
     else:
         (cell,) = request.getfixturevalue("cells")["dataset", name]
-    check(cell, "perceptron_lab.driver")
+    check(cell, "perceptron_lab.solving.driver")
 
 
 @pytest.mark.slow

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.storage.reuse import Decision, judge
 from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored
-from perceptron_lab.goals import Budget
-from perceptron_lab.results import Status
 from tests.experiments.made_stores import CORE, LIMITS, make_planned
 
 KEEP, STALE, AGAIN = Decision.KEEP, Decision.STALE, Decision.AGAIN

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.experiments.storage.rows import (
+from perceptron_lab.core.visible_text import visible
+from perceptron_lab.experiments.configuration.rows import (
     COLUMNS,
     as_json,
     blank,
@@ -23,7 +24,6 @@ from perceptron_lab.experiments.storage.rows import (
     reals,
     rendered,
 )
-from perceptron_lab.visible_text import visible
 
 
 def row(**changes: Any) -> dict[str, Any]:

@@ -16,17 +16,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments.running.privacy import resolved
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, DataError
+from perceptron_lab.core.goals import Budget, MarginRatio
+from perceptron_lab.core.results import Status, Trace
+from perceptron_lab.experiments.configuration.rows import rendered
+from perceptron_lab.experiments.provenance.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of, read_certificate
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
-from perceptron_lab.experiments.storage.rows import rendered
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored, stored_of
-from perceptron_lab.goals import Budget, MarginRatio
-from perceptron_lab.results import Status, Trace
 from tests.experiments.conftest import Configure
 from tests.experiments.made_stores import (
     CONFIG,

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.core.errors import ConfigError, DataError
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from tests.experiments.made_stores import CONFIG, MACHINE, add, fill, make_planned, said_of
 from tests.repetitions import examples

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.errors import StoreError
+from perceptron_lab.core.errors import StoreError
+from perceptron_lab.core.results import Status
+from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.certificate_files import path_of, read_certificate
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.store import Store
-from perceptron_lab.results import Status
 from tests.experiments.made_stores import (
     CONFIG,
     MACHINE,

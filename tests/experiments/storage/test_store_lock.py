@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.storage.store_lock import StoreLock, holder
 
 HOLD = """

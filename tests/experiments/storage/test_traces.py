@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.errors import BROKEN, DataError
+from perceptron_lab.core.errors import BROKEN, DataError
+from perceptron_lab.core.results import Trace
 from perceptron_lab.experiments.storage.traces import (
     decoded_lists,
     decoded_trace,
@@ -16,7 +17,6 @@ from perceptron_lab.experiments.storage.traces import (
     packed,
     unpacked,
 )
-from perceptron_lab.results import Trace
 
 ARRAYS: dict[str, Any] = {
     "numbers": np.array([1.5, -np.inf, np.nan]),

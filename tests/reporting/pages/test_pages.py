@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from perceptron_lab.cli.main import main
+from perceptron_lab.core.results import Bound
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
@@ -21,7 +22,6 @@ from perceptron_lab.reporting.pages import writing
 from perceptron_lab.reporting.pages.brief import configuration_text
 from perceptron_lab.reporting.pages.places import placeless, without_places
 from perceptron_lab.reporting.pages.writing import pages, written
-from perceptron_lab.results import Bound
 from tests.reporting.made_runs import CONFIG, make_result, make_row, make_trace, write_folder
 from tests.reporting.pages.page_parser import ParsedPage
 

@@ -1,0 +1,179 @@
+"""The contract of the reference solvers: asked once, or trained for longer and longer."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from mmap import mmap
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.base import AnyAlgorithm, S, SeesAll, State, Step, claim_bound
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.killable_calls import killable, mapping
+from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.time_limit import TimeIsUp, seconds_left, time_limit
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.cuts import Counters
+
+_Value = TypeVar("_Value")
+
+QUICK = 20_000
+"""Entries of data, and of the cone, up to which solvers are called in this process."""
+Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
+
+
+class Peer(SeesAll[S]):
+    """A solver of others, whose answers are proved like everyone's."""
+
+    needs_whole: ClassVar[bool] = False  # most refuse all matrix blocks
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return whole matrices; a kernel's features in the coordinates of a Cholesky factor."""
+        return system.in_coordinates().completed(required=self.needs_whole)
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return no bound: none is stated in these terms."""
+        return Bound(None, type(self).__name__, "a reference solver without a bound in these terms")
+
+
+@dataclass(kw_only=True)
+class AskedState(State):
+    """The point and the weights of the answer, once there is one; or why there is none."""
+
+    answer: Claim | None = None
+    silence: str = ""
+
+
+class Asked(Peer[AskedState]):
+    """A solver that is asked once: one update, at the end of which it claims its answer.
+
+    Of large data it works in a process that is killed when the time is up. If it gives up, the run
+    ends at its budget, if that is spent, or else with the solver's own reason as a numerical error.
+    """
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+        """Return the state before the solver is asked, at 0."""
+        refuse_other_cones(self, system)
+        return AskedState(np.zeros(system.dimension))
+
+    def step(self, system: ConicSystem, state: AskedState, most: int) -> Step[AskedState]:
+        """Ask once, then repeat the answer."""
+        if state.silence:
+            raise NumericalError(state.silence)
+        if state.answer is None:
+            state.updates, state.iterations = 1, 1
+            state.ending = f"{type(self).__name__} is asked once, and has answered"
+            given = self, system, state, seconds_left()
+            with suppress(TimeIsUp):  # the driver's clock then ends the run
+                state, counters = in_time(system, _answered, *given)
+                system.counters.queries = counters.queries
+                system.counters.products = counters.products
+        return state, state.answer
+
+    @abstractmethod
+    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+        """Run the solver, set the state's point and weights, and return the claim.
+
+        Raises
+        ------
+        NumericalError
+            If the solver gives no answer; the message says why.
+        """
+
+
+def _answered(
+    solver: Asked, system: ConicSystem, state: AskedState, seconds: float
+) -> tuple[AskedState, Counters]:
+    """Return a state with a solver's answer, or with the reason why there is none; and counters."""
+    try:
+        with quiet(), time_limit(seconds):
+            state.answer = solver.ask(system, state)
+    except NumericalError as error:
+        state.silence = str(error)
+    return state, system.counters
+
+
+def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: Any) -> _Value:
+    """Return what a solver's function returns, called where it can be killed if they are large.
+
+    Sparse data of large matrices are large as well: the entries of the cone count as those of the
+    data do. Of rows in a file of numpy's format the other process maps the file; other buffers of
+    files are used in this one, as a second copy might fill the memory.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends first.
+    """
+    data: Any = system.operator.data if isinstance(system.operator, Matrix) else None
+    quick = not _sendable(data) or max(data.size, system.cone.size) <= QUICK
+    return function(*arguments) if quick else killable(function, *arguments)
+
+
+def _sendable(data: object) -> bool:
+    """Return whether another process can have data without a copy of a file's numbers."""
+    if sp.issparse(data) or ((mapped := mapping(data)) is not None and mapped.mode != "c"):
+        return True
+    part = data
+    while isinstance(part, np.ndarray):
+        part = part.base
+    return isinstance(data, np.ndarray) and not isinstance(part, mmap)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence a solver's warnings: the proof says whether its answer is right."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def ending(solver: str, made: int, most: int) -> str:
+    """Return in words how a training ended; fewer iterations than allowed mean convergence."""
+    if made < most:
+        return f"{solver} converged after {made} iterations"
+    return f"{solver} stopped at its limit of {most} iterations"
+
+
+def refuse_other_cones(algorithm: AnyAlgorithm, system: ConicSystem) -> None:
+    """Refuse every system but one of rows."""
+    if not system.cone.of_rows:
+        name = registry.name_of("algorithm", algorithm)
+        raise InputError(f"{name} separates rows and kernels only; choose another algorithm")
+
+
+def rows_of(system: ConicSystem) -> Rows:
+    """Return the data as the system sees them, scaled: for rows, those of norm 1.
+
+    Sparse ones with indices of 32 bits, where these suffice: most solvers take no others.
+    """
+    assert isinstance(system.operator, Matrix)
+    rows = system.operator.scaled()
+    if isinstance(rows, np.ndarray) or max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
+        return rows
+    places = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    return sp.csr_array((rows.data, *places), rows.shape)
+
+
+def supported(system: ConicSystem, state: State, epsilon: float) -> Claim | None:
+    """Return the claim that a point with weights allows: a separator, a bound, or None."""
+    assert state.weights is not None
+    if system.lowest(system.scores(state.point)) > 0.0:
+        return FeasiblePoint(state.point.copy())
+    small = system.upper(state.weights) <= system.worth(epsilon)
+    return claim_bound(system, state.weights, epsilon) if small else None
+
+
+def claimed(system: ConicSystem, state: State, epsilon: float) -> Claim:
+    """Return the claim that a point with weights allows; the point, if they allow none."""
+    return supported(system, state, epsilon) or FeasiblePoint(state.point.copy())

@@ -1,0 +1,247 @@
+"""The largest margin as a cone program, by the solvers that cvxpy calls: Clarabel and SCS."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from importlib import metadata
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import cvxpy
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, supported
+from perceptron_lab.algorithms.external.largest_margin import Answer, LargestMargin
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import seconds_left
+from perceptron_lab.systems import ConicSystem
+
+REFINEMENT = 0.01  # Each tolerance of SCS over the one before
+# The statuses of cvxpy with values; the second one comes with SCS's limits, too
+ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
+
+
+class ConeProgram(Asked):
+    """maximise t over y and t such that A*y - t e lies in K and norm(y) <= 1.
+
+    It has a solution whether the system has one or not: t is the margin, or 0; and the
+    multipliers of the first constraint are weights w of Delta(K) with norm(A w) = t. The data are
+    divided by their largest entry first. See
+    :mod:`perceptron_lab.algorithms.external.largest_margin`.
+    """
+
+    needs_whole: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """The solver's name and version."""
+        package = type(self).__name__.lower()
+        return f"{package} {metadata.version(package)}"
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+        """Return the state before the solver is asked, at 0."""
+        for part, _ in system.cone.blocks:
+            if type(part) not in WRITTEN:
+                name = registry.name_of("algorithm", self)
+                raise InputError(
+                    f"{name} takes rows, second-order and matrix blocks, not "
+                    f"{type(part).__name__}; choose another algorithm"
+                )
+        return AskedState(np.zeros(system.dimension))
+
+    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+        """Solve the program, ever more finely, until its point or its multipliers will do."""
+        program = Program(system)
+        for options in self.options():
+            try:
+                answer = program.solution(options)
+            except (cvxpy.SolverError, ArithmeticError, ValueError) as error:
+                raise NumericalError(f"{type(self).__name__} gives no answer: {error}") from None
+            state.point, state.weights = answer.point, answer.weights
+            state.figures = program.margin.figures(answer)
+            state.ending = f"{type(self).__name__} has answered, and calls it {program.status}"
+            state.remark = f"{self.name} by cvxpy {cvxpy.__version__}"
+            claim = supported(system, state, self.epsilon)
+            if claim is not None:
+                return claim
+        return FeasiblePoint(state.point.copy())
+
+    @abstractmethod
+    def options(self) -> list[dict[str, str | float]]:
+        """Return the keywords of each call of ``cvxpy.Problem.solve``."""
+
+
+class Program:
+    """The program of a system in cvxpy, with one constraint per block of the cone."""
+
+    def __init__(self, system: ConicSystem) -> None:
+        self.margin, self._blocks = LargestMargin(system), system.cone.blocks
+        data = self.margin.data
+        self._point, self._top = cvxpy.Variable(system.dimension), cvxpy.Variable()
+        self._bounds = [
+            WRITTEN[type(part)].constraint(part, data[span], self._point, self._top)
+            for part, span in self._blocks
+        ]
+        self._ball = cvxpy.SOC(cvxpy.Constant(1.0), self._point)
+        self._problem = cvxpy.Problem(cvxpy.Maximize(self._top), [*self._bounds, self._ball])
+
+    @property
+    def status(self) -> str:
+        """The status of the last solution, as cvxpy names it."""
+        return str(self._problem.status)
+
+    def solution(self, options: dict[str, str | float]) -> Answer:
+        """Return the point, its own slack, as cvxpy has no other, and the multipliers."""
+        self._problem.solve(**options)
+        duals = [bound.dual_value for bound in self._bounds]
+        if self._problem.status not in ANSWERED or any(dual is None for dual in duals):
+            raise ArithmeticError(f"its status is {self._problem.status}")
+        pairs = zip(self._blocks, duals, strict=True)
+        weights = [WRITTEN[type(part)].weights(part, dual) for (part, _), dual in pairs]
+        point, top = np.asarray(self._point.value, dtype=np.float64), float(self._top.value)
+        length, pull = map(np.ravel, self._ball.dual_value)
+        return Answer(
+            point=point,
+            top=top,
+            slack=self.margin.slack_of(point, top),
+            ball=np.append(point, 1.0),
+            weights=np.concatenate(weights),
+            pull=np.append(pull, length),
+        )
+
+
+class Written(NamedTuple):
+    """A kind of block in the terms of cvxpy."""
+
+    # Of a block, its data, y and t: that data @ y - t e lies in the block
+    constraint: Callable[[Any, Rows, Any, Any], Any]
+    # Of a block and the multipliers of this constraint: flat weights
+    weights: Callable[[Any, Any], FloatArray]
+
+
+def _matrix_constraint(part: Semidefinite, data: Rows, point: Any, top: Any) -> Any:
+    places = np.concatenate([part.rows * part.rank + part.columns] * 2)
+    places[part.size :] = part.columns * part.rank + part.rows
+    keep = np.append(np.ones(part.size, dtype=bool), part.rows != part.columns)
+    entries = np.tile(np.arange(part.size), 2)[keep]
+    shape = (part.rank**2, part.size)
+    spread = sp.csr_array((np.ones(len(entries)), (places[keep], entries)), shape=shape)
+    matrix = cvxpy.reshape((spread @ data) @ point, (part.rank, part.rank), order="C")
+    return matrix - top * np.eye(part.rank) >> 0
+
+
+WRITTEN: dict[type[Cone], Written] = {
+    Orthant: Written(
+        lambda part, data, point, top: data @ point >= top,
+        lambda part, dual: np.maximum(np.ravel(dual), 0.0),
+    ),
+    SecondOrder: Written(
+        lambda part, data, point, top: cvxpy.SOC(data[-1:] @ point - top, data[:-1] @ point),
+        lambda part, dual: np.append(np.ravel(dual[1]), np.ravel(dual[0])),
+    ),
+    Semidefinite: Written(
+        _matrix_constraint,
+        lambda part, dual: ((dual + dual.T) / 2.0)[part.rows, part.columns] * part.multiplicity,
+    ),
+}
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Clarabel(ConeProgram):
+    """The largest margin by Clarabel, an interior point method, for every cone.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        Clarabel's tolerances of the gap and of feasibility, > 0 (default 1e-8, its own).
+    time_limit
+        Seconds at most (default 300).
+
+    References
+    ----------
+    P. J. Goulart and Y. Chen, Clarabel: an interior-point solver for conic programs with quadratic
+    objectives (2024).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def options(self) -> list[dict[str, str | float]]:
+        """Return the keywords of ``cvxpy.Problem.solve``; one thread, as everyone's."""
+        tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), self.tolerance)
+        limits = {"time_limit": min(self.time_limit, seconds_left()), "max_threads": 1}
+        return [{"solver": "CLARABEL", **tolerances, **limits}]
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Scs(ConeProgram):
+    """The largest margin by SCS, an operator splitting method, for every cone.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance, finest
+        SCS's absolute and relative tolerances at first (default 1e-4, its own), and at last
+        (default 1e-8), each between 0 and 1: until the answer will do, a hundredth of the one
+        before, from the solution before.
+    iterations
+        SCS's own at most for each tolerance (default 100000).
+    time_limit
+        Seconds at most for each tolerance (default 300).
+
+    References
+    ----------
+    B. O'Donoghue, Operator splitting for a homogeneous embedding of the linear complementarity
+    problem, SIAM Journal on Optimization 31 (2021).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-4
+    finest: Annotated[float, Field(gt=0, lt=1)] = 1e-8
+    iterations: Annotated[int, Field(ge=1)] = 100_000
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def options(self) -> list[dict[str, str | float]]:
+        """Return the keywords of each call of ``cvxpy.Problem.solve``."""
+        tolerances = [self.tolerance]
+        while tolerances[-1] > self.finest:
+            tolerances.append(max(REFINEMENT * tolerances[-1], self.finest))
+        return [
+            {
+                "solver": "SCS",
+                "eps_abs": tolerance,
+                "eps_rel": tolerance,
+                "max_iters": self.iterations,
+                "time_limit_secs": min(self.time_limit, seconds_left()),
+            }
+            for tolerance in tolerances
+        ]

@@ -1,0 +1,259 @@
+"""The largest margin by Clarabel and SCS themselves, without cvxpy between.
+
+Both take minimise q'x over x and s such that A x + s = b, s in a product of cones. Here x = (y, t),
+A = -(A*, -e) on the blocks of K and -(I, 0) on those of the ball. Matrices are given by a triangle,
+entries off the diagonal times sqrt 2; of a second-order cone the first coordinate is the length.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, Any, ClassVar
+
+import clarabel
+import numpy as np
+import scipy.sparse as sp
+import scs
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.external.base import Asked, AskedState, claimed
+from perceptron_lab.algorithms.external.largest_margin import Answer, LargestMargin
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import Claim
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import seconds_left
+from perceptron_lab.systems import ConicSystem
+
+# Both need rows before second-order cones, and these before matrices; Clarabel takes any order
+KINDS = (Orthant, SecondOrder, Semidefinite)
+
+
+@plain_dataclass(frozen=True)
+class Taken:
+    """A block as a solver takes it: its kind, its size or order, its entries and their factors."""
+
+    kind: type[Cone]
+    size: int
+    entries: IntArray
+    factors: FloatArray
+
+
+class Solved:
+    """What a solver has found: x, s, the multipliers z, and what it calls them."""
+
+    def __init__(self, point: Any, slack: Any, multipliers: Any, status: str) -> None:
+        self.point, self.slack, self.multipliers = map(np.asarray, (point, slack, multipliers))
+        self.status = status
+
+
+class Direct(Asked):
+    """A solver that is given matrices and vectors; asked once, at one tolerance."""
+
+    needs_whole: ClassVar[bool] = True
+    # Whether the triangle of a matrix is taken column by column, upper; else lower
+    upper: ClassVar[bool]
+    version: ClassVar[str]
+
+    epsilon: float = 1e-6
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+        """Return the state before the solver is asked, at 0."""
+        LargestMargin(system).refuse_others(registry.name_of("algorithm", self))
+        return AskedState(np.zeros(system.dimension))
+
+    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+        """Hand the largest margin over, and take its answer."""
+        program = LargestMargin(system)
+        whole, constant = program.conditions()
+        objective = np.append(np.zeros(system.dimension), -1.0)
+        blocks = [*self.blocks(program.cone.blocks), _ball(program)]
+        found, said = self.answered(whole, constant, objective, blocks)
+        size = program.cone.size
+        answer = Answer(
+            point=found.point[:-1].copy(),
+            top=float(found.point[-1]),
+            slack=found.slack[:size],
+            ball=found.slack[size:],
+            weights=found.multipliers[:size],
+            pull=found.multipliers[size:],
+        )
+        state.point, state.weights = answer.point, program.repaired(answer.weights)
+        state.figures = program.figures(answer)
+        state.remark = said
+        return claimed(system, state, self.epsilon)
+
+    def answered(
+        self,
+        matrix: sp.csr_array,
+        constant: FloatArray,
+        objective: FloatArray,
+        blocks: Sequence[Taken],
+    ) -> tuple[Solved, str]:
+        """Minimise objective'x subject to matrix x + constant in the blocks.
+
+        Returns x, slack and multipliers entry by entry as the rows of the matrix are, those off a
+        matrix's diagonal doubled in the multipliers; and the solver's name, version and status.
+        """
+        taken = sorted(blocks, key=lambda block: KINDS.index(block.kind))
+        rows = np.concatenate([block.entries for block in taken])
+        factors = np.concatenate([block.factors for block in taken])
+        scaled = sp.csc_array(sp.diags_array(-factors) @ matrix[rows])
+        found = self.solve(scaled, factors * constant[rows], objective, taken)
+        name = registry.name_of("algorithm", self)
+        values = (found.point, found.slack, found.multipliers)
+        if not all(np.isfinite(one).all() for one in values):
+            raise NumericalError(f"{name} {self.version} gives no answer: {found.status}")
+        slack, weights = np.zeros(len(constant)), np.zeros(len(constant))
+        slack[rows], weights[rows] = found.slack / factors, found.multipliers * factors
+        said = f"{name} {self.version} calls its answer {found.status}"
+        return Solved(found.point, slack, weights, found.status), said
+
+    def blocks(self, parts: Iterable[tuple[Cone, slice]]) -> Iterator[Taken]:
+        """Yield the blocks of a cone, whose matrices are whole, as the solver takes them."""
+        for part, span in parts:
+            place = np.arange(span.start, span.stop)
+            if isinstance(part, Semidefinite):
+                # The whole triangle, row by row: the lower one's columns, which SCS takes.
+                order = np.lexsort((part.rows, part.columns)) if self.upper else slice(None)
+                factors = np.sqrt(part.multiplicity[order])
+                yield Taken(Semidefinite, part.rank, place[order], factors)
+            elif isinstance(part, SecondOrder):
+                yield Taken(SecondOrder, part.size, np.roll(place, 1), np.ones(part.size))
+            else:
+                yield Taken(Orthant, part.size, place, np.ones(part.size))
+
+    @abstractmethod
+    def solve(
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+    ) -> Solved:
+        """Return what the solver finds."""
+
+
+def _ball(program: LargestMargin) -> Taken:
+    size = program.data.shape[1] + 1
+    place = program.cone.size + np.arange(size)
+    return Taken(SecondOrder, size, np.roll(place, 1), np.ones(size))
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class ClarabelDirect(Direct):
+    """The largest margin by Clarabel itself, an interior point method, for every cone.
+
+    Its rows tell the version, and the six DIMACS errors of its answer as ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        Clarabel's tolerances of the gap and of feasibility, > 0 (default 1e-8, its own).
+    time_limit
+        Seconds at most (default 300).
+
+    References
+    ----------
+    P. J. Goulart and Y. Chen, Clarabel: an interior-point solver for conic programs with quadratic
+    objectives (2024).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    upper: ClassVar[bool] = True
+    version: ClassVar[str] = clarabel.__version__
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def solve(
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+    ) -> Solved:
+        """Return what Clarabel finds, with one thread."""
+        made = {
+            Orthant: clarabel.NonnegativeConeT,
+            SecondOrder: clarabel.SecondOrderConeT,
+            Semidefinite: clarabel.PSDTriangleConeT,
+        }
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_threads = False, 1
+        settings.time_limit = min(self.time_limit, seconds_left())
+        for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
+            setattr(settings, name, self.tolerance)
+        cones = [made[block.kind](block.size) for block in taken]
+        nothing = sp.csc_matrix((len(objective), len(objective)))
+        solver = clarabel.DefaultSolver(
+            nothing, objective, sp.csc_matrix(matrix), bounds, cones, settings
+        )
+        found = solver.solve()
+        return Solved(found.x, found.s, found.z, str(found.status))
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class ScsDirect(Direct):
+    """The largest margin by SCS itself, an operator splitting method, for every cone.
+
+    Its rows tell the version, and the six DIMACS errors of its answer as ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        SCS's absolute and relative tolerances, > 0 (default 1e-4, its own).
+    iterations
+        SCS's own at most (default 100000).
+    time_limit
+        Seconds at most (default 300).
+
+    References
+    ----------
+    B. O'Donoghue, Operator splitting for a homogeneous embedding of the linear complementarity
+    problem, SIAM Journal on Optimization 31 (2021).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    upper: ClassVar[bool] = False
+    version: ClassVar[str] = scs.__version__
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-4
+    iterations: Annotated[int, Field(ge=1)] = 100_000
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def solve(
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+    ) -> Solved:
+        """Return what SCS finds."""
+        sizes = {kind: [one.size for one in taken if one.kind is kind] for kind in KINDS}
+        cones = {"l": sum(sizes[Orthant]), "q": sizes[SecondOrder], "s": sizes[Semidefinite]}
+        solver = scs.SCS(
+            {"A": sp.csc_matrix(matrix), "b": bounds, "c": objective},
+            cones,
+            eps_abs=self.tolerance,
+            eps_rel=self.tolerance,
+            max_iters=self.iterations,
+            time_limit_secs=min(self.time_limit, seconds_left()),
+            verbose=False,
+        )
+        found = solver.solve()
+        return Solved(found["x"], found["s"], found["y"], str(found["info"]["status"]))

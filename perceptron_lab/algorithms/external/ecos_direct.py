@@ -1,0 +1,109 @@
+"""The largest margin by ECOS, on rows and second-order cones, where it is installed."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from types import ModuleType
+from typing import Annotated, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.external.base import AskedState
+from perceptron_lab.algorithms.external.direct import Direct, Solved, Taken
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Ecos(Direct):
+    """The largest margin by ECOS itself, an interior point method, for rows and second-order cones.
+
+    Where it is not installed, its cells are SKIPPED and say how to install it. It has no limit of
+    time. Its rows tell the version, and the six DIMACS errors of its answer as
+    ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        ECOS's tolerances of the gap and of feasibility, > 0 (default 1e-8, its own).
+    iterations
+        ECOS's own at most (default 100).
+
+    References
+    ----------
+    A. Domahidi, E. Chu and S. Boyd, ECOS: An SOCP solver for embedded systems, European Control
+    Conference (2013) 3071-3076.
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order product",
+        "coordinates: runs": "kernel",
+    }
+
+    upper: ClassVar[bool] = True  # there are no matrices
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
+    iterations: Annotated[int, Field(ge=1)] = 100
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+        """Return the state before ECOS is asked, at 0."""
+        name = registry.name_of("algorithm", self)
+        for part, _ in system.cone.blocks:
+            if not isinstance(part, Orthant | SecondOrder):
+                raise InputError(
+                    f"{name} takes rows and second-order blocks, not {type(part).__name__}; choose "
+                    "another algorithm"
+                )
+        _installed()
+        return super().start(system, rng)
+
+    def solve(
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+    ) -> Solved:
+        """Return what ECOS finds."""
+        sizes = {
+            kind: [one.size for one in taken if one.kind is kind] for kind in (Orthant, SecondOrder)
+        }
+        tolerances = dict.fromkeys(("abstol", "reltol", "feastol"), self.tolerance)
+        try:
+            found = _installed().solve(
+                np.asarray(objective, dtype=np.float64),
+                sp.csc_matrix(matrix),
+                np.asarray(bounds, dtype=np.float64),
+                {"l": sum(sizes[Orthant]), "q": sizes[SecondOrder]},
+                verbose=False,
+                max_iters=self.iterations,
+                **tolerances,
+            )
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise NumericalError(f"ecos gives no answer: {error}") from None
+        return Solved(found["x"], found["s"], found["z"], str(found["info"]["infostring"]))
+
+    @property
+    def version(self) -> str:  # type: ignore[override]
+        """The version that is installed."""
+        return metadata.version("ecos")
+
+
+def _installed() -> ModuleType:
+    """Return the package."""
+    try:
+        import ecos
+    except ModuleNotFoundError:
+        raise InputError("ecos is not installed; run pip install perceptron-lab[ecos]") from None
+    module: ModuleType = ecos
+    return module

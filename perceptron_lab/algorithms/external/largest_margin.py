@@ -1,0 +1,175 @@
+"""The largest margin as the program that solvers of others are given, and the errors of an answer.
+
+    maximise t over y and t such that A*y - t e lies in K and norm(y) <= 1.
+
+The ball is a second-order cone: (y, 1) lies in it. With the multipliers w of the first condition
+and q = (u, r) of the ball, the dual program is
+
+    minimise r over w in K* and q in the second-order cone such that A w + u = 0 and <e, w> = 1,
+
+so that norm(A w) <= r. It has a solution whether the system has one or not: t is the margin, or 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.external.base import Rows, rows_of
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem
+
+# Figures of an answer, as runs.csv has them
+ERRORS = tuple(f"{UNPROVED}dimacs_{number}" for number in range(1, 7))
+SIZE = f"{UNPROVED}size"
+# Eigenvalues of weights of mass 1 that are above -DUAL are 0 or more but for rounding
+DUAL = 1e-14
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer, as a solver gives it: the program's (y, t) and Z, the dual's (w, q).
+
+    Parameters
+    ----------
+    point, top
+        y, shape ``(dimension,)``, and t.
+    slack, ball
+        Z = (A*y - t e, (y, 1)) as the solver has it: flat scores, and shape ``(dimension + 1,)``.
+    weights, pull
+        w, flat, off-diagonals doubled; and q, shape ``(dimension + 1,)``.
+    """
+
+    point: FloatArray
+    top: float
+    slack: FloatArray
+    ball: FloatArray
+    weights: FloatArray
+    pull: FloatArray
+
+
+class LargestMargin:
+    """The program of a system, its data divided by their largest entry ``size``."""
+
+    def __init__(self, system: ConicSystem) -> None:
+        rows = rows_of(system)
+        entries = rows if isinstance(rows, np.ndarray) else rows.data
+        self.size = float(np.abs(entries).max(initial=0.0)) or 1.0
+        # Divided, which does not move the solution
+        self.data: Rows
+        if isinstance(rows, np.ndarray):
+            self.data = rows / self.size
+        else:
+            self.data = sp.csr_array(rows / self.size)
+        self.cone = system.cone
+
+    def slack_of(self, point: FloatArray, top: float) -> FloatArray:
+        """Return A*y - t e."""
+        return np.asarray(self.data @ point - top * self.cone.identity)
+
+    def conditions(self) -> tuple[sp.csr_array, FloatArray]:
+        """Return M and k such that M (y, t) + k are the scores A*y - t e, then (y, 1)."""
+        count = self.data.shape[1]
+        parts: list[Any] = [sp.csr_array(self.data), -self.cone.identity[:, None]]
+        ball = sp.eye_array(count + 1, count + 1, format="csr")
+        ball.data[-1] = 0.0
+        constant = np.zeros(self.cone.size + count + 1)
+        constant[-1] = 1.0
+        return sp.csr_array(sp.vstack([sp.csr_array(sp.hstack(parts)), ball])), constant
+
+    def refuse_others(self, name: str) -> None:
+        """Refuse cones that solvers of others do not know, in the name of an algorithm."""
+        for part, _ in self.cone.blocks:
+            if type(part) not in (Orthant, SecondOrder, Semidefinite):
+                raise InputError(
+                    f"{name} takes rows, second-order and matrix blocks, not "
+                    f"{type(part).__name__}; choose another algorithm"
+                )
+
+    def repaired(self, weights: FloatArray) -> FloatArray:
+        """Return weights whose rows have none below 0; matrices are moved inside by the proofs."""
+        found = weights.copy()
+        for part, span in self.cone.blocks:
+            if isinstance(part, Orthant):
+                np.maximum(found[span], 0.0, out=found[span])
+        return found
+
+    def answer_of(self, point: FloatArray, weights: FloatArray | None) -> Answer:
+        """Return a point and weights, whatever their lengths, as an answer.
+
+        y of norm 1 with the largest t for which A*y - t e lies in K, or y = 0 if that is negative;
+        weights w of the base, e / r where there are none in the dual cone, and of the ball the
+        least that A w asks for.
+        """
+        length = float(np.linalg.norm(point))
+        point = point / length if length > 0.0 else point
+        top = float(self.cone.lowest(np.asarray(self.data @ point)))
+        if not top > 0.0:
+            point, top = np.zeros(len(point)), 0.0
+        mass = 0.0 if weights is None else float(self.cone.identity @ weights)
+        chosen = barycentre(self.cone)
+        if weights is not None and mass > 0.0 and self._is_dual(weights / mass):
+            chosen = weights / mass
+        image = np.asarray(self.data.T @ chosen)
+        return Answer(
+            point=point,
+            top=top,
+            slack=self.slack_of(point, top),
+            ball=np.append(point, 1.0),
+            weights=chosen,
+            pull=np.append(-image, np.linalg.norm(image)),
+        )
+
+    def _is_dual(self, weights: FloatArray) -> bool:
+        """Return whether weights of mass 1 lie in the dual cone, but for rounding."""
+        return self.cone.lowest(weights / self.cone.multiplicity) >= -DUAL
+
+    def better(self, one: Answer, other: Answer) -> Answer:
+        """Return the point of larger t and the weights of lesser r."""
+        best = one if one.top >= other.top else other
+        least = one if one.pull[-1] <= other.pull[-1] else other
+        return replace(best, weights=least.weights, pull=least.pull)
+
+    def figures(self, answer: Answer) -> dict[str, float]:
+        """Return the six DIMACS errors of an answer and the size of the data, named for runs.csv.
+
+        The program is DIMACS's dual, max b'z such that Z = C - A'z, and (w, q) its X. Here b and C
+        have one entry 1 each and no other, so that 1 + norm(b) = 1 + norm(C) = 2.
+
+        References
+        ----------
+        H. D. Mittelmann, An independent benchmarking of SDP and SOCP solvers, Mathematical
+        Programming 95 (2003) 407-430.
+        """
+        cone, lengths = self.cone, np.sqrt(self.cone.multiplicity)
+        equations = self.data.T @ answer.weights + answer.pull[:-1]
+        total = float(cone.identity @ answer.weights)
+        wrong = lengths * (answer.slack - self.slack_of(answer.point, answer.top))
+        apart = answer.ball - np.append(answer.point, 1.0)
+        lowest = min(cone.lowest(answer.weights / cone.multiplicity), _lowest(answer.pull))
+        inside = min(cone.lowest(answer.slack), _lowest(answer.ball))
+        bound = float(answer.pull[-1])
+        values = 1.0 + abs(bound) + abs(answer.top)
+        errors = (
+            float(np.hypot(np.linalg.norm(equations), total - 1.0)) / 2.0,
+            max(0.0, -lowest) / 2.0,
+            float(np.hypot(np.linalg.norm(wrong), np.linalg.norm(apart))) / 2.0,
+            max(0.0, -inside) / 2.0,
+            (bound - answer.top) / values,
+            float(answer.weights @ answer.slack + answer.pull @ answer.ball) / values,
+        )
+        return dict(zip(ERRORS, errors, strict=True)) | {SIZE: self.size}
+
+
+def _lowest(element: FloatArray) -> float:
+    """Return the lowest eigenvalue of (u, r) in the second-order cone: r - norm(u)."""
+    return float(element[-1] - np.linalg.norm(element[:-1]))

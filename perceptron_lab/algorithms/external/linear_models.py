@@ -1,0 +1,250 @@
+"""The linear models of scikit-learn, trained for longer and longer."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.svm import LinearSVC
+
+from perceptron_lab.algorithms.base import State, Step, Systems
+from perceptron_lab.algorithms.external.base import (
+    Peer,
+    Rows,
+    ending,
+    in_time,
+    quiet,
+    refuse_other_cones,
+    rows_of,
+)
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.systems import ConicSystem
+
+
+@plain_dataclass(kw_only=True)
+class TrainedState(State):
+    """A linear model under training; its iterations are the model's own, of all trainings.
+
+    ``examples`` are s_i a_i, shape ``(m, dimension)``, and ``labels`` the signs s_i, of both kinds:
+    a homogeneous model y of these classes has s_i <s_i a_i, y> = <a_i, y>, and separates them if y
+    is feasible. ``length`` limits the next training; after the claim ``last`` there is none.
+    """
+
+    examples: Rows
+    labels: FloatArray
+    length: int
+    seed: int
+    last: Claim | None = None
+
+
+class Trained(Peer[TrainedState]):
+    """A linear model without a bias: trained, tested, trained for twice as long, and so on.
+
+    Each training is one update, and a phase. It ends with a point that separates; where none does,
+    the last point is claimed, and not believed: when the model takes itself to be trained, or at
+    the largest number of iterations.
+
+    Attributes
+    ----------
+    first, longest
+        Iterations of the first training, and of the longest one.
+    """
+
+    first: int
+    longest: int
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> TrainedState:
+        """Return the untrained state at 0."""
+        refuse_other_cones(self, system)
+        examples, labels = two_classes(rows_of(system))
+        return TrainedState(
+            np.zeros(system.dimension),
+            examples=examples,
+            labels=labels,
+            length=min(self.first, self.longest),
+            seed=int(rng.integers(2**31)),
+        )
+
+    def step(self, system: ConicSystem, state: TrainedState, most: int) -> Step[TrainedState]:
+        """Train once; claim the point if it lies inside, or if it is the last."""
+        if state.last is not None:
+            return state, state.last
+        try:
+            point, made = in_time(system, _trained, self, state)
+        except TimeIsUp:
+            return state, None
+        if not np.isfinite(point).all():
+            raise NumericalError("the coefficients of the linear model are not finite")
+        state.point = np.asarray(point, dtype=np.float64)
+        state.updates += 1
+        state.iterations += made
+        state.phase = f"at most {state.length} iterations"  # the budget is looked at in between
+        state.ending = ending(type(self).__name__, made, state.length)
+        claim = FeasiblePoint(state.point.copy())
+        if made < state.length or state.length == self.longest:
+            state.last = claim
+        state.length = min(2 * state.length, self.longest)
+        scores = system.scores(state.point)
+        inside = system.inside(system.lowest(scores), scores)
+        return state, claim if inside else state.last
+
+    @abstractmethod
+    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+        """Train for ``length`` iterations at most; return the coefficients, and how many it made.
+
+        Fewer mean that the model takes itself to be trained.
+        """
+
+
+def _trained(model: Trained, state: TrainedState) -> tuple[FloatArray, int]:
+    with quiet():
+        return model.train(state)
+
+
+def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
+    """Return s_i a_i and s_i, the signs in turn; a single row comes with both signs."""
+    if isinstance(rows, np.ndarray):
+        given: Rows = np.vstack([rows, rows]) if len(rows) == 1 else rows
+    else:
+        given = sp.csr_array(sp.vstack([rows, rows])) if rows.shape[0] == 1 else rows
+    signs = np.where(np.arange(given.shape[0]) % 2 == 0, 1.0, -1.0)
+    if isinstance(given, np.ndarray):
+        return given * signs[:, None], signs
+    return sp.csr_array(sp.diags_array(signs) @ given), signs
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class LinearSvc(Trained):
+    """The linear support vector machine with a hard margin, by dual coordinate descent.
+
+    minimise norm(y)^2 / 2 + C sum_i loss(1 - <a_i, y>), with a large C and no bias. LIBLINEAR
+    cannot go on from where it stopped: each training begins anew, with twice as many iterations.
+
+    Parameters
+    ----------
+    loss
+        ``hinge`` (default) or ``squared-hinge``.
+    penalty
+        C > 0 (default 1e6).
+    tolerance
+        LIBLINEAR's stopping tolerance, > 0 (default 1e-6).
+    first, longest
+        Passes over the rows of the first training, and of the longest one (default 1000, scikit-
+        learn's own, and 1024000).
+
+    References
+    ----------
+    C.-J. Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008.
+    """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
+
+    loss: Literal["hinge", "squared-hinge"] = "hinge"
+    penalty: Annotated[float, Field(gt=0)] = 1e6
+    tolerance: Annotated[float, Field(gt=0)] = 1e-6
+    first: Annotated[int, Field(ge=1)] = 1000
+    longest: Annotated[int, Field(ge=1)] = 1_024_000
+
+    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+        """Train from the start; fewer passes than allowed mean that LIBLINEAR has converged."""
+        machine = LinearSVC(
+            loss=self.loss.replace("-", "_"),
+            C=self.penalty,
+            tol=self.tolerance,
+            max_iter=state.length,
+            dual=True,
+            fit_intercept=False,
+            random_state=state.seed,
+        )
+        machine.fit(state.examples, state.labels)
+        return np.asarray(machine.coef_[0]), int(np.max(machine.n_iter_))
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Sgd(Trained):
+    """The linear support vector machine by stochastic gradient descent, without a bias.
+
+    minimise alpha norm(y)^2 / 2 + mean_i loss(<a_i, y>). A training goes on from the coefficients
+    of the one before, in another random order; falling steps begin anew.
+
+    Parameters
+    ----------
+    loss
+        ``hinge``, max(0, 1 - s) (default), or ``perceptron``, max(0, -s).
+    regularisation
+        alpha, 0 to 1, not 0 (default 1e-9: separation is what counts).
+    steps
+        ``constant``, of size 1 (default), or ``optimal``, scikit-learn's falling schedule.
+    first, longest
+        Passes over the rows of the first training, and of the longest one (default 1 and 65536).
+
+    References
+    ----------
+    L. Bottou, Stochastic Gradient Descent Tricks (2012).
+    """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
+
+    loss: Literal["hinge", "perceptron"] = "hinge"
+    regularisation: Annotated[float, Field(gt=0, le=1)] = 1e-9
+    steps: Literal["constant", "optimal"] = "constant"
+    first: Annotated[int, Field(ge=1)] = 1
+    longest: Annotated[int, Field(ge=1)] = 65536
+
+    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+        """Pass over the rows ``length`` times more; never takes itself to be trained."""
+        model = SGDClassifier(
+            loss=self.loss,
+            alpha=self.regularisation,
+            learning_rate=self.steps,
+            eta0=1.0,
+            fit_intercept=False,
+            max_iter=state.length,
+            tol=None,
+            random_state=(state.seed + state.updates) % 2**31,
+        )
+        model.fit(state.examples, state.labels, coef_init=state.point[None, :])
+        return np.asarray(model.coef_[0]), int(model.n_iter_)
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class SklearnPerceptron(Trained):
+    """The perceptron of unit rows in random order, without a bias.
+
+    A training goes on from the coefficients of the one before, in another random order.
+
+    Parameters
+    ----------
+    first, longest
+        Passes over the rows of the first training, and of the longest one (default 1 and 65536).
+    """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
+
+    first: Annotated[int, Field(ge=1)] = 1
+    longest: Annotated[int, Field(ge=1)] = 65536
+
+    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+        """Pass over the rows ``length`` times more; never takes itself to be trained."""
+        model = Perceptron(
+            fit_intercept=False,
+            max_iter=state.length,
+            tol=None,
+            random_state=(state.seed + state.updates) % 2**31,
+        )
+        model.fit(state.examples, state.labels, coef_init=state.point[None, :])
+        return np.asarray(model.coef_[0]), int(model.n_iter_)

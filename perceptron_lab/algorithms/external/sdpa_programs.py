@@ -1,0 +1,300 @@
+"""CSDP, SDPA and DSDP: programs of others on the command line, asked for the largest margin.
+
+The program is written to a folder of its own, in SDPA's format, and the answer is read from a file
+there. Where a program is not on PATH, its cells are SKIPPED and say which package has it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.external.base import Asked, AskedState, claimed
+from perceptron_lab.algorithms.external.largest_margin import LargestMargin
+from perceptron_lab.algorithms.external.sdpa_answers import parse_entries, parse_sections
+from perceptron_lab.algorithms.external.sdpa_program import BlockAnswer, answer_of, sdpa_data
+from perceptron_lab.core.claims import Claim
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.time_limit import seconds_left
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.sdpa_data import SdpaData, write_sdpa
+
+PROGRAM, ANSWER = "program.dat-s", "answer"
+
+
+class SdpaProgram(Asked):
+    """A program that reads SDPA's format.
+
+    Attributes
+    ----------
+    command, package
+        Its name on PATH, and Debian's package that has it.
+    version
+        A regular expression that finds its version in what it prints, or in a file's name.
+    """
+
+    command: ClassVar[str]
+    package: ClassVar[str]
+    version: ClassVar[str]
+    needs_whole: ClassVar[bool] = True
+
+    epsilon: float = 1e-6
+    time_limit: float = 300.0
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+        """Return the state before the program is asked, at 0."""
+        LargestMargin(system).refuse_others(self.command)
+        self.path()
+        return AskedState(np.zeros(system.dimension))
+
+    def path(self) -> str:
+        """Return where the program is."""
+        found = shutil.which(self.command)
+        if found is None:
+            raise InputError(f"{self.command} is not on PATH; Debian: apt install {self.package}")
+        return found
+
+    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+        """Ask for the largest margin."""
+        program = LargestMargin(system)
+        found, said = self.answered(sdpa_data(program))
+        answer = answer_of(program, found)
+        state.point, state.weights = answer.point, program.repaired(answer.weights)
+        state.figures = program.figures(answer)
+        state.remark = said
+        return claimed(system, state, self.epsilon)
+
+    def answered(self, data: SdpaData) -> tuple[BlockAnswer, str]:
+        """Write a program, run it, and read its answer; return that, and its name and version."""
+        with tempfile.TemporaryDirectory(prefix=f"plab-{self.command}-") as folder:
+            return self._run(data, Path(folder))
+
+    def _run(self, data: SdpaData, folder: Path) -> tuple[BlockAnswer, str]:
+        write_sdpa(data, folder / PROGRAM)
+        self.prepare(folder)
+        seconds = min(self.time_limit, seconds_left())
+        alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        try:
+            ended = subprocess.run(
+                [self.path(), *self.arguments()],
+                cwd=folder,
+                env=alone,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise NumericalError(
+                f"{self.command} has given no answer within {seconds:.3g} s; raise time_limit"
+            ) from None
+        except OSError as error:
+            raise NumericalError(f"{self.command} cannot be run: {error.strerror}") from None
+        printed = ended.stdout + ended.stderr + " ".join(sorted(os.listdir(folder)))
+        version = re.search(self.version, printed)
+        named = f"{self.command} {version.group(1)}" if version else self.command
+        try:
+            text = (folder / ANSWER).read_text("ascii", errors="replace")
+        except FileNotFoundError:
+            last = (ended.stdout + ended.stderr).strip().splitlines()[-1:] or ["it said nothing"]
+            raise NumericalError(
+                f"{named} ended with code {ended.returncode} and no answer: {last[0][:200]}"
+            ) from None
+        try:
+            found = self.parse(text, len(data.objective), data.blocks)
+        except NumericalError as error:
+            raise NumericalError(f"{named}: {error}") from None
+        return found, named
+
+    def prepare(self, folder: Path) -> None:
+        """Write further files that the program reads: none."""
+
+    @abstractmethod
+    def arguments(self) -> list[str]:
+        """Return the arguments of the command; it is run in the folder of its files."""
+
+    def parse(self, text: str, variables: int, blocks: Sequence[int]) -> BlockAnswer:
+        """Return the answer that a file holds."""
+        return parse_entries(text, variables, blocks)
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Csdp(SdpaProgram):
+    """The largest margin by CSDP, a primal-dual interior point method, where it is on PATH.
+
+    Its rows tell the version, and the six DIMACS errors of its answer as ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        CSDP's tolerances of feasibility and of the gap, > 0 (default 1e-8, its own).
+    time_limit
+        Seconds at most (default 300).
+
+    References
+    ----------
+    B. Borchers, CSDP, a C library for semidefinite programming, Optimization Methods and Software
+    11 (1999) 613-623.
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    command: ClassVar[str] = "csdp"
+    package: ClassVar[str] = "coinor-csdp"
+    version: ClassVar[str] = r"CSDP (\S+)"
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def prepare(self, folder: Path) -> None:
+        """Write CSDP's parameters: its defaults but for the tolerances."""
+        tolerances = dict.fromkeys(("axtol", "atytol", "objtol"), self.tolerance)
+        given = tolerances | _CSDP
+        lines = [f"{name}={value:g}" for name, value in given.items()]
+        (folder / "param.csdp").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+    def arguments(self) -> list[str]:
+        """Return the names of its two files."""
+        return [PROGRAM, ANSWER]
+
+
+_CSDP = {
+    "pinftol": 1e8,
+    "dinftol": 1e8,
+    "maxiter": 100,
+    "minstepfrac": 0.9,
+    "maxstepfrac": 0.97,
+    "minstepp": 1e-8,
+    "minstepd": 1e-8,
+    "usexzgap": 1,
+    "tweakgap": 0,
+    "affine": 0,
+    "printlevel": 1,
+    "perturbobj": 1,
+    "fastmode": 0,
+}
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Sdpa(SdpaProgram):
+    """The largest margin by SDPA, a primal-dual interior point method, where it is on PATH.
+
+    Its rows tell the version, and the six DIMACS errors of its answer as ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        SDPA's tolerances of the gap and of feasibility, > 0 (default 1e-7, its own).
+    time_limit
+        Seconds at most (default 300).
+
+    References
+    ----------
+    M. Yamashita, K. Fujisawa, M. Kojima, Implementation and evaluation of SDPA 6.0, Optimization
+    Methods and Software 18 (2003) 491-505.
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    command: ClassVar[str] = "sdpa"
+    package: ClassVar[str] = "sdpa"
+    version: ClassVar[str] = r"SDPA \(Version ([^)]+)\)"
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-7
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def prepare(self, folder: Path) -> None:
+        """Write SDPA's parameters: its defaults but for the tolerances, and all digits printed."""
+        digits = "%+.17e"
+        lines = [
+            "100 maxIteration",
+            f"{self.tolerance:g} epsilonStar",
+            "1.0E2 lambdaStar",
+            "2.0 omegaStar",
+            "-1.0E5 lowerBound",
+            "1.0E5 upperBound",
+            "0.1 betaStar",
+            "0.2 betaBar",
+            "0.9 gammaStar",
+            f"{self.tolerance:g} epsilonDash",
+            *(f"{digits} {name}" for name in ("xPrint", "XPrint", "YPrint", "infPrint")),
+        ]
+        (folder / "param.sdpa").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+    def arguments(self) -> list[str]:
+        """Return its files by their kinds, and one thread."""
+        return ["-ds", PROGRAM, "-o", ANSWER, "-p", "param.sdpa", "-numThreads", "1"]
+
+    def parse(self, text: str, variables: int, blocks: Sequence[int]) -> BlockAnswer:
+        """Return the answer that a file holds."""
+        return parse_sections(text, variables, blocks)
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Dsdp(SdpaProgram):
+    """The largest margin by DSDP, a dual-scaling interior point method, where dsdp5 is on PATH.
+
+    Its rows tell the version, and the six DIMACS errors of its answer as ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        The relative gap at which DSDP stops, > 0 (default 1e-6, its own).
+    time_limit
+        Seconds at most (default 300).
+
+    References
+    ----------
+    S. J. Benson, Y. Ye, Algorithm 875: DSDP5, software for semidefinite programming, ACM
+    Transactions on Mathematical Software 34 (2008).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    command: ClassVar[str] = "dsdp5"
+    package: ClassVar[str] = "dsdp"
+    version: ClassVar[str] = r"results-dsdp-([0-9.]+[0-9])"
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def arguments(self) -> list[str]:
+        """Return its files and the tolerance."""
+        return [PROGRAM, "-save", ANSWER, "-gaptol", f"{self.tolerance:g}"]

@@ -1,0 +1,291 @@
+"""The decision about a linear system: proposals of HiGHS made exact, then exact pivots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from perceptron_lab.algorithms.linear.alternatives import Work
+from perceptron_lab.algorithms.linear.exact_answers import (
+    absorbed,
+    best_bounds,
+    decided_by_pivots,
+    largest_violation,
+    partition_by_pivots,
+    point_near,
+    weights_near,
+)
+from perceptron_lab.algorithms.linear.floating_rows import FloatingRows, floating_rows
+from perceptron_lab.algorithms.linear.proofs import (
+    LinearProof,
+    Weights,
+    always_tight,
+    at_most,
+    contradiction,
+    irreducible,
+    tight_at,
+)
+from perceptron_lab.algorithms.linear.proposals import (
+    Proposal,
+    complementary_pair,
+    farkas_vertex,
+    least_violation,
+    of_whole,
+)
+from perceptron_lab.algorithms.linear.words import FEASIBLE, INFEASIBLE
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up
+from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
+from perceptron_lab.systems.conditions import over_common
+from perceptron_lab.systems.linear_system import LinearSystem
+
+# An exact tableau of more entries takes longer to set up than its pivots are worth
+MOST_ENTRIES = 2_000_000
+# One of at most so many takes next to no time
+FEW_ENTRIES = 2_000
+
+
+@dataclass
+class Decision:
+    """How a decision ended.
+
+    Parameters
+    ----------
+    status
+        FEASIBLE, INFEASIBLE, or the limit that was reached.
+    proof
+        The exact numbers.
+    method
+        How they were found.
+    point
+        The last computed point, shape ``(n,)``; zeros where there is none.
+    pivots, iterations
+        Exact ones, and those of HiGHS.
+    """
+
+    status: Status
+    proof: LinearProof
+    method: str
+    point: FloatArray
+    pivots: int = 0
+    iterations: int = 0
+
+
+def decide(
+    system: LinearSystem, pivots: int, stop: Callable[[], str | None] | None = None
+) -> Decision:
+    """Decide whether a linear system has a point, as far as the time limit allows.
+
+    Parameters
+    ----------
+    system
+        The system.
+    pivots
+        Exact pivots at most.
+    stop
+        Why the work was ended, if it was; asked at the end alone.
+    """
+    obvious = _obvious(system)
+    if obvious is not None:
+        return _infeasible(system, obvious, "contradictory bounds")
+    search = _Search(system, Work(pivots))
+    found = None
+    with suppress(TimeIsUp):
+        found = search.decided()
+    if found is None:
+        found = _undecided(search, None if stop is None else stop())
+    if search.failure:
+        found.method = f"{found.method}; {search.failure}"
+    found.pivots = search.work.made
+    found.iterations = 0 if search.proposal is None else search.proposal.iterations
+    return found
+
+
+@dataclass
+class _Search:
+    """A decision under way: the conditions in doubles, what HiGHS proposes, the exact pivots."""
+
+    system: LinearSystem
+    work: Work
+    rows: FloatingRows | None = None
+    proposal: Proposal | None = None
+    failure: str = ""  # What HiGHS ended with instead of a proposal
+
+    def decided(self) -> Decision | None:
+        """Return the decision; None if there are too many pivots, or conditions."""
+        self.rows = floating_rows(self.system)
+        try:
+            self.proposal = complementary_pair(self.rows)
+        except NumericalError as error:
+            self.failure = str(error)
+        found = None
+        if self.proposal is not None:
+            found = _made_exact(self.system, self.rows, self.proposal, self.work)
+        return found or _by_pivots(self.system, self.work)
+
+
+def _obvious(system: LinearSystem) -> dict[int, Fraction] | None:
+    """Return weights of one condition without unknowns, or of two opposite bounds, that do."""
+    for k, one in enumerate(system.conditions):
+        if not one.columns and (one.right > 0 or (one.equation and one.right)):
+            return {k: Fraction(1 if one.right > 0 else -1)}
+    best = best_bounds(system)
+    for (j, positive), (bound, k) in best.items():
+        other = best.get((j, not positive))
+        if positive and other is not None and bound + other[0] > 0:
+            return {i: _unit(system, i) for i in (k, other[1])}
+    return None
+
+
+def _unit(system: LinearSystem, k: int) -> Fraction:
+    """Return the weight by which the coefficient of a bound, as given, becomes 1 or -1."""
+    one = system.conditions[k]
+    return Fraction(one.scale, abs(one.coefficients[0]))
+
+
+def _made_exact(
+    system: LinearSystem, rows: FloatingRows, proposal: Proposal, work: Work
+) -> Decision | None:
+    """Return the decision that a proposal leads to; None if nothing exact is near it."""
+    weights = of_whole(rows, proposal.weights)
+    if not proposal.feasible:
+        return _contradiction_near(system, rows, weights, work)
+    point = point_near(system, proposal.point, proposal.tight)
+    kept = set(proposal.tight.tolist())
+    guess = [
+        weight if system.conditions[k].equation or k in kept else Fraction()
+        for k, weight in enumerate(weights)
+    ]
+    if point is None:
+        # What doubles take for tight may contradict itself by next to nothing
+        thin = weights_near(system, guess, None)
+        if thin is None or contradiction(system, thin) is None:
+            return None
+        return _infeasible(system, _fewest(system, thin, work), "weights near those of HiGHS")
+    always: Weights | None = None
+    with suppress(TimeIsUp):
+        # w'b = w'A x = 0 comes of itself: all that has a weight is tight at the point
+        always = weights_near(system, guess, None) if len(proposal.tight) else {}
+    return _feasible(system, point, always or {}, "near a point of HiGHS", work)
+
+
+def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
+    """Return weights of a contradiction of which no condition can be left out, where affordable."""
+    entries = len(weights) * (len(system.variables) + 1)
+    if entries > FEW_ENTRIES or _irreducible(system, weights):
+        return weights
+    with suppress(TimeIsUp):
+        found = decided_by_pivots(system, sorted(weights), work)
+        return weights if found is None or found[0] is not None else found[1]
+    return weights
+
+
+def _contradiction_near(
+    system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction], work: Work
+) -> Decision | None:
+    support = np.array([k for k, weight in enumerate(weights) if weight], dtype=np.int64)
+    vertex = farkas_vertex(rows, support) if len(support) else None
+    if vertex is not None:
+        at_vertex = of_whole(rows, vertex)
+        found = weights_near(system, at_vertex, 1)
+        if found is not None and contradiction(system, found) is not None:
+            return _infeasible(system, found, "weights at a vertex")
+        found = absorbed(system, at_vertex)
+        if found is not None:
+            return _infeasible(system, found, "weights whose residual the bounds absorb")
+    for found in (absorbed(system, weights), weights_near(system, weights, 1)):
+        if found is not None and contradiction(system, found) is not None:
+            return _infeasible(system, found, "weights near those of HiGHS")
+    return None
+
+
+def _by_pivots(system: LinearSystem, work: Work) -> Decision | None:
+    """Return the decision by exact pivots; None if they are too many."""
+    if len(system.conditions) * (len(system.variables) + 1) > MOST_ENTRIES:
+        return None
+    found = decided_by_pivots(system, range(len(system.conditions)), work)
+    if found is None:
+        return None
+    point, weights = found
+    if point is None:
+        return _infeasible(system, weights, "exact pivots")
+    return _feasible(system, point, {}, "exact pivots", work)
+
+
+def _feasible(
+    system: LinearSystem,
+    point: tuple[Fraction, ...],
+    always: Weights,
+    method: str,
+    work: Work,
+) -> Decision:
+    """Return the decision of a feasible point; complete its partition where weights are missing."""
+    tight = tight_at(system, *over_common(point))
+    if not set(tight) <= always_tight(system, always):
+        small = (len(tight) + 1) * (len(system.variables) + 1) <= MOST_ENTRIES
+        with suppress(TimeIsUp):
+            more = partition_by_pivots(system, point, work) if small else None
+            if more is not None:
+                point, always = more
+                tight = tight_at(system, *over_common(point))
+    proof = LinearProof(
+        point=point,
+        tight=tuple(tight),
+        always=always,
+        complete=set(tight) <= always_tight(system, always),
+        violation=(0.0, 0.0),
+    )
+    return Decision(Status.FEASIBLE, proof, method, to_doubles(point))
+
+
+def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision:
+    """Return the decision of weights, as whole numbers without a common divisor.
+
+    At every x, w'b / sum |w| is at most the largest violation of a condition.
+    """
+    whole, _ = over_common(weights.values())
+    weights = dict(zip(weights, (Fraction(one, math.gcd(*whole)) for one in whole), strict=True))
+    value = contradiction(system, weights)
+    assert value is not None
+    least = value / sum(map(abs, weights.values()))
+    violation = to_double(least, rounding="down"), None
+    proof = LinearProof(
+        weights=weights, irreducible=_irreducible(system, weights), violation=violation
+    )
+    return Decision(Status.INFEASIBLE, proof, method, np.zeros(len(system.variables)))
+
+
+def _irreducible(system: LinearSystem, weights: Weights) -> bool:
+    """Return whether a contradiction is proved to be irreducible before the time is up."""
+    with suppress(TimeIsUp):
+        return irreducible(system, weights)
+    return False
+
+
+def _undecided(search: _Search, said: str | None) -> Decision:
+    """Return the bracket of the least violation; one of its ends is a point's."""
+    system, work, proposal = search.system, search.work, search.proposal
+    status, words = Status.TIME_LIMIT, said or "no exact answer within the budget"
+    if said is None and work.made >= work.pivots:
+        status = Status.UPDATE_LIMIT
+    elif said is None and proposal is not None and not time_is_up():
+        called = FEASIBLE if proposal.feasible else INFEASIBLE
+        status, words = Status.UNVERIFIED, f"{called}; the conditions are too many for exact pivots"
+    with last_proofs(), suppress(TimeIsUp):
+        point = None if search.rows is None else least_violation(search.rows)
+        if point is not None and np.isfinite(point).all():
+            exact = tuple(Fraction(one) for one in point.tolist())
+            largest = largest_violation(system, exact)
+            if not largest:
+                return _feasible(system, exact, {}, "a point of HiGHS", work)
+            return Decision(status, LinearProof(violation=at_most(largest)), words, point)
+    origin = np.zeros(len(system.variables))
+    constants = (one._replace(columns=(), coefficients=()) for one in system.conditions)
+    most = max((one.violation((), 1) for one in constants), default=Fraction())
+    return Decision(status, LinearProof(violation=at_most(most)), words, origin)

@@ -1,0 +1,269 @@
+"""Rational points and weights from computed ones, or by exact pivots; all are checked exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from perceptron_lab.algorithms.linear.alternatives import Alternative, Work, alternative
+from perceptron_lab.algorithms.linear.proofs import Weights, contradiction, tight_at
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.systems.conditions import Condition, over_common
+from perceptron_lab.systems.exact_solutions import Equation, near_solution
+from perceptron_lab.systems.linear_system import LinearSystem
+
+# Computed entries are first tried as fractions with denominators up to this one
+SIMPLE = 10_000
+
+
+def point_near(
+    system: LinearSystem, guess: FloatArray, tight: IntArray
+) -> tuple[Fraction, ...] | None:
+    """Return an exact feasible point near a guess, some inequalities tight, or None.
+
+    Solved for are the unknowns that are farthest from their bounds.
+    """
+    if not np.isfinite(guess).all():
+        return None
+    bound = set(tight.tolist())
+    equations = [
+        _equation(one) for k, one in enumerate(system.conditions) if one.equation or k in bound
+    ]
+    exact = [Fraction(value) for value in guess.tolist()]
+    order = _free_first(system, guess)
+    for given in ([one.limit_denominator(SIMPLE) for one in exact], exact):
+        found = near_solution(equations, given, order)
+        if found is None:
+            return None
+        if not largest_violation(system, found):
+            return tuple(found)
+    return None
+
+
+def largest_violation(system: LinearSystem, point: Sequence[Fraction]) -> Fraction:
+    """Return the largest violation of a condition as given at x, exactly, until the time is up."""
+    numerators, denominator = over_common(point)
+    largest = Fraction()
+    for one in system.conditions:
+        check_time()
+        largest = max(largest, one.violation(numerators, denominator))
+    return largest
+
+
+def _equation(one: Condition) -> Equation:
+    return Equation(dict(zip(one.columns, one.coefficients, strict=True)), one.right)
+
+
+def _free_first(system: LinearSystem, guess: FloatArray) -> list[int]:
+    """Return the unknowns by their distance from their bounds, the farthest first."""
+    distance = np.full(len(guess), np.inf)
+    for one in system.conditions:
+        if len(one.columns) == 1 and not one.equation:
+            j, number = one.columns[0], one.coefficients[0]
+            distance[j] = min(distance[j], abs(guess[j] - to_double(Fraction(one.right, number))))
+    order: list[int] = np.argsort(-distance, kind="stable").tolist()
+    return order
+
+
+def weights_near(
+    system: LinearSystem, guess: Sequence[Fraction], value: int | None
+) -> dict[int, Fraction] | None:
+    """Return exact weights w of the conditions with a guess, sum_k w_k a_k = 0, w'b = value; None.
+
+    They are those of the conditions as given; their signs are for the caller to check.
+
+    Parameters
+    ----------
+    guess
+        Of the conditions in whole numbers, shape ``(K,)``.
+    value
+        1 for a contradiction, 0 for weights that prove conditions to be tight; None leaves w'b to
+        what comes.
+    """
+    support = [k for k, weight in enumerate(guess) if weight]
+    rows: dict[int, dict[int, int]] = {}
+    for place, k in enumerate(support):
+        check_time()
+        one = system.conditions[k]
+        for j, number in zip(one.columns, one.coefficients, strict=True):
+            rows.setdefault(j, {})[place] = number
+    sums = {place: system.conditions[k].right for place, k in enumerate(support)}
+    equations = [Equation(row, 0) for row in rows.values()]
+    if value is not None:
+        equations.append(Equation({place: b for place, b in sums.items() if b}, value))
+        if not equations[-1].entries and value:
+            return None
+    given = [guess[k] for k in support]
+    order = np.argsort([-abs(to_double(one)) for one in given], kind="stable").tolist()
+    found = near_solution(equations, given, order)
+    if found is None:
+        return None
+    return _given(system, dict(zip(support, found, strict=True)))
+
+
+def _given(system: LinearSystem, whole: Weights) -> dict[int, Fraction]:
+    """Return weights of conditions in whole numbers as those of the conditions as given."""
+    return {k: weight * system.conditions[k].scale for k, weight in whole.items() if weight}
+
+
+def absorbed(system: LinearSystem, guess: Sequence[Fraction]) -> dict[int, Fraction] | None:
+    """Return exact weights of a contradiction near a guess, the residual absorbed by bounds.
+
+    All but the best bounds keep their weights w; where r = sum w_k a_k has r_j > 0, the
+    condition -x_j >= -u_j gets the weight r_j, and where r_j < 0, x_j >= l_j gets -r_j: that is
+    max over the box of r'x < w'b, exactly. None where a bound is missing, or the sum is not > 0.
+    """
+    bounds = best_bounds(system)
+    known = {k for _, k in bounds.values()}
+    residual, weights = dict[int, Fraction](), dict[int, Fraction]()
+    for k, (one, weight) in enumerate(zip(system.conditions, guess, strict=True)):
+        if weight and k not in known:
+            weights[k] = weight
+            for j, number in zip(one.columns, one.coefficients, strict=True):
+                residual[j] = residual.get(j, Fraction()) + weight * number
+    for j, value in residual.items():
+        if value:
+            if (j, value < 0) not in bounds:
+                return None
+            _, k = bounds[j, value < 0]
+            weights[k] = abs(value) / abs(system.conditions[k].coefficients[0])
+    found = _given(system, weights)
+    return found if contradiction(system, found) is not None else None
+
+
+def best_bounds(system: LinearSystem) -> dict[tuple[int, bool], tuple[Fraction, int]]:
+    """Return the tightest bound of each unknown on either side, and its condition.
+
+    The keys are (j, True) for x_j >= bound and (j, False) for -x_j >= bound.
+    """
+    found: dict[tuple[int, bool], tuple[Fraction, int]] = {}
+    for k, one in enumerate(system.conditions):
+        if len(one.columns) == 1 and not one.equation:
+            number = one.coefficients[0]
+            key, bound = (one.columns[0], number > 0), Fraction(one.right, abs(number))
+            if key not in found or bound > found[key][0]:
+                found[key] = bound, k
+    return found
+
+
+def decided_by_pivots(
+    system: LinearSystem, chosen: Sequence[int], work: Work
+) -> tuple[tuple[Fraction, ...] | None, dict[int, Fraction]] | None:
+    """Return an exact point of chosen conditions, or None and weights of a contradiction.
+
+    None if the work is spent.
+    """
+    width = len(system.variables)
+    columns, owners = _columns(system, chosen, frozenset(), last=None)
+    found = alternative(columns, width, work)
+    if found is None:
+        return None
+    if found.multipliers is not None:
+        *entries, last = found.multipliers
+        return tuple(-entry / last for entry in entries), {}
+    return None, _given(system, _gathered(found, owners))
+
+
+def _columns(
+    system: LinearSystem, chosen: Sequence[int], equal: frozenset[int], last: int | None
+) -> tuple[list[dict[int, int]], list[tuple[int, int]]]:
+    """Return (a_k, b_k) as columns, equations in both directions, and condition and sign of each.
+
+    Parameters
+    ----------
+    chosen
+        Conditions.
+    equal
+        The inequalities that count as equations.
+    last
+        In place of b_k: this number for inequalities, and 0 for equations; None leaves b_k.
+    """
+    width = len(system.variables)
+    columns, owners = [], []
+    for k in chosen:
+        check_time()
+        one = system.conditions[k]
+        both = one.equation or k in equal
+        below = one.right if last is None else (0 if both else last)
+        for sign in (1, -1)[: 1 + both]:
+            column = {
+                j: sign * number for j, number in zip(one.columns, one.coefficients, strict=True)
+            }
+            columns.append(column | ({width: sign * below} if below else {}))
+            owners.append((k, sign))
+    return columns, owners
+
+
+def _gathered(found: Alternative, owners: Sequence[tuple[int, int]]) -> dict[int, Fraction]:
+    """Return the weights of the conditions, from those of their columns."""
+    weights: dict[int, Fraction] = {}
+    for place, weight in (found.weights or {}).items():
+        k, sign = owners[place]
+        weights[k] = weights.get(k, Fraction()) + sign * weight
+    return weights
+
+
+def partition_by_pivots(
+    system: LinearSystem, point: Sequence[Fraction], work: Work
+) -> tuple[tuple[Fraction, ...], dict[int, Fraction]] | None:
+    """Return a point that is strict wherever one can be, and weights of what is always tight.
+
+    Of the inequalities tight at the point, either weights y >= 0, not 0, have sum y_k a_k in the
+    span of the equations: then those with weights are tight everywhere, and become equations; or a
+    direction moves off all of them. None if the work is spent.
+    """
+    width = len(system.variables)
+    equal, weights = frozenset[int](), dict[int, Fraction]()
+    equations = [k for k, one in enumerate(system.conditions) if one.equation]
+    numerators, denominator = over_common(point)
+    tight = tight_at(system, numerators, denominator)
+    while set(tight) - equal:
+        columns, owners = _columns(system, [*equations, *tight], equal, last=1)
+        found = alternative(columns, width, work)
+        if found is None:
+            return None
+        if found.multipliers is not None:
+            moved = _moved(system, point, set(tight), found.multipliers[:-1])
+            return moved, _given(system, weights)
+        more = _gathered(found, owners)
+        weights = _added(weights, more, equal)
+        equal |= {k for k in tight if more.get(k, 0) > 0}
+    return tuple(point), _given(system, weights)
+
+
+def _added(
+    weights: Mapping[int, Fraction], more: Mapping[int, Fraction], equal: frozenset[int]
+) -> dict[int, Fraction]:
+    """Return more + c * weights, c so large that the inequalities called equal stay > 0.
+
+    c is a whole number: so digits add up over the rounds, and are not multiplied.
+    """
+    factor = max((1 - more.get(k, Fraction()) / weights[k] for k in equal), default=Fraction(1))
+    kept = {k: max(math.ceil(factor), 1) * weight for k, weight in weights.items()}
+    return {k: kept.get(k, Fraction()) + more.get(k, Fraction()) for k in {**kept, **more}}
+
+
+def _moved(
+    system: LinearSystem,
+    point: Sequence[Fraction],
+    tight: set[int],
+    multipliers: Sequence[Fraction],
+) -> tuple[Fraction, ...]:
+    """Return point + step * direction, by which no inequality becomes tight that was not."""
+    direction = [-one for one in multipliers]
+    step = Fraction(1)
+    at, below = over_common(point)
+    along, under = over_common(direction)
+    for k, one in enumerate(system.conditions):
+        check_time()
+        if k in tight or one.equation:
+            continue
+        change = one._replace(right=0).slack(along, under)
+        if change < 0:
+            step = min(step, one.slack(at, below) / (-2 * change))
+    return tuple(x + step * move for x, move in zip(point, direction, strict=True))

@@ -1,0 +1,190 @@
+"""A linear system as HiGHS sees it: doubles, each condition divided by its largest coefficient."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.linear.quiet_highs import QuietHighs
+from perceptron_lab.core.killable_calls import killable
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time, seconds_left
+from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.systems.linear_system import LinearSystem
+
+INFINITE = highspy.kHighsInf
+OPTIMAL, CONTRADICTION = "Optimal", "Infeasible"
+"""HiGHS's names of its statuses."""
+FAILED = "it ended with an error"
+"""What comes before HiGHS's own word where it says so."""
+QUICK = 15_000
+"""Entries of a program up to which HiGHS takes about half a second at most, even if it is dense."""
+
+
+@dataclass(frozen=True)
+class FloatingRows:
+    """The conditions in doubles; HiGHS only proposes answers by them.
+
+    Parameters
+    ----------
+    matrix
+        a_k / largest_k, shape ``(K, n)``; an empty row is divided by 1.
+    right
+        b_k / largest_k, shape ``(K,)``.
+    largest
+        Of the whole numbers of a condition, exact.
+    equation
+        Which are equations.
+    """
+
+    matrix: sp.csr_array
+    right: FloatArray
+    largest: tuple[int, ...]
+    equation: Any
+
+
+def floating_rows(system: LinearSystem) -> FloatingRows:
+    """Return the conditions of a system in doubles.
+
+    A right-hand side that is beyond doubles, once divided, becomes the largest double.
+    """
+    largest = tuple(max(map(abs, one.coefficients), default=1) for one in system.conditions)
+    pairs = list(zip(system.conditions, largest, strict=True))
+    check_time()
+    values = [to_double(number, most) for one, most in pairs for number in one.coefficients]
+    columns = [j for one, _ in pairs for j in one.columns]
+    ends = np.cumsum([0, *(len(one.columns) for one, _ in pairs)])
+    shape = (len(pairs), len(system.variables))
+    return FloatingRows(
+        sp.csr_array((np.array(values, dtype=float), columns, ends), shape=shape),
+        np.array([to_double(one.right, most) for one, most in pairs], dtype=float),
+        largest,
+        np.array([one.equation for one, _ in pairs], dtype=bool),
+    )
+
+
+@dataclass(frozen=True)
+class Solved:
+    """HiGHS's answer to a program.
+
+    Parameters
+    ----------
+    status
+        HiGHS's own word; that it has ended with an error comes first.
+    values, duals
+        Of the columns, and of the rows; what it has of them.
+    iterations
+        Of the simplex method.
+    ray
+        Of the rows, that proves infeasibility, nearly; None where there is none.
+    """
+
+    status: str
+    values: FloatArray
+    duals: FloatArray
+    iterations: int
+    ray: FloatArray | None = None
+
+    @property
+    def optimal(self) -> bool:
+        """Whether HiGHS calls it solved."""
+        return self.status == OPTIMAL
+
+
+def run_highs(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    *,
+    presolve: bool = True,
+) -> Solved:
+    """Minimise costs'v subject to bounds of v and of matrix @ v, by HiGHS on one thread.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends before HiGHS says anything.
+    """
+    program = (costs, columns, matrix, rows, seconds_left(), presolve)
+    return solved_here(*program) if matrix.nnz <= QUICK else killable(solved_here, *program)
+
+
+def solved_here(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    seconds: float,
+    presolve: bool = True,
+) -> Solved:
+    """Return what :func:`run_highs` does, in this process, some seconds or many more.
+
+    HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
+    to be another later. So it is called in a thread of its own: neither a scheduler of a caller's
+    is met here, nor is ours left behind for it.
+    """
+    program = (costs, columns, matrix, rows, seconds, presolve)
+    with ThreadPoolExecutor(1) as alone:
+        return alone.submit(_solved, *program).result()
+
+
+def _solved(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    seconds: float,
+    presolve: bool,
+) -> Solved:
+    solver = loaded(costs, columns, matrix, rows, seconds, presolve=presolve)
+    ended = solver.run()
+    status = solver.modelStatusToString(solver.getModelStatus())
+    if ended == highspy.HighsStatus.kError:
+        status = f"{FAILED} ({status})"
+    found, ray = solver.getSolution(), None
+    if status == CONTRADICTION:
+        _, there, values = solver.getDualRay()
+        ray = np.array(values, dtype=float) if there else None
+    return Solved(
+        status,
+        np.array(found.col_value, dtype=float),
+        np.array(found.row_dual, dtype=float),
+        max(int(solver.getInfo().simplex_iteration_count), 0),
+        ray,
+    )
+
+
+def loaded(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    seconds: float,
+    *,
+    presolve: bool = True,
+) -> Any:
+    """Return a silent HiGHS with a program."""
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = matrix.shape[1], matrix.shape[0]
+    program.col_cost_ = costs
+    program.col_lower_, program.col_upper_ = columns
+    program.row_lower_, program.row_upper_ = rows
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = matrix.indptr
+    program.a_matrix_.index_ = matrix.indices
+    program.a_matrix_.value_ = matrix.data
+    solver: Any = QuietHighs()  # type: ignore[no-untyped-call]
+    for name, value in {
+        "threads": 1,
+        "time_limit": min(max(seconds, 0.01), INFINITE),
+        "presolve": "choose" if presolve else "off",
+    }.items():
+        solver.setOptionValue(name, value)
+    solver.passModel(program)
+    return solver

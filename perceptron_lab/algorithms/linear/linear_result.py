@@ -1,0 +1,168 @@
+"""The answer to a linear system as the result of a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from perceptron_lab.algorithms.linear.deciding import Decision, decide
+from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.outward_rounding import bracket_text
+from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
+from perceptron_lab.core.time_limit import time_limit
+from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.numerics.exact_texts import exact_text
+from perceptron_lab.systems.linear_system import LinearSystem
+
+# Names that a message holds at most; the certificate has all
+MOST_NAMES = 12
+NO_BOUND = Bound(None, "none", "no theorem on margins is about a closed set")
+
+
+@dataclass(frozen=True, repr=False)
+class LinearResult(Result):
+    """The end of a run on a linear system; exact numbers are those of ``certificate["linear"]``.
+
+    ``point`` is x in doubles, each rounded once, to the largest finite double beyond 1.8e308 (zeros
+    where none is proved). ``weights`` are those of the conditions as given in doubles: as they are,
+    or a positive multiple of them where doubles would not hold them (see :func:`.to_doubles`). A
+    closed set has no margin: ``violation`` takes its place.
+    """
+
+    @property
+    def exact(self) -> LinearProof:
+        """The exact numbers: point, weights, partition."""
+        return LinearProof.of_json(self.certificate[PROOF])
+
+    @property
+    def x(self) -> tuple[Fraction, ...] | None:
+        """The exact rational point; None where no point is proved."""
+        return self.exact.point
+
+    @property
+    def violation(self) -> tuple[float, float | None]:
+        """The proved bracket of the least violation, min over x of the largest of a condition."""
+        return self.exact.violation
+
+    def __str__(self) -> str:
+        lines = [f"{self.status}{' (proved)' if self.proved else ''}: {self.message}"]
+        if self.status is not Status.FEASIBLE:
+            lines.append(f"  least violation in {bracket_text(*self.violation)}")
+        pivots, steps = counted(self.updates, "exact pivot"), counted(self.iterations, "step")
+        lines.append(f"  {pivots}, {steps} of HiGHS, {self.seconds:.3g} s")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """Return the outcome in a line."""
+        proved = " proved" if self.proved else ""
+        return f"<LinearResult {self.status}{proved}: {self.message}>"
+
+
+def solve_linear(
+    system: LinearSystem,
+    *,
+    pivots: int,
+    seconds: float,
+    stop: Callable[[], str | None] | None = None,
+    method: Callable[[], Decision] | None = None,
+) -> LinearResult:
+    """Return the result on a linear system.
+
+    Parameters
+    ----------
+    system
+        The system.
+    pivots, seconds
+        The budget.
+    stop
+        Asked again and again: a text ends the run.
+    method
+        Another way to a decision; by default :func:`.decide`.
+    """
+    began = time.perf_counter()
+    with time_limit(seconds, stop):
+        found = decide(system, pivots, stop) if method is None else method()
+    spent = time.perf_counter() - began
+    return LinearResult(
+        status=found.status,
+        proved=found.status in PROVED,
+        point=found.point,
+        weights=_weights(system, found.proof),
+        margin_lower=None,
+        margin_upper=None,
+        updates=found.pivots,
+        queries=0,
+        iterations=found.iterations,
+        products=0.0,
+        seconds=spent,
+        proof_seconds=0.0,
+        total_seconds=spent,
+        trace=_trace(found, spent),
+        certificate=certificate_of(system, found),
+        bound=NO_BOUND,
+        message=message(system, found),
+        goal="decide",
+        goal_reached=found.status in PROVED,
+    )
+
+
+def certificate_of(system: LinearSystem, found: Decision) -> dict[str, Any]:
+    """Return the exact numbers, and by name the weights and what is always tight."""
+    names = [one.name for one in system.conditions]
+    proof, tight = found.proof, found.proof.tight if found.proof.complete else ()
+    return {
+        "method": found.method,
+        "data": "exact",
+        PROOF: proof.as_json(),
+        "contradiction": {names[k]: exact_text(proof.weights[k]) for k in sorted(proof.weights)},
+        "always_tight": [names[k] for k in tight],
+    }
+
+
+def _weights(system: LinearSystem, proof: LinearProof) -> FloatArray | None:
+    if not proof.weights:
+        return None
+    return to_doubles([proof.weights.get(k, 0) for k in range(len(system.conditions))], scaled=True)
+
+
+def _trace(found: Decision, seconds: float) -> Trace:
+    """Return the only record of a run: its end."""
+    nothing = float("nan")
+    return Trace(
+        [found.pivots], [found.iterations], [0], [0.0], [seconds], [""], [nothing], [nothing]
+    )
+
+
+def message(system: LinearSystem, found: Decision) -> str:
+    """Return the answer in a sentence, with the names of what contradicts each other."""
+    count = len(system.conditions)
+    if found.status is Status.INFEASIBLE:
+        return f"{contradiction_text(system, found.proof)} ({found.method})"
+    if found.status is not Status.FEASIBLE:
+        return found.method
+    tight = len(found.proof.tight)
+    said = f"an exact point satisfies {counted(count, 'condition')}"
+    if found.proof.complete and tight:
+        which = counted(tight, "inequality", "inequalities")
+        said += f"; {which} {'is' if tight == 1 else 'are'} tight at every point, the others strict"
+    elif found.proof.complete:
+        said += "; no inequality has to be tight"
+    return f"{said} ({found.method})"
+
+
+def contradiction_text(system: LinearSystem, proof: LinearProof) -> str:
+    """Return which conditions contradict each other, in words; all of them if they are few."""
+    chosen = [system.conditions[k] for k in sorted(proof.weights)]
+    names = [one.name for one in chosen]
+    shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    if len(names) == 1:
+        return f"one condition contradicts itself: {shown}"
+    bounds = sum(one.bound for one in chosen)
+    counts = [(len(chosen) - bounds, "row"), (bounds, "bound")]
+    said = " and ".join(counted(number, word) for number, word in counts if number)
+    least = ", none of which can be left out" if proof.irreducible else ""
+    return f"{said} contradict each other{least}: {shown}"

@@ -1,0 +1,185 @@
+"""The adversary of the lower bound: vectors that are chosen when a point is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from perceptron_lab.algorithms.resisting.directions import HALF_TURN, Direction, direction
+from perceptron_lab.algorithms.resisting.forced import cuts, margin_of
+from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.results import FloatArray
+
+# More than rounding takes of the sum of two products of numbers of at most 1
+ROUNDING = 2.0**-50
+
+
+class Place(NamedTuple):
+    """Where a row lies in its plane, or on the line.
+
+    Parameters
+    ----------
+    plane
+        Its number, from 0.
+    level
+        How many cuts come before it there.
+    """
+
+    plane: int
+    level: int
+
+
+def bisections(signs: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Yield the angle of each cut of a plane, and that of the middle of the arc that it leaves.
+
+    The circle counts as two half turns around minus a quarter, so that its halves are those around
+    0 and around -pi. With a sign the half after the middle, counter-clockwise, is kept.
+    """
+    width, start = 2 * HALF_TURN, -3 * HALF_TURN // 2
+    for sign in signs:
+        width //= 2
+        middle = start + width
+        start = middle if sign else start
+        yield middle + (HALF_TURN if sign else -HALF_TURN) // 2, start + width // 2
+
+
+class Adversary:
+    """A set of unit vectors of margin rho that is fixed only as far as it was shown.
+
+    Asked about a point, it shows the first vector shown before that the point violates; or, where
+    it violates none, the next vector of the plan, turned so that it does. The plan goes level by
+    level through all planes (:func:`~perceptron_lab.algorithms.resisting.forced.cuts`). ``rows``
+    always hold a whole set of the margin that agrees with all answers: those not shown yet may
+    still change.
+
+    On the set that is fixed in the end, in the order of ``rows``, the oracle ``first-violated``
+    gives the same answers to the same points.
+
+    Parameters
+    ----------
+    dimension, margin
+        n and rho, of :func:`~perceptron_lab.algorithms.resisting.forced.cuts`.
+
+    Attributes
+    ----------
+    rows
+        Shape ``(forced, dimension)``, in the order in which they are shown; changed in place.
+    shown
+        How many of them were shown.
+    mistakes
+        How often a point was answered by a vector that it violates.
+    """
+
+    def __init__(self, dimension: int, margin: float) -> None:
+        self.dimension, self.margin = dimension, margin
+        self.counts = cuts(dimension, margin)
+        deepest = max(self.counts)
+        self.places = [
+            Place(plane, level)
+            for level in range(deepest)
+            for plane, count in enumerate(self.counts)
+            if level < count
+        ]
+        self._row = {place: i for i, place in enumerate(self.places)}
+        self.signs = [[True] * count for count in self.counts]
+        self.rows = np.zeros((len(self.places), dimension))
+        self.shown = self.mistakes = 0
+        for plane in range(len(self.counts)):
+            self._arrange(plane)
+
+    @property
+    def forced(self) -> int:
+        """The mistakes that no learner avoids: the number of rows."""
+        return len(self.places)
+
+    @property
+    def final_margin(self) -> float:
+        """A lower bound of the margin of the rows, at least ``margin``, whatever the answers."""
+        return margin_of(self.counts)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """``forced`` and ``final_margin`` as the figures of a run."""
+        return {"forced": float(self.forced), "final_margin": self.final_margin}
+
+    @property
+    def answers(self) -> str:
+        """A + or - per row in their order: the turns that determine the rows."""
+        return "".join("+" if self.signs[plane][level] else "-" for plane, level in self.places)
+
+    def fix(self, answers: str) -> None:
+        """Show all rows, as they are by these ``answers``."""
+        if len(answers) != self.forced or set(answers) - set("+-"):
+            raise DataError(f"answers {answers!r:.60}; allowed: {self.forced} signs, + or -")
+        for (plane, level), sign in zip(self.places, answers, strict=True):
+            self.signs[plane][level] = sign == "+"
+        for plane in range(len(self.counts)):
+            self._arrange(plane)
+        self.shown = self.forced
+
+    def answer(self, point: FloatArray) -> int | None:
+        """Return the number of a shown row with <a, point> <= 0, exactly; None if there is none.
+
+        Then all rows are shown, and fixed.
+        """
+        if not np.isfinite(point).all():
+            raise InputError("the point is not finite; ask about a finite one")
+        found = self._violated(point)
+        if found is None and self.shown < self.forced:
+            found = self._decide(point)
+        self.mistakes += found is not None
+        return found
+
+    def centre(self) -> FloatArray:
+        """Return y of the theorem, at which all rows have products of nearly 1 or more."""
+        point = np.zeros(self.dimension)
+        for plane, count in enumerate(self.counts):
+            if count:
+                *_, (_, middle) = bisections(self.signs[plane])
+                size = 1.0 / np.sin(np.pi / 2.0**count)
+                point[self._span(plane)] = size * self._within(plane, direction(middle))
+        return point
+
+    def _violated(self, point: FloatArray) -> int | None:
+        """Return the first row shown that a point violates; near ones in exact arithmetic."""
+        ray = np.ldexp(point, -int(np.frexp(np.abs(point).max())[1]))
+        shown = self.rows[: self.shown]
+        products = shown @ ray
+        for row in np.flatnonzero(products <= ROUNDING).tolist():
+            if products[row] < -ROUNDING or exact_product(shown[row], point) <= 0:
+                return int(row)
+        return None
+
+    def _decide(self, point: FloatArray) -> int:
+        """Turn the next row of the plan against a point, and show it."""
+        row = self.shown
+        plane, level = self.places[row]
+        if exact_product(self.rows[row], point) > 0:
+            self.signs[plane][level] = not self.signs[plane][level]
+            self._arrange(plane)
+        self.shown += 1
+        return row
+
+    def _arrange(self, plane: int) -> None:
+        """Write the rows of a plane by its signs; a row depends on its own and earlier ones."""
+        for level, (angle, _) in enumerate(bisections(self.signs[plane])):
+            row = self._row[Place(plane, level)]
+            self.rows[row, self._span(plane)] = self._within(plane, direction(angle))
+
+    def _span(self, plane: int) -> slice:
+        """Return the coordinates of a plane, or of the line, which comes last."""
+        return slice(2 * plane, min(2 * plane + 2, self.dimension))
+
+    def _within(self, plane: int, found: Direction) -> FloatArray:
+        """Return a direction in the coordinates of a plane; of the line the first of two."""
+        return np.array(found[: self._span(plane).stop - 2 * plane])
+
+
+def exact_product(row: FloatArray, point: FloatArray) -> Fraction:
+    """Return <row, point>, exactly."""
+    seen = np.flatnonzero(row)
+    pairs = zip(row[seen].tolist(), point[seen].tolist(), strict=True)
+    return sum((Fraction(a) * Fraction(x) for a, x in pairs), Fraction())

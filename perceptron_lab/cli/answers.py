@@ -1,0 +1,363 @@
+"""The answer to one file: solved once, told in a sentence, saved so that it can be verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from perceptron_lab.algorithms.linear.linear_result import LinearResult
+from perceptron_lab.core import registry
+from perceptron_lab.core.atomic_files import replacing
+from perceptron_lab.core.errors import ConfigError, DataError, counted
+from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
+from perceptron_lab.core.results import FloatArray, Result, Status
+from perceptron_lab.datasets.collections.files import stem_of
+from perceptron_lab.datasets.collections.problem_files import FileProblem, read_problem
+from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
+from perceptron_lab.datasets.regular_files import sha256_of
+from perceptron_lab.experiments.configuration.components import Component, build
+from perceptron_lab.experiments.configuration.faults import Fault
+from perceptron_lab.experiments.configuration.rows import Row, Run, row_of
+from perceptron_lab.experiments.provenance.privacy import portable
+from perceptron_lab.experiments.verdict_answers import reading_line
+from perceptron_lab.numerics.exact_texts import read_exact, shown_text
+from perceptron_lab.solving.driver import Oracle, Stop
+from perceptron_lab.solving.entry import solve
+from perceptron_lab.solving.recording import Watch
+from perceptron_lab.systems.constructors import Margin
+from perceptron_lab.systems.linear_system import LinearSystem
+
+_OF_EXPERIMENTS: Final = ("cell", "environment", "core")
+"""Columns of runs.csv that name cells and machines."""
+MOST_NUMBERS: Final = 10_000
+"""Entries of a vector that JSON holds at most; files have all."""
+_SHOWN: Final = 12  # Entries of a vector that a terminal shows
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A file, the problem that it states, and the result of an algorithm on it.
+
+    Parameters
+    ----------
+    file, columns, problem
+        The data, and what was asked of the columns.
+    algorithm, oracles, seed
+        As they were asked for; no oracles stand for those of the cones.
+    result
+        The answer.
+    margin
+        The margin that was asked for.
+    """
+
+    file: Path
+    columns: Columns
+    problem: FileProblem
+    algorithm: Component
+    oracles: tuple[Oracle, ...]
+    seed: int
+    result: Result
+    margin: Margin = "unit"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the answer for a reader: what is proved, then the point or the rows that show it.
+
+        Parameters
+        ----------
+        verbose
+            Whether to state the course of the algorithm and the method of the proof as well.
+        """
+        system, result, labels = self.problem.system, self.result, self.problem.labels
+        size = f"{counted(system.constraints, 'constraint')}, dimension {system.unknowns}"
+        classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
+        notes = [*self._said.get("notes", []), *(self._course if verbose else [])]
+        read = reading_line(self.file, self.problem.reading, self.left_out)
+        lines = [f"{read}{self.file}: {self.sentence}", str(result)]
+        if isinstance(result, LinearResult):
+            lines += self._exact_lines(result)
+        elif len(result.point) and result.status is not Status.INFEASIBLE:
+            lines.append(f"  point: {_entries(result.point, self.coordinates.__getitem__)}")
+        if result.weights is not None and not isinstance(result, LinearResult):
+            of = f"{np.count_nonzero(result.weights)} of {len(result.weights)} weights are not 0"
+            at, kind = self.problem.lines, "row" if self.problem.lines is None else "line"
+            numbers = range(1, len(result.weights) + 1) if at is None else at
+            entries = _entries(result.weights, lambda i: f"{kind} {numbers[i]}")
+            shown = f": {entries}" if system.cone.of_rows else ""
+            lines.append(f"  {of}{shown}")
+        lines.append(f"  {size}{classes}; {self.algorithm}")
+        return "\n".join([*lines, *(f"  {note}" for note in notes)])
+
+    @property
+    def _shown_by(self) -> str:
+        """The rows with weights, which no hyperplane separates already."""
+        if self.result.weights is None:
+            return ""
+        rows = np.flatnonzero(self.result.weights)
+        names = _listing(f"row {i + 1}" for i in rows.tolist())
+        return f"; {counted(len(rows), 'row shows', 'rows show')} it: {names}"
+
+    @property
+    def _course(self) -> list[str]:
+        """Sentences on the course of the algorithm, and the method of a proof by weights."""
+        certificate = self.result.certificate
+        course = list(certificate.get("notes", []))
+        if "infeasibility_method" in certificate:
+            method, ratio = certificate["infeasibility_method"], certificate["infeasibility_ratio"]
+            course.append(f"exact weights are near those computed: {method} <= {ratio:.2g}")
+        return course
+
+    def _exact_lines(self, result: LinearResult) -> list[str]:
+        """Return an exact point with the names of its coordinates, or weights of conditions."""
+        lines = []
+        if result.x is not None:
+            pairs = zip(self.coordinates, result.x, strict=True)
+            lines.append(f"  point: {_listing(f'{name} {shown_text(x)}' for name, x in pairs)}")
+        weights = result.certificate["contradiction"].items()
+        for title, texts in (
+            ("weights", [f"{name}: {shown_text(read_exact(one))}" for name, one in weights]),
+            ("tight at every point", result.certificate["always_tight"]),
+        ):
+            if texts:
+                lines.append(f"  {title}: {_listing(texts, '; ')}")
+        return lines
+
+    @property
+    def coordinates(self) -> list[str]:
+        """The names of the point's coordinates: features, the last one the constant of labels."""
+        count = len(self.result.point)
+        labels = self.problem.labels
+        features = list(self.problem.features or ())
+        if not features:
+            features = [f"y_{j + 1}" for j in range(count - (labels is not None))]
+        return [*features, "constant"] if labels else features
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words, for its reader."""
+        result, labels = self.result, self.problem.labels
+        if self.algorithm.kind == "optimiser" and result.status is not Status.INFEASIBLE:
+            return _on_optimum(result)
+        lower, upper = result.margin_lower, result.margin_upper
+        article, thing = "a", "point with all inequalities strict"
+        if labels:
+            article = "an"
+            thing = f"affine function that separates {labels.positive!r} from {labels.negative!r}"
+        elif isinstance(self.problem.system, LinearSystem):
+            thing = "point that satisfies all conditions"
+        elif self.problem.system.homogenised:
+            thing = "strictly feasible point of the program"
+        if result.status is Status.FEASIBLE:
+            name = result.margin_name
+            margin = f", {name} {text_below(lower, 3)} or more" if lower is not None else ""
+            return f"there is {article} {thing}{margin} (proved)"
+        if result.status is Status.INFEASIBLE:
+            if labels:
+                pair = f"{labels.positive!r} from {labels.negative!r}"
+                return f"no hyperplane separates {pair} (proved){self._shown_by}"
+            return f"there is no {thing} (proved)"
+        if isinstance(result, LinearResult):
+            least = bracket_text(*result.violation, 3)
+            return f"not decided whether there is {article} {thing}; least violation in {least}"
+        if upper is not None:
+            most = f"a {result.margin_name} of {text_above(upper, 3)} at most"
+            bounded = labels is not None and result.status is Status.MARGIN_BOUNDED
+            further = "; --verdict says exactly whether the classes overlap" if bounded else ""
+            return f"not decided; {article} {thing} has {most}{further}"
+        return f"not decided whether there is {article} {thing}"
+
+    def row(self) -> Row:
+        """Return the row of runs.csv, without the columns that name cells and machines.
+
+        ``point`` and ``weights`` follow (None above :data:`MOST_NUMBERS` entries), ``labels`` (name
+        of their column, negative and positive class), ``features`` and ``certificate``.
+        """
+        system, result = self.problem.system, self.result
+        asks = self.algorithm.asks_oracles
+        asks = asks and not isinstance(system, LinearSystem)
+        oracles = self.oracles or (system.cone.oracles.values() if asks else ())
+        run = Run(
+            problem=self.file.name,
+            label=self.algorithm.name,
+            constraints=system.constraints,
+            dimension=system.unknowns,
+            algorithm=self.algorithm,
+            oracles=[registry.name_of("oracle", oracle) for oracle in oracles],
+            seed=self.seed,
+            status=result.status,
+            message=result.message,
+            goal=result.goal,
+            result=result,
+        )
+        row = row_of(run) | {"parameters": self.algorithm.parameters}
+        labels, features = self.problem.labels, self.problem.features
+        return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS} | {
+            "point": _listed(result.point),
+            "weights": None if result.weights is None else _listed(result.weights),
+            "labels": None if labels is None else asdict(labels),
+            "features": None if features is None else list(features),
+            "reading": self.problem.reading,
+            "lines": self._lines(),
+            "certificate": result.certificate | self._said,
+        }
+
+    def _lines(self) -> list[int] | None:
+        """Return the line of the file of each row; None without lines, or with too many rows."""
+        lines = self.problem.lines
+        return None if lines is None or len(lines) > MOST_NUMBERS else lines.tolist()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences on how a table was read, which JSON has no key for."""
+        return () if isinstance(self.problem.system, LinearSystem) else self.problem.notes
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        """What was left out of a linear program or relaxed, for a certificate."""
+        linear = isinstance(self.problem.system, LinearSystem)
+        return {"notes": list(self.problem.notes)} if linear else {}
+
+    def save(self, path: Path) -> None:
+        """Write the result with the sha256 of its data, so that ``plab verify`` proves it again.
+
+        An earlier file is whole until the new one is.
+        """
+        try:
+            with replacing(path) as partial:
+                self.result.save(partial, source=self._source(path))
+        except OSError as error:
+            text = f"{path}: cannot be written ({error.strerror}); choose another"
+            raise DataError(text) from None
+
+    def _source(self, path: Path) -> dict[str, Any] | None:
+        """Return what a certificate says of data and algorithm; nothing of standard input."""
+        if self.file == STANDARD_INPUT:
+            return None
+        asked = {name: value for name, value in asdict(self.columns).items() if value}
+        asked |= {} if self.margin == "unit" else {"margin": self.margin}
+        oracles = [
+            {"name": registry.name_of("oracle", oracle), "parameters": {}}
+            for oracle in self.oracles
+        ]
+        return {
+            "sha256": sha256_of(self.file),
+            "problem": {
+                "dataset": "files",
+                "parameters": {"files": [self.file.name], **asked},
+                "instance": stem_of(self.file.name),
+                "seed": self.seed,
+            },
+            "algorithm": {
+                "name": self.algorithm.name,
+                "parameters": self.algorithm.parameters,
+                "oracle": oracles,
+            },
+            "base": portable(self.file.parent, path.parent),
+        }
+
+
+def _on_optimum(result: Result) -> str:
+    """Return in words what is proved of an optimum; the result's own line has the whole width."""
+    lower, upper, width = result.optimum_lower, result.optimum_upper, result.optimum_width
+    if lower is not None and upper is not None and width is not None:
+        interval = f"[{text_below(lower, 12)}, {text_above(upper, 12)}]"
+        said = f"the optimum lies in {interval}, relative width {text_above(width, 2)} (proved)"
+        return said + _on_cut(result.certificate.get("figures", {}))
+    if upper is not None:
+        return f"the optimum is {text_above(upper, 12)} at most (proved)"
+    if lower is not None:
+        return f"the optimum is {text_below(lower, 12)} at least (proved)"
+    return "nothing is proved of the optimum"
+
+
+def _on_cut(figures: Mapping[str, float]) -> str:
+    """Return in words what is proved of a cut; nothing where there is none."""
+    if "cut" not in figures:
+        return ""
+    said = f"; a cut has {text_below(figures['cut'], 12)}"
+    if "cut_ratio" in figures:
+        said += f", {text_below(figures['cut_ratio'], 4)} of the largest or more"
+    return f"{said} (proved)"
+
+
+def _listed(values: FloatArray) -> list[float] | None:
+    return values.tolist() if len(values) <= MOST_NUMBERS else None
+
+
+def _listing(texts: Iterable[str], between: str = ", ") -> str:
+    """Return the first of some texts in a line."""
+    given = list(texts)
+    return between.join(given[:_SHOWN]) + (f"{between}..." if len(given) > _SHOWN else "")
+
+
+def _entries(values: FloatArray, name: Callable[[int], str]) -> str:
+    """Return the largest entries of a vector with their names, in their order."""
+    seen = np.flatnonzero(values)
+    largest = np.sort(seen[np.argsort(-np.abs(values[seen]), kind="stable")[:_SHOWN]])
+    shown = ", ".join(f"{name(j)} {values[j]:.6g}" for j in largest.tolist())
+    return f"{shown}, ..." if len(seen) > _SHOWN else shown
+
+
+def answer(
+    file: Path,
+    columns: Columns | None = None,
+    *,
+    memory: int | None = None,
+    margin: Margin = "unit",
+    algorithm: str = "auto",
+    parameters: Mapping[str, Any] | None = None,
+    oracles: Sequence[str] = (),
+    goal: Goal = "decide",
+    budget: Budget | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Answer:
+    """Solve the system in a file; ``plab solve`` in Python.
+
+    Parameters
+    ----------
+    file, columns, memory, margin
+        As for :func:`~perceptron_lab.datasets.collections.problem_files.read_problem`.
+    algorithm, parameters
+        A name of ``plab list algorithms``, and the parameters that are not to have their defaults.
+    oracles
+        Names of ``plab list oracles``.
+    goal, budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.entry.solve`.
+    """
+    columns = columns or Columns()
+    chosen = component_of("algorithm", algorithm, dict(parameters or {}))
+    asked = tuple(registry.load("oracle", name)() for name in oracles)
+    problem = read_problem(file, columns, memory=memory, margin=margin)
+    result = solve(
+        problem.system,
+        algorithm=chosen.record,
+        oracle=asked or None,
+        goal=goal,
+        budget=budget,
+        seed=seed,
+        watch=watch,
+        stop=stop,
+    )
+    return Answer(file, columns, problem, chosen, asked, seed, result, margin)
+
+
+def component_of(kind: str, name: str, parameters: dict[str, Any]) -> Component:
+    """Return a registered algorithm or optimiser with its parameters, or refuse them."""
+    registry.target(kind, name)
+    faults: list[Fault] = []
+    crumbs = {key: (key,) for key in parameters}
+    chosen = build(kind, name, (), parameters, crumbs, faults)
+    if chosen is None:
+        wrong = "; ".join(".".join(map(str, one.crumbs)) + f": {one.message}" for one in faults)
+        raise ConfigError(f"{kind} {name}: {wrong}")
+    return chosen

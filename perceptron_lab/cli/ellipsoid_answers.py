@@ -1,0 +1,173 @@
+"""The answer to "does an ellipsoid separate the classes of this file?", either class inside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.outward_rounding import bracket_text
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
+from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.formats.file_contents import read_contents, told
+from perceptron_lab.experiments.verdict_answers import reading_line
+from perceptron_lab.numerics.input_checks import refuse_rounded
+from perceptron_lab.problems.ellipsoids.hard.separation import Separation
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FOUND = (Status.FEASIBLE, Status.UNBOUNDED)
+
+
+@dataclass(frozen=True)
+class EllipsoidAnswer:
+    """The separations of two classes by ellipsoids, by the class that is inside.
+
+    Parameters
+    ----------
+    file
+        The file.
+    examples, classes
+        Shape ``(m, k)``, and a label each, shape ``(m,)``.
+    features
+        The names of the coordinates; None where the file has none.
+    separations
+        Class inside -> its separation from the other one; the larger label first, and it alone
+        where no time is left for the other.
+    reading, notes
+        How a text was read, in a sentence, and sentences on what was left out.
+    """
+
+    file: Path
+    examples: FloatArray
+    classes: Any
+    features: list[str] | None
+    separations: dict[Any, Separation]
+    reading: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the separations for a reader; if verbose, with the solver and the proof."""
+        lines = reading_line(self.file, self.reading, self.notes).splitlines()
+        for inside in set(self.classes.tolist()) - self.separations.keys():
+            lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
+        for inside, found in self.separations.items():
+            said = f"whether an ellipsoid with {inside!r} inside separates the classes is open"
+            if found.status in (*_FOUND, Status.INFEASIBLE):
+                which = "no" if found.status is Status.INFEASIBLE else "an"
+                proved = "proved" if found.proved else "not proved"
+                said = f"{which} ellipsoid with {inside!r} inside separates the classes ({proved})"
+            bracket = bracket_text(found.ratio_lower, found.ratio_upper)
+            lines += [
+                f"{self.file}: {said}",
+                f"  {found.status}: t = (ratio of half-axes)^2 - 1 in {bracket}"
+                + (f"; {found.message}" if verbose else ""),
+            ]
+        words = "classify new examples with EllipsoidSeparationClassifier().fit(X, y)"
+        return "\n".join([*lines, f"  {words}; classes that overlap with SoftEllipsoidClassifier"])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the separations as JSON values; an infinite ratio is null."""
+        return {
+            "file": self.file.name,
+            "features": self.features,
+            "reading": self.reading,
+            "notes": list(self.notes),
+            "separations": [
+                {
+                    "inside": inside,
+                    "status": found.status.value,
+                    "proved": found.proved,
+                    "ratio": _finite(found.ratio),
+                    "ratio_lower": _finite(found.ratio_lower),
+                    "ratio_upper": _finite(found.ratio_upper),
+                    "centre": None if found.ellipsoid is None else found.ellipsoid.centre.tolist(),
+                    "message": found.message,
+                }
+                for inside, found in self.separations.items()
+            ],
+        }
+
+    def plot(self) -> Figure:
+        """Return a figure of examples of two features and the ellipses that separate them."""
+        from perceptron_lab.core.inline_figure import InlineFigure  # matplotlib takes half a second
+
+        if self.examples.shape[1] != 2:
+            raise InputError(
+                f"{self.file}: a figure shows two features, here are {self.examples.shape[1]}; "
+                "leave --plot out"
+            )
+        figure = InlineFigure(figsize=(4.5, 4.0), layout="constrained")
+        axes = figure.add_subplot()
+        colours = ("#0072B2", "#D55E00")
+        for (inside, found), colour in zip(self.separations.items(), colours, strict=True):
+            at = self.examples[self.classes == inside]
+            axes.plot(*at.T, "o" if colour == colours[0] else "s", ms=3, color=colour, label=inside)
+            if found.status in _FOUND and found.ellipsoid is not None:
+                low, high = self.examples.min(axis=0), self.examples.max(axis=0)
+                pad = 0.1 * (high - low)
+                grid = np.meshgrid(
+                    *(np.linspace(low[j] - pad[j], high[j] + pad[j], 300) for j in range(2))
+                )
+                points = np.column_stack([one.ravel() for one in grid])
+                values = found.decision_values(points).reshape(grid[0].shape)
+                axes.contour(*grid, values, levels=[0.0], colors=colour, linewidths=1)
+        names = self.features or ["x_1", "x_2"]
+        axes.set_xlabel(names[0])
+        axes.set_ylabel(names[1])
+        figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+        return figure
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def ellipsoid_answer(
+    file: Path,
+    columns: Columns | None = None,
+    *,
+    seconds: float | None = None,
+    asked: Callable[[], object] | None = None,
+) -> EllipsoidAnswer:
+    """Separate the two classes of a file by ellipsoids; ``plab solve --ellipsoid`` in Python.
+
+    Parameters
+    ----------
+    file, columns
+        As for :func:`~perceptron_lab.datasets.collections.problem_files.read_problem`.
+    seconds
+        At most, after the file is read: half of them at least for either class; None for no limit.
+    asked
+        Asked again and again whether to end: a true value ends the work as the time does.
+    """
+    with told(file):
+        contents = read_contents(file, columns)
+        if contents.classes is None:
+            raise InputError("an ellipsoid separates two classes; say which column holds labels")
+        examples = refuse_rounded(contents.in_memory().values).values
+        dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
+        two = contents.two_classes()
+        signs, positive, negative = two.signs, two.positive, two.negative
+        classes = np.where(signs > 0, np.array(positive, object), np.array(negative, object))
+        separations: dict[Any, Separation] = {}
+        with time_limit(math.inf if seconds is None else seconds, asked):
+            for inside, sign, share in ((positive, 1.0, 0.5), (negative, -1.0, 1.0)):
+                rows = dense[sign * signs > 0], dense[sign * signs < 0]
+                if separations and time_is_up():
+                    break
+                most = share * seconds_left()
+                separations[inside] = maximal_separation(*rows, max_seconds=most)
+    told_of = contents.reading, tuple(contents.notes)
+    return EllipsoidAnswer(file, dense, classes, contents.features, separations, *told_of)

@@ -1,0 +1,145 @@
+"""Two classes of examples, seen as the rows s_i (x_i, 1), which are never formed as a whole."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.cones.base import Atom
+from perceptron_lab.cones.operators.base import ENCLOSED, EXACT, Operator
+from perceptron_lab.cones.operators.blockwise import (
+    FEW,
+    Data,
+    chosen_rows,
+    combined,
+    row_norms,
+    times,
+)
+from perceptron_lab.cones.operators.row_source import RowSource
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, IntArray
+
+
+class Classes(Operator):
+    """scores(w, b) = s_i (w'x_i + b); margins are measured by norm(w) alone: b is free.
+
+    The largest of min_i s_i (w'x_i + b) / norm(w) is half the distance of the classes' hulls, the
+    geometric margin. The products with the last w are kept: another b, or the same point again,
+    takes no pass over the examples.
+
+    Parameters
+    ----------
+    examples
+        x_i as rows, shape ``(m, features)``, with the column of the labels if that is one of
+        theirs: an array in double or single precision, a CSR array, or a source. Never copied.
+    signs
+        s_i = +1 or -1, both of them, shape ``(m,)``.
+    omitted
+        The column of the labels, which is no feature; None if there is none.
+    roundings
+        0 or 1, of the examples; a source says so itself.
+    """
+
+    def __init__(
+        self, examples: Data, signs: FloatArray, *, omitted: int | None = None, roundings: int = 0
+    ) -> None:
+        self.examples, self.signs, self.omitted = examples, signs, omitted
+        self.size = int(examples.shape[0])
+        self.dimension = int(examples.shape[1]) + 1 - (omitted is not None)
+        self.positive = signs > 0.0
+        self._roundings = roundings
+        self._projected: tuple[FloatArray, FloatArray] | None = None
+        self._norms: FloatArray | None = None
+
+    @property
+    def roundings(self) -> int:
+        """How often the numbers meant were rounded to be stored: 0 or 1."""
+        source = self.examples.roundings if isinstance(self.examples, RowSource) else 0
+        return max(self._roundings, source)
+
+    @property
+    def provenance(self) -> str:
+        """The numbers that proofs on these data hold for."""
+        return ENCLOSED if self.roundings else EXACT
+
+    def scores(self, point: FloatArray) -> FloatArray:
+        """Return s_i (w'x_i + b)."""
+        direction = point[:-1]
+        if self._projected is None or not np.array_equal(direction, self._projected[0]):
+            self._projected = direction.copy(), times(self.examples, self.spread(direction))
+        return np.asarray((self._projected[1] + point[-1]) * self.signs)
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Return sum_i w_i s_i (x_i, 1); only the examples that have weights are read if few."""
+        signed = weights * self.signs
+        support = np.flatnonzero(weights)
+        if FEW * len(support) <= self.size:
+            return np.append(signed[support] @ self.chosen(support), signed[support].sum())
+        total = combined(signed, self.examples)
+        features = total if self.omitted is None else np.delete(total, self.omitted)
+        return np.append(features, signed.sum())
+
+    def normal(self, atom: Atom) -> FloatArray:
+        """Return the combination of the rows in the atom's span."""
+        span, values = atom.span, atom.values
+        return np.asarray(values @ self.rows(np.arange(span.start, span.stop)))
+
+    def length(self, point: FloatArray) -> float:
+        """Return norm(w), by which margins are measured."""
+        return float(np.linalg.norm(point[:-1]))
+
+    def half_distance(self, weights: FloatArray) -> float:
+        """Return half the distance of the points of the hulls of these weights, or NaN."""
+        support = np.flatnonzero(weights)
+        given, first = weights[support], self.positive[support]
+        masses = float(given[first].sum()), float(given[~first].sum())
+        if not min(masses) > 0.0:
+            return math.nan
+        shares = given * self.signs[support] / np.where(first, *masses)
+        return 0.5 * float(np.linalg.norm(shares @ self.chosen(support)))
+
+    def chosen(self, indices: IntArray) -> FloatArray:
+        """Return some examples, dense, in double precision, without the column of the labels."""
+        found = chosen_rows(self.examples, indices)
+        return found if self.omitted is None else np.delete(found, self.omitted, axis=1)
+
+    def features(self) -> FloatArray | sp.csr_array:
+        """Return all examples in memory, without the column of the labels.
+
+        Raises
+        ------
+        InputError
+            If they are read from a source.
+        """
+        if isinstance(self.examples, RowSource):
+            raise InputError(
+                "the examples are read a few at a time, and all of them at once are asked for; "
+                "choose auto or minimum-norm-point, or pass the examples as an array"
+            )
+        if self.omitted is None:
+            return self.examples
+        if isinstance(self.examples, np.ndarray):
+            return np.delete(self.examples, self.omitted, axis=1)
+        return sp.csr_array(self.examples[:, np.arange(self.dimension) != self.omitted])
+
+    def rows(self, indices: IntArray) -> FloatArray:
+        """Return some of the rows s_i (x_i, 1), dense, shape ``(len(indices), dimension)``."""
+        found = self.chosen(indices)
+        lifted = np.column_stack([found, np.ones(len(found))])
+        return np.asarray(lifted * self.signs[indices, None])
+
+    def spread(self, direction: FloatArray) -> FloatArray:
+        """Return w with a 0 in the column of the labels."""
+        return direction if self.omitted is None else np.insert(direction, self.omitted, 0.0)
+
+    def example_norms(self) -> FloatArray:
+        """Return norm(x_i), or more where the labels have a column, shape ``(m,)``; kept."""
+        if self._norms is None:
+            self._norms = row_norms(self.examples)
+        return self._norms
+
+    def longest(self) -> float:
+        """Return the largest norm of a row s_i (x_i, 1), or more; computed, not proved."""
+        return float(np.hypot(self.example_norms().max(), 1.0))

@@ -1,0 +1,181 @@
+"""Rows that are read when they are needed: from a file, or from an array a few at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, IntArray
+
+# Bytes that a pass over the rows may take, unless something else is asked for
+MEMORY = 64_000_000
+# Fewer bytes would mean that rows are read nearly one by one
+LEAST_MEMORY = 1_000_000
+
+# Rows in single or double precision, possibly memory-mapped, shape (m, n)
+Dense = npt.NDArray[Any]
+
+
+class RowSource(ABC):
+    """Rows, shape ``(m, n)``, of which a few are in memory at a time.
+
+    Parameters
+    ----------
+    shape
+        Number of rows, and of their entries.
+    dtype
+        float32 or float64.
+    memory
+        Bytes that a pass over the rows may take, about, 1 MB or more: a quarter of them for a block
+        of rows in double precision (one row at least), the others for results.
+    """
+
+    def __init__(self, shape: tuple[int, int], dtype: npt.DTypeLike, memory: int = MEMORY) -> None:
+        if memory < LEAST_MEMORY:
+            raise InputError(
+                f"memory of {memory} bytes for a pass over the rows; give {LEAST_MEMORY} or more"
+            )
+        if 0 in shape:
+            raise InputError(f"rows have shape {shape}; give a non-empty matrix")
+        self.shape, self.dtype, self.memory = shape, np.dtype(dtype), memory
+
+    @property
+    def roundings(self) -> int:
+        """1 if some numbers were rounded to doubles, once; known after one pass over all rows."""
+        return 0
+
+    @property
+    def step(self) -> int:
+        """Rows of a block at most."""
+        return max(1, self.memory // (4 * 8 * self.shape[1]))
+
+    @abstractmethod
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield all rows once, in their order, at most ``step`` at a time."""
+
+    @abstractmethod
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return some rows in the order asked for, shape ``(len(indices), n)``."""
+
+    @cached_property
+    def norms(self) -> FloatArray:
+        """The Euclidean norms of the rows, shape ``(m,)``, not finite where these are not."""
+        norms = np.empty(self.shape[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for at, rows in self.blocks():
+                double = np.asarray(rows, dtype=np.float64)
+                np.sqrt(np.einsum("ij,ij->i", double, double), out=norms[at])
+        return norms
+
+
+class ArrayRows(RowSource):
+    """The rows of an array, most useful if it is memory-mapped; it is not copied.
+
+    Parameters
+    ----------
+    array
+        Shape ``(m, n)``, in single or double precision.
+    memory
+        See :class:`RowSource`.
+    roundings
+        0 or 1, of its numbers.
+    """
+
+    def __init__(self, array: Dense, memory: int = MEMORY, roundings: int = 0) -> None:
+        super().__init__((array.shape[0], array.shape[1]), array.dtype, memory)
+        self.array, self._roundings = array, roundings
+
+    @property
+    def roundings(self) -> int:
+        """Of the array's numbers."""
+        return self._roundings
+
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield slices of the array."""
+        for start in range(0, self.shape[0], self.step):
+            at = slice(start, min(start + self.step, self.shape[0]))
+            yield at, self.array[at]
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return some rows; they are looked up in the order of the array."""
+        return in_order(indices, self.array.__getitem__)
+
+
+class LabelledRows(RowSource):
+    """Rows s_i x_i, or s_i (x_i, rho), of examples x_i with signs s_i.
+
+    Parameters
+    ----------
+    examples
+        x_i, with the column of the labels if that is one of theirs.
+    signs
+        s_i = +1 or -1, shape ``(m,)``.
+    affine
+        Whether to append a constant feature.
+    omitted
+        The column of the labels, which is no feature; None if there is none.
+    augment
+        The value of the constant feature.
+    """
+
+    def __init__(
+        self,
+        examples: RowSource,
+        signs: FloatArray,
+        *,
+        affine: bool,
+        omitted: int | None = None,
+        augment: float = 1.0,
+    ) -> None:
+        count, width = examples.shape
+        shape = count, width + affine - (omitted is not None)
+        super().__init__(shape, augmented_precision(examples.dtype, augment), examples.memory)
+        self.examples, self.affine, self.omitted = examples, affine, omitted
+        self.signs, self.augment = signs.astype(self.dtype), augment
+
+    @property
+    def roundings(self) -> int:
+        """Of the examples."""
+        return self.examples.roundings
+
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield the examples' blocks with their signs."""
+        for at, examples in self.examples.blocks():
+            yield at, self._signed(examples, self.signs[at])
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return some examples with their signs."""
+        return self._signed(self.examples[indices], self.signs[indices])
+
+    def _signed(self, examples: Dense, signs: Dense) -> Dense:
+        if self.omitted is not None:
+            examples = np.delete(examples, self.omitted, axis=1)
+        if self.affine:
+            constant = np.full(len(examples), self.augment, self.dtype)
+            examples = np.column_stack([examples, constant])
+        return np.asarray(examples * signs[:, None])
+
+
+def augmented_precision(dtype: npt.DTypeLike, constant: float | None) -> np.dtype[Any]:
+    """Return the precision of examples with a constant feature: double if single rounds that."""
+    given = np.dtype(dtype)
+    with np.errstate(over="ignore"):
+        exact = constant is None or float(np.asarray(constant, given)) == constant
+    return given if exact else np.dtype(np.float64)
+
+
+def in_order(indices: IntArray, read: Callable[[IntArray], Dense]) -> Dense:
+    """Return rows in the order asked for; ``read`` takes increasing indices, as the disk does."""
+    if (indices[1:] > indices[:-1]).all():
+        return read(indices)
+    order = np.argsort(indices, kind="stable")
+    found = read(indices[order])
+    rows = np.empty_like(found, order="C")
+    rows[order] = found
+    return rows

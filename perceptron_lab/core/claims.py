@@ -1,0 +1,55 @@
+"""The claims of an algorithm, which ``solve`` proves or rejects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perceptron_lab.core.results import FloatArray
+
+# The names of figures that an algorithm states of its answer, and nothing proves, begin with it
+UNPROVED = "claimed_"
+# The message of a run that ends with a proved MarginAbove, and no feasible point, begins with it
+RELAXED = "relaxed answer"
+
+
+@dataclass(frozen=True)
+class FeasiblePoint:
+    """``A* point`` lies strictly inside the cone; the point has shape ``(dimension,)``."""
+
+    point: FloatArray
+
+
+@dataclass(frozen=True)
+class MarginAbove:
+    """min over atoms of <atom, A* point> / norm(point) is at least ``bound``.
+
+    The bound may be negative (a relaxed answer); the point has shape ``(dimension,)``.
+    """
+
+    point: FloatArray
+    bound: float
+
+
+@dataclass(frozen=True)
+class MarginBelow:
+    """No point has a margin above ``bound`` >= 0, as norm(A weights) shows.
+
+    The weights are a non-zero element of the dual cone, flat, shape ``(size,)``.
+    """
+
+    weights: FloatArray
+    bound: float
+
+
+@dataclass(frozen=True)
+class NearlyWidest:
+    """The point has the ratio of the largest margin that the run asks for, as the weights show.
+
+    The point has shape ``(dimension,)``, the weights are those of :class:`MarginBelow`.
+    """
+
+    point: FloatArray
+    weights: FloatArray
+
+
+Claim = FeasiblePoint | MarginAbove | MarginBelow | NearlyWidest

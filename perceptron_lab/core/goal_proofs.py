@@ -1,0 +1,79 @@
+"""Whether a goal is reached: a fact about the proofs of a run, however they were found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from perceptron_lab.core.goals import Goal, MarginRatio, MarginUpper, Width
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.results import Status
+
+_DECISIONS = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.UNBOUNDED})
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The facts that are proved when a run has ended.
+
+    Parameters
+    ----------
+    status
+        FEASIBLE and INFEASIBLE are decisions.
+    lower, upper
+        The proved bracket of the margin; None where there is no bound.
+    relaxed
+        Whether the lower bound is the one that an algorithm for relaxed answers was asked for.
+    spent
+        Whether the run went on until its budget of updates or seconds was spent.
+    width
+        The relative width of the interval proved around an optimum, of optimisers.
+    """
+
+    status: Status
+    lower: float | None
+    upper: float | None
+    relaxed: bool = False
+    spent: bool = False
+    width: float | None = None
+
+    def reaches(self, goal: Goal) -> bool:
+        """Return whether a goal is reached; comparisons are exact.
+
+        ``decide``: by a decision, or a relaxed answer. A margin that is proved to be small decides
+        nothing. ``margin_upper``: by that bound, or a decision. ``margin_ratio``: by a positive
+        bracket of that ratio, or INFEASIBLE. ``width``: by such an interval, or INFEASIBLE.
+        ``budget``: if it is spent.
+        """
+        decided = self.status in _DECISIONS
+        if isinstance(goal, Width):
+            narrow = self.width is not None and self.width <= goal.width
+            return narrow or self.status is Status.INFEASIBLE
+        if isinstance(goal, MarginUpper):
+            return decided or (self.upper is not None and self.upper <= goal.margin_upper)
+        if isinstance(goal, MarginRatio):
+            infeasible = self.status is Status.INFEASIBLE
+            return infeasible or self._has_ratio(Fraction(goal.margin_ratio))
+        return decided or self.relaxed if goal == "decide" else self.spent
+
+    def missed(self, goal: Goal) -> str:
+        """Return in words that a goal is missed, and the bound that is proved instead."""
+        if isinstance(goal, Width):
+            shown = "no interval" if self.width is None else text_above(self.width, 3)
+            return f"the goal width {goal.width} is missed: {shown} is proved"
+        if isinstance(goal, MarginUpper):
+            shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
+            return f"the goal margin_upper {goal.margin_upper} is missed: {shown} is proved"
+        if isinstance(goal, MarginRatio):
+            shown = "no ratio"
+            if self.lower is not None and self.upper is not None and self._has_ratio(Fraction(0)):
+                shown = text_below(math.nextafter(self.lower / self.upper, 0.0), 3)
+            return f"the goal margin_ratio {goal.margin_ratio} is missed: {shown} is proved"
+        return f"the goal {goal} is missed"
+
+    def _has_ratio(self, ratio: Fraction) -> bool:
+        """Return whether lower >= ratio * upper, both positive."""
+        if self.lower is None or self.upper is None or self.lower <= 0.0:
+            return False
+        return math.isfinite(self.upper) and Fraction(self.lower) >= ratio * Fraction(self.upper)

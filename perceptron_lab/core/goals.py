@@ -1,0 +1,114 @@
+"""When a run ends: its goal and its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.refusals import refusing
+
+# Every parameter record refuses unknown keys, NaN, infinity and silent conversions
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Budget:
+    """The limits of one run; every limit is echoed in the results.
+
+    Parameters
+    ----------
+    updates
+        Updates (iterations, for methods that are not mistake-driven) at most; 0 or more.
+    seconds
+        Seconds of the algorithm at most, loading excluded; 0 or more. Records and proofs under way
+        come on top, up to an eighth of it or a quarter of a second; what they take beyond counts as
+        spent. With the proofs at the end a run takes no longer than this, 20 % and a second: it is
+        asked for the time about ten times a second, and a call of LAPACK that would take longer
+        than what is left is not begun.
+    """
+
+    updates: Annotated[int, Field(ge=0)] = 1_000_000
+    seconds: Annotated[float, Field(ge=0)] = 300.0
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class MarginUpper:
+    """End as soon as the margin is proved to be at most ``margin_upper``, or as ``decide`` does."""
+
+    margin_upper: Annotated[float, Field(gt=0)]
+
+    def __str__(self) -> str:
+        return f"margin_upper={self.margin_upper!r}"
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class MarginRatio:
+    """End as soon as margin_lower >= margin_ratio * margin_upper > 0 is proved, or no point is."""
+
+    margin_ratio: Annotated[float, Field(gt=0, lt=1)]
+
+    def __str__(self) -> str:
+        return f"margin_ratio={self.margin_ratio!r}"
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Width:
+    """End as soon as an interval around the optimum of relative width ``width`` is proved.
+
+    The goal of optimisers alone: (optimum_upper - optimum_lower) / max(1, |optimum_upper|) is
+    ``width`` at most. It takes the place of the optimiser's own parameter ``width``.
+    """
+
+    width: Annotated[float, Field(gt=0)]
+
+    def __str__(self) -> str:
+        return f"width={self.width!r}"
+
+
+# `decide` ends with the first proof, `budget` runs on after it (for curves)
+Goal = Literal["decide", "budget"] | MarginUpper | MarginRatio | Width
+
+_WORDS: dict[str, Goal] = {"decide": "decide", "budget": "budget"}
+_NUMBERS: dict[str, type[MarginUpper | MarginRatio | Width]] = {
+    "margin_upper": MarginUpper,
+    "margin_ratio": MarginRatio,
+    "width": Width,
+}
+
+
+def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
+    """Return a goal as its record: of a word, a mapping, or a text such as ``margin_ratio=0.99``.
+
+    Raises
+    ------
+    InputError
+        If it is none, or its number is not in range.
+    """
+    if isinstance(goal, MarginUpper | MarginRatio | Width):
+        return goal
+    if isinstance(goal, str) and goal in _WORDS:
+        return _WORDS[goal]
+    number: float | str
+    if isinstance(goal, Mapping):
+        name, number = next(iter(goal.items())) if len(goal) == 1 else ("", "")
+    else:
+        name, _, number = str(goal).partition("=")
+    if name not in _NUMBERS:
+        shown = dict(goal) if isinstance(goal, Mapping) else goal
+        raise InputError(
+            f"goal {shown!r}; give decide, budget, margin_upper, margin_ratio or width alone"
+        )
+    try:
+        return _NUMBERS[name](float(number))
+    except (TypeError, ValueError):  # a ValidationError is one
+        raise InputError(
+            f"goal {name} {number!r}; give a number above 0 (a margin_ratio: below 1)"
+        ) from None

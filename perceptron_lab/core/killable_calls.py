@@ -1,0 +1,221 @@
+"""Calls of external solvers in a process that is killed where they do not keep a time limit.
+
+HiGHS's presolve, one factorisation of an interior-point method or a loop of LIBLINEAR may run for
+minutes without a look at a clock or at signals. Large programs are therefore handed to a worker: a
+process of Python that is started at the first such call, and again after it was killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, Queue
+from threading import Thread
+from typing import IO, Any, Final, NoReturn, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_is_up
+
+_Value = TypeVar("_Value")
+
+_PAUSE: Final = 0.05  # Seconds between two looks at the clock
+_LENGTH: Final = 8  # Bytes that say how long a message is
+# The path of modules comes first: the worker imports what its parent could
+_MAIN: Final = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from perceptron_lab.core.killable_calls import serve; serve()"
+)
+_IDLE: list[_Worker] = []
+_DIRECT: list[bool] = []  # Not empty where calls are made in this process
+
+
+def call_directly() -> None:
+    """Make all calls of this process in it from now on: another one kills it, as the runner a cell.
+
+    So the times that are compared are those of the solvers alone.
+    """
+    _DIRECT.append(True)
+
+
+def killable(function: Callable[..., _Value], *arguments: Any) -> _Value:
+    """Return what a function returns, called in another process until the time is up.
+
+    Parameters
+    ----------
+    function
+        Of a module; it and its arguments are pickled, arrays of a mapped file as their places in
+        the file. It has no time limit there: hand it ``seconds_left()``.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends first: the process is killed.
+    NumericalError
+        If the process ends by itself. Exceptions of the function are raised again.
+    """
+    if _DIRECT or not sys.executable:  # or Python is embedded in another program
+        return function(*arguments)
+    check_time()
+    worker = _worker()
+    try:
+        succeeded, value = worker.answer((function, arguments))
+    except BaseException:
+        worker.kill()
+        raise
+    _IDLE.append(worker)
+    if not succeeded:
+        raise value
+    return value  # type: ignore[no-any-return]
+
+
+def _worker() -> _Worker:
+    """Return an idle worker of this process, or a new one."""
+    while _IDLE:
+        worker = _IDLE.pop()
+        if worker.usable:
+            return worker
+        worker.kill()
+    return _Worker()
+
+
+class _Worker:
+    """A process that calls functions, one after the other."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _MAIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._replies = self._process.stdin, self._process.stdout
+        pickle.dump(sys.path, self._requests)
+        self._requests.flush()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it lives, and belongs to this process and not to the one that forked it."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def answer(self, request: Any) -> tuple[bool, Any]:
+        """Return whether a call succeeded, and its value or its exception."""
+        replies: Queue[bytes | None] = Queue()
+        content = _pickled(request)
+        Thread(target=self._exchange, args=(content, replies), daemon=True).start()
+        while True:
+            try:
+                reply = replies.get(timeout=_PAUSE)
+            except Empty:
+                if time_is_up():
+                    raise TimeIsUp from None
+                continue
+            if reply is None:
+                raise NumericalError("the process of the solver ended without an answer")
+            return pickle.loads(reply)  # type: ignore[no-any-return]
+
+    def _exchange(self, content: bytes, replies: Queue[bytes | None]) -> None:
+        try:
+            _write(self._requests, content)
+            replies.put(_read(self._replies))
+        except (OSError, ValueError):  # killed, or closed
+            replies.put(None)
+
+    def kill(self) -> None:
+        """End the process."""
+        if self._owner != os.getpid():
+            return
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._requests, self._replies):
+            with suppress(OSError):  # what was not written yet
+                pipe.close()
+
+
+class _Pickler(pickle.Pickler):
+    """Of an array whose numbers are in a mapped file it writes where they are."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Return how a view of a mapped file is made again; of all else, what pickle does."""
+        mapped = mapping(value)
+        if mapped is None or mapped.mode == "c" or not os.path.isfile(mapped.filename or ""):
+            return NotImplemented
+        offset = mapped.offset + value.ctypes.data - mapped.ctypes.data
+        return _mapped_again, (mapped.filename, offset, value.dtype, value.shape, value.strides)
+
+
+def mapping(data: object) -> np.memmap[Any, Any] | None:
+    """Return the mapped file that an array is a view of; None for all others."""
+    found = None
+    while isinstance(data, np.ndarray):
+        found = data if isinstance(data, np.memmap) else None
+        data = data.base
+    return found
+
+
+def _mapped_again(
+    name: str,
+    offset: int,
+    kind: np.dtype[Any],
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+) -> npt.NDArray[Any]:
+    content = np.memmap(name, np.uint8, "r")
+    return np.ndarray(shape, kind, content, offset, strides)
+
+
+def _pickled(value: object) -> bytes:
+    content = io.BytesIO()
+    _Pickler(content, pickle.HIGHEST_PROTOCOL).dump(value)
+    return content.getvalue()
+
+
+@atexit.register
+def _kill_idle() -> None:
+    while _IDLE:
+        _IDLE.pop().kill()
+
+
+def _write(file: IO[bytes], content: bytes) -> None:
+    file.write(len(content).to_bytes(_LENGTH, "little"))
+    file.write(content)
+    file.flush()
+
+
+def _read(file: IO[bytes]) -> bytes | None:
+    """Return the next message; None at the end of the file."""
+    length = int.from_bytes(head := file.read(_LENGTH), "little")
+    content = file.read(length)
+    return content if len(head) == _LENGTH and len(content) == length else None
+
+
+def serve() -> NoReturn:
+    """Call what standard input asks for, until it ends: the worker's main loop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which kills us
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what solvers print is no reply
+    requests: Queue[bytes] = Queue()
+    Thread(target=_receive, args=(requests,), daemon=True).start()
+    while True:
+        function, arguments = pickle.loads(requests.get())
+        try:
+            reply = True, function(*arguments)
+        except Exception as error:
+            reply = False, error
+        _write(replies, pickle.dumps(reply))
+
+
+def _receive(requests: Queue[bytes]) -> None:
+    """Queue requests; the end of the parent ends this process, even within a call."""
+    while (content := _read(sys.stdin.buffer)) is not None:
+        requests.put(content)
+    os._exit(0)

@@ -1,0 +1,141 @@
+"""Records of parameters whose wrong values are refused in one line, not by pydantic's report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import wraps
+from itertools import chain
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import ValidationError
+
+from perceptron_lab.core.errors import InputError, did_you_mean
+
+Record = TypeVar("Record")
+
+ALLOWED = {
+    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping"),
+    **dict.fromkeys(("dataclass_type", "dataclass_exact_type"), "a mapping"),
+    "none_required": "nothing",
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "{le:g} or less",
+    **dict.fromkeys(("literal_error", "enum"), "{expected}"),
+    "too_short": "{min_length} or more entries",
+    "too_long": "{max_length} or fewer entries",
+}
+"""Pydantic's name of a fault -> the values allowed, in words."""
+
+_NUMBERS = {
+    **dict.fromkeys(("int_type", "int_from_float"), int),
+    **dict.fromkeys(("float_type", "finite_number"), float),
+}
+"""Faults of numbers -> their type: they leave open the range."""
+_LIMITS = {
+    "gt": "greater_than",
+    "ge": "greater_than_equal",
+    "lt": "less_than",
+    "le": "less_than_equal",
+}
+"""Limits of a range -> the faults of numbers beyond them."""
+
+
+def allowed_values(kind: Any, name: Any, fault: Mapping[str, Any]) -> str:
+    """Return the values that a fault of pydantic's says to be allowed, numbers with their range.
+
+    Parameters
+    ----------
+    kind
+        The class of the record; None where it is not known.
+    name
+        Of the parameter.
+    fault
+        One of ``ValidationError.errors()``.
+    """
+    words = str(fault["msg"]).removeprefix("Input should be ")
+    if fault["type"] in ALLOWED:
+        words = ALLOWED[fault["type"]].format(**fault.get("ctx", {}))
+    field = getattr(kind, "__pydantic_fields__", {}).get(name)
+    number = _NUMBERS.get(fault["type"])
+    if field is None or number is None:
+        return words
+    ranges = {text for base, text in _ranges(field.annotation, field.metadata) if base is number}
+    return words + (ranges.pop() if len(ranges) == 1 else "")
+
+
+def _ranges(hint: Any, metadata: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """Yield the types of numbers in an annotation, with their ranges in words."""
+    if get_origin(hint) is Annotated:
+        inner, *more = get_args(hint)
+        given = [[one, *getattr(one, "metadata", ())] for one in more]  # those of Field(...)
+        yield from _ranges(inner, [*metadata, *chain.from_iterable(given)])
+        return
+    limits = [
+        ALLOWED[fault].format(**{key: limit})
+        for one in metadata
+        for key, fault in _LIMITS.items()
+        if isinstance(limit := getattr(one, key, None), int | float)
+    ]
+    yield hint, f", {' and '.join(limits)}" if limits else ""
+    for inner in get_args(hint):
+        yield from _ranges(inner, ())
+
+
+def refusing(record: type[Record]) -> type[Record]:
+    """Let a pydantic dataclass raise an ``InputError`` that says what was received and is allowed.
+
+    Examples
+    --------
+    >>> from perceptron_lab import Budget
+    >>> Budget("a")
+    Traceback (most recent call last):
+    perceptron_lab.core.errors.InputError: Budget: updates 'a'; allowed: a whole number, 0 or more
+    """
+    made = record.__init__
+
+    @wraps(made)
+    def checked(self: Any, *arguments: Any, **named: Any) -> None:
+        try:
+            made(self, *arguments, **named)
+        except ValidationError as error:
+            raise InputError(f"{record.__name__}: {_said(record, error.errors())}") from None
+
+    record.__init__ = checked  # type: ignore[method-assign]
+    return record
+
+
+def _said(record: type[Any], faults: Iterable[Any]) -> str:
+    """Return faults as parameter, value received, values allowed: one sentence per parameter."""
+    names = list(record.__dataclass_fields__)
+    said: dict[str, str] = {}
+    for fault in faults:
+        first, *others = fault["loc"] or ("",)
+        positional = isinstance(first, int) and first < len(names)
+        name = names[int(first)] if positional else str(first)
+        value = repr(fault["input"])[:60]
+        place = "".join([name, *(f"[{step}]" for step in others if isinstance(step, int))])
+        if fault["type"] == "unexpected_positional_argument":
+            said[place] = f"{value} is one value too many; allowed: {', '.join(names)}"
+        elif fault["type"] == "unexpected_keyword_argument":
+            mend = did_you_mean(name, names)
+            said[place] = f"no parameter {name!r}{mend}; allowed: {', '.join(names) or 'none'}"
+        elif fault["type"] == "missing":
+            said[place] = f"{name} is missing; it must be given"
+        elif fault["type"] == "value_error":  # in the words of a check of the record's own
+            message = fault["msg"].removeprefix("Value error, ")
+            received = f"{place} {value}; " if message.startswith("allowed: ") else f"{place}: "
+            said[place] = f"{received if name else ''}{message}"
+        else:
+            allowed = allowed_values(record, name, fault)
+            # The members of a union report one by one
+            before = said.get(place, "")
+            joined = f"{before}, or {allowed}" if allowed not in before else before
+            said[place] = joined if before else f"{place} {value}; allowed: {allowed}"
+    return "; ".join(said.values())

@@ -1,0 +1,327 @@
+"""Explicit registries: a name stands for ``"module:object"``, so that listing loads nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from perceptron_lab.core.errors import ConfigError, did_you_mean
+
+Target = str | Callable[..., Any]
+"""``"module:object"``, or the object: a class, for tables and figures a function."""
+
+_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
+
+# What the package registers, by modules below it
+_OURS = {
+    "algorithm": {
+        "auto": "algorithms.automatic.auto:Auto",
+        "perceptron": "algorithms.perceptrons.perceptron:Perceptron",
+        "cyclic-perceptron": "algorithms.perceptrons.cyclic_perceptron:CyclicPerceptron",
+        "perceptron-with-margin": (
+            "algorithms.margins.perceptron_with_margin:PerceptronWithMargin"
+        ),
+        "tau-perceptron": "algorithms.margins.tau_perceptron:TauPerceptron",
+        "relaxation-with-margin": (
+            "algorithms.margins.relaxation_with_margin:RelaxationWithMargin"
+        ),
+        "fixed-margin-perceptron": (
+            "algorithms.margins.fixed_margin_perceptron:FixedMarginPerceptron"
+        ),
+        "fixed-length-perceptron": (
+            "algorithms.margins.fixed_length_perceptron:FixedLengthPerceptron"
+        ),
+        "margin-bisection": "algorithms.margins.margin_bisection:MarginBisection",
+        "second-order-perceptron": (
+            "algorithms.perceptrons.second_order_perceptron:SecondOrderPerceptron"
+        ),
+        "deterministic-rescaled-perceptron": (
+            "algorithms.rescaling.deterministic_rescaled_perceptron:DeterministicRescaledPerceptron"
+        ),
+        "correlation-rescaling": (
+            "algorithms.rescaling.correlation_rescaling:CorrelationRescaling"
+        ),
+        "conic-rescaled-perceptron": (
+            "algorithms.rescaling.conic_rescaled_perceptron:ConicRescaledPerceptron"
+        ),
+        "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
+        "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
+        "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",
+        "rescaled-perceptron": "algorithms.rescaling.rescaled_perceptron:RescaledPerceptron",
+        "normalized-perceptron": ("algorithms.nearest_point.most_violated:NormalizedPerceptron"),
+        "winnow": "algorithms.perceptrons.winnow:Winnow",
+        "von-neumann": "algorithms.nearest_point.most_violated:VonNeumann",
+        "smoothed-perceptron": "algorithms.smoothing.smoothed_perceptron:SmoothedPerceptron",
+        "smoothed-von-neumann": "algorithms.smoothing.smoothed_von_neumann:SmoothedVonNeumann",
+        "iterated-smoothed-von-neumann": (
+            "algorithms.smoothing.smoothed_von_neumann:IteratedSmoothedVonNeumann"
+        ),
+        "mirror-prox": "algorithms.saddle_points.mirror_prox:MirrorProx",
+        "adaptive-mirror-prox": "algorithms.saddle_points.mirror_prox:AdaptiveMirrorProx",
+        "minimum-norm-point": "algorithms.nearest_point.minimum_norm_point:MinimumNormPoint",
+        "projection-rescaling": ("algorithms.projection.projection_rescaling:ProjectionRescaling"),
+        "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",
+        "whitened": "algorithms.rescaling.whitened:Whitened",
+        "interior-point": "algorithms.interior_point.interior_point:InteriorPoint",
+        "postprocessed": "algorithms.external.postprocessed:Postprocessed",
+        "svc": "algorithms.external.svc:Svc",
+        "linear-svc": "algorithms.external.linear_models:LinearSvc",
+        "sklearn-perceptron": "algorithms.external.linear_models:SklearnPerceptron",
+        "sgd": "algorithms.external.linear_models:Sgd",
+        "nnls": "algorithms.external.scipy_solvers:Nnls",
+        "highs": "algorithms.external.scipy_solvers:Highs",
+        "clarabel": "algorithms.external.cone_program:Clarabel",
+        "scs": "algorithms.external.cone_program:Scs",
+        "clarabel-direct": "algorithms.external.direct:ClarabelDirect",
+        "scs-direct": "algorithms.external.direct:ScsDirect",
+        "ecos": "algorithms.external.ecos_direct:Ecos",
+        "csdp": "algorithms.external.sdpa_programs:Csdp",
+        "sdpa": "algorithms.external.sdpa_programs:Sdpa",
+        "dsdp5": "algorithms.external.sdpa_programs:Dsdp",
+    },
+    "learner": {
+        "ellipsoid-separation": "estimators.learners.registered.ellipsoid_separation:EllipsoidSeparation",
+        "soft-ellipsoid": "estimators.learners.registered.tuned_classifiers:TunedSoftEllipsoid",
+        "polynomial-svm": "estimators.learners.registered.polynomial_svm:TunedPolynomialSvm",
+        "linear-scorer": "estimators.learners.registered.tuned_classifiers:TunedLinearScorer",
+        "soft-separation": "estimators.learners.registered.tuned_classifiers:TunedSoftSeparation",
+        "separation-verdict": "estimators.learners.registered.separation_verdict:ProvedSeparation",
+        "konis-program": "estimators.learners.registered.konis_program:KonisProgram",
+        "newton-steps": "estimators.learners.registered.likelihood:NewtonSteps",
+        "logistic-regression": "estimators.learners.registered.likelihood:SklearnLogisticRegression",
+        "online-perceptron": "estimators.learners.registered.online_perceptrons:StreamedPerceptron",
+        "online-kernel-perceptron": (
+            "estimators.learners.registered.online_perceptrons:StreamedKernelPerceptron"
+        ),
+    },
+    "optimiser": {
+        "low-rank": "problems.optima.low_rank:LowRank",
+        "objective-sequence": "problems.optima.objective_sequence:ObjectiveSequence",
+        "objective-bisection": "problems.optima.objective_bisection:ObjectiveBisection",
+        "deep-cut-ellipsoid": "problems.optima.deep_cut_ellipsoid:DeepCutEllipsoid",
+        "verified-solver": "problems.optima.verified_solver:VerifiedSolver",
+    },
+    "oracle": {
+        "most-violated": "cones.oracles.orthant:MostViolated",
+        "first-violated": "cones.oracles.orthant:FirstViolated",
+        "cyclic": "cones.oracles.orthant:Cyclic",
+        "random": "cones.oracles.orthant:Random",
+        "pivoted-cholesky": "cones.oracles.semidefinite:PivotedCholesky",
+        "cholesky": "cones.oracles.semidefinite:Cholesky",
+        "eigenvector": "cones.oracles.semidefinite:Eigenvector",
+        "sparse-ldl": "cones.oracles.proved_cuts:SparseLdl",
+        "leading-cholesky": "cones.oracles.proved_cuts:LeadingCholesky",
+        "lanczos": "cones.oracles.proved_cuts:Lanczos",
+        "auto": "cones.oracles.proved_cuts:AutoOracle",
+    },
+    "dataset": {
+        "sdplib": "datasets.collections.semidefinite_programs:Sdplib",
+        "sdpa": "datasets.collections.semidefinite_programs:SdpaFiles",
+        "files": "datasets.collections.files:Files",
+        "maxcut": "datasets.generated.maxcut:Maxcut",
+        "margin-sets": "datasets.generated.margin_sets:MarginSets",
+        "labelled-sets": "datasets.generated.labelled_sets:LabelledSets",
+        "streams": "datasets.generated.streams:Streams",
+        "resisting": "datasets.generated.resisting:Resisting",
+        "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",
+        "tabular": "datasets.collections.tabular:Tabular",
+        "reuters": "datasets.collections.reuters:Reuters",
+        "conic-sets": "datasets.generated.conic_sets:ConicSets",
+        "conditioned-cones": "datasets.generated.conditioned_cones:ConditionedCones",
+        "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
+        "linear-systems": "datasets.generated.linear_systems:LinearSystems",
+        "separation-families": "datasets.generated.separation_families:SeparationFamilies",
+        "textbook-separation": "datasets.collections.textbook_separation:TextbookSeparation",
+        "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
+        "ellipsoid-separation": "problems.ellipsoids.hard.separation_system:EllipsoidSeparationSystems",
+    },
+    "table": {
+        "summary": "reporting.plain_table:summary",
+        "table_6_1": "reporting.papers.thesis.table_6_1.table:table_6_1",
+        "table_6_1_oracles": "reporting.papers.thesis.table_6_1.oracles:table_6_1_oracles",
+        "cuts": "reporting.papers.thesis.table_6_1.cuts:cuts",
+        "maxcut_density": "reporting.papers.thesis.table_6_1.density:maxcut_density",
+        "rescalings": "reporting.papers.thesis.table_6_1.rescalings:rescalings",
+        "table_2": "reporting.papers.yu.table_2:table_2",
+        "infeasible": "reporting.performance.brackets:infeasible",
+        "table_figure_2": "reporting.papers.yu.kernel_errors:table_figure_2",
+        "table_figure_7_4": "reporting.papers.thesis.chapter_7.invariance:table_figure_7_4",
+        "conic": "reporting.performance.brackets:conic",
+        "rates": "reporting.papers.yu.rates:rates",
+        "lp_feasibility": "reporting.performance.decisions:lp_feasibility",
+        "profile": "reporting.performance.profiles:profile",
+        "margins": "reporting.performance.largest_margins:margins",
+        "table_8_1": "reporting.papers.thesis.table_8_1.tables:table_8_1",
+        "below_thesis": "reporting.papers.thesis.table_8_1.below_thesis:below_thesis",
+        "precision_differences": "reporting.papers.thesis.table_8_1.differences:precision_differences",
+        "rare_categories": "reporting.papers.thesis.table_8_1.tables:rare_categories",
+        "learners": "reporting.papers.thesis.table_8_1.tables:learners",
+        "mistakes": "reporting.papers.perceptron_notes.table:mistakes",
+        "resisting": "reporting.papers.thesis.resisting.table:resisting",
+        "separation_verdicts": "reporting.separation.table:separation_verdicts",
+        "families": "reporting.performance.families:families",
+        "rescaling": "reporting.papers.thesis.rescaling.table:rescaling",
+        "margin_dependence": "reporting.papers.thesis.margin_dependence.table:margin_dependence",
+        "postprocessing": "reporting.postprocessing.table:postprocessing",
+        "optima_reached": "reporting.papers.thesis.figure_6_1.tables:optima_reached",
+        "levels": "reporting.papers.thesis.figure_6_1.tables:levels",
+        "accuracy": "reporting.performance.accuracy:accuracy",
+        "proved_optima": "reporting.optima.tables:proved_optima",
+        "best_optima": "reporting.optima.tables:best_optima",
+        "maxcut_scaling": "reporting.optima.scaling:maxcut_scaling",
+    },
+    "figure": {
+        "table_6_1": "reporting.papers.thesis.table_6_1.figure:table_6_1",
+        "cuts": "reporting.papers.thesis.table_6_1.cuts_figure:cuts",
+        "maxcut_density": "reporting.papers.thesis.table_6_1.density_figure:maxcut_density",
+        "figure_1": "reporting.papers.yu.figure_1:figure_1",
+        "figure_2": "reporting.papers.yu.figure_2:figure_2",
+        "figure_7_1": "reporting.papers.thesis.chapter_7.ellipse_figures:figure_7_1",
+        "figure_7_2": "reporting.papers.thesis.chapter_7.ellipse_figures:figure_7_2",
+        "figure_7_3": "reporting.papers.thesis.chapter_7.ellipse_figures:figure_7_3",
+        "figure_7_4": "reporting.papers.thesis.chapter_7.figure_7_4:figure_7_4",
+        "convergence": "reporting.performance.courses:convergence",
+        "certificates": "reporting.performance.courses:certificates",
+        "rates": "reporting.papers.yu.ratios:rates",
+        "profile": "reporting.performance.profile_figure:profile",
+        "margins": "reporting.performance.shares_figure:margins",
+        "scaling": "reporting.performance.scaling:scaling",
+        "maxcut_scaling": "reporting.optima.scaling_figure:maxcut_scaling",
+        "table_8_1": "reporting.papers.thesis.table_8_1.figure:table_8_1",
+        "figure_8_1": "reporting.papers.thesis.table_8_1.figure_8_1:figure_8_1",
+        "mistakes": "reporting.papers.perceptron_notes.figure:mistakes",
+        "worst_case": "reporting.papers.perceptron_notes.worst_case:worst_case",
+        "rescaling": "reporting.papers.thesis.rescaling.figure:rescaling",
+        "margin_dependence": "reporting.papers.thesis.margin_dependence.figure:margin_dependence",
+        "postprocessing": "reporting.postprocessing.figure:postprocessing",
+        "resisting": "reporting.papers.thesis.resisting.figure:resisting",
+        "newton_steps": "reporting.separation.figure:newton_steps",
+        "figure_6_1": "reporting.papers.thesis.figure_6_1.figure:figure_6_1",
+        "proved_optima": "reporting.optima.figure:proved_optima",
+    },
+    "theory": {
+        "figure_3_1": "reporting.theory.exhibits.figure_3_1:figure_3_1",
+        "figure_3_2": "reporting.theory.exhibits.figure_3_2:figure_3_2",
+        "figure_4_1": "reporting.theory.exhibits.figure_4_1:figure_4_1",
+        "rescaling_factors": "reporting.theory.exhibits.rescaling_factors:rescaling_factors",
+        "start_probability": "reporting.theory.exhibits.start_probabilities:start_probability_exhibit",
+        "parameter_sets": "reporting.theory.exhibits.parameter_sets:parameter_sets",
+        "relaxed_tries": "reporting.theory.exhibits.tries:relaxed_tries",
+        "normalised_margin": "reporting.theory.exhibits.two_rays:normalised_margin",
+        "ball_volumes": "reporting.theory.exhibits.ball_volumes:ball_volumes",
+        "learning_complexity": "reporting.theory.exhibits.learning_complexity:learning_complexity",
+        "tightness": "reporting.theory.exhibits.tightness:tightness",
+        "claims": "reporting.theory.exhibits.claims:claims",
+    },
+}
+
+_TARGETS: dict[str, dict[str, Target]] = {
+    kind: {name: f"perceptron_lab.{target}" for name, target in targets.items()}
+    for kind, targets in _OURS.items()
+}
+
+_PACKAGE = {kind: frozenset(targets) for kind, targets in _TARGETS.items()}
+
+
+def names(kind: str) -> list[str]:
+    """Return the registered names of a kind: algorithm, learner, optimiser, oracle, dataset, ..."""
+    return list(_TARGETS[kind])
+
+
+def target(kind: str, name: str) -> Target:
+    """Return the target of a name, ``"module:object"`` or the object; nothing is imported.
+
+    Raises
+    ------
+    ConfigError
+        If the name is not registered; the message suggests the closest one.
+    """
+    known = _TARGETS[kind]
+    if name not in known:
+        others = [one for one, targets in _TARGETS.items() if name in targets]
+        named = [f"{'an' if one[0] in 'aeio' else 'a'} {one}" for one in others]
+        mend = f": it is {' and '.join(named)}" if others else did_you_mean(name, known)
+        if "optimiser" in others:
+            mend += " of programs with an objective, which optimum(...) minimises"
+        raise ConfigError(f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}")
+    return known[name]
+
+
+METHODS = ("algorithm", "learner", "optimiser")
+"""The kinds of what a configuration runs on problems."""
+
+
+def kind_of_method(name: str) -> str:
+    """Return the kind, one of :data:`METHODS`, that a name is registered for; or ``algorithm``."""
+    return next((kind for kind in METHODS if name in _TARGETS[kind]), METHODS[0])
+
+
+def load(kind: str, name: str) -> Any:
+    """Import and return the object that a name stands for; errors are those of :func:`target`."""
+    found = target(kind, name)
+    if not isinstance(found, str):
+        return found
+    module, _, attribute = found.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def name_of(kind: str, record: object) -> str:
+    """Return the registered name of a record's class, or the class's own name."""
+    here = type(record)
+    path = f"{here.__module__}:{here.__qualname__}"
+    known = _TARGETS[kind].items()
+    return next((name for name, target in known if target in (here, path)), here.__name__)
+
+
+def named_in(value: object, kinds: Sequence[str]) -> set[tuple[str, str]]:
+    """Return kind and name of the components that texts in nested lists and mappings name."""
+    if isinstance(value, str):
+        return {(kind, value) for kind in kinds if value in _TARGETS[kind]}
+    if isinstance(value, dict):
+        value = list(value.values())
+    parts = value if isinstance(value, list | tuple) else ()
+    return {found for part in parts for found in named_in(part, kinds)}
+
+
+def additions() -> list[tuple[str, str, Target]]:
+    """Return kind, name and target of each addition to the package's own names."""
+    return [
+        (kind, name, target)
+        for kind, targets in _TARGETS.items()
+        for name, target in targets.items()
+        if name not in _PACKAGE[kind]
+    ]
+
+
+def register(kind: str, name: str, target: Target) -> None:
+    """Add a name without trying what it stands for; see :func:`.registration.register`."""
+    if kind not in _TARGETS:
+        raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ConfigError(
+            f"the name {name!r} of the {kind}; allowed: letters, digits, dots, hyphens, "
+            "underscores, beginning with a letter or digit"
+        )
+    if isinstance(target, str) and ":" not in target:
+        raise ConfigError(f"target {target!r}; give the class or function, or 'module:name'")
+    if name in _TARGETS[kind]:
+        raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
+    _TARGETS[kind][name] = target
+
+
+def unregister(kind: str, name: str) -> None:
+    """Take back a name that was added by :func:`register`.
+
+    Raises
+    ------
+    ConfigError
+        If nothing is registered by this name, or it is one of the package's own.
+    """
+    target(kind, name)
+    if name in _PACKAGE[kind]:
+        raise ConfigError(
+            f"the {kind} {name!r} is the package's own; only additions can be removed"
+        )
+    del _TARGETS[kind][name]

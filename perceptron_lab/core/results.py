@@ -1,0 +1,372 @@
+"""The result of a run: its status, its proved bracket of the margin, its trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.errors import BROKEN, DataError
+from perceptron_lab.core.goals import Goal, goal_of
+from perceptron_lab.core.outward_rounding import bracket_text, text_above
+from perceptron_lab.core.saved_answers.fields import flattened, joined
+from perceptron_lab.core.saved_answers.kinds import kind_of, result_fields
+from perceptron_lab.core.saved_answers.texts import mapping_in
+from perceptron_lab.core.visible_text import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+class Status(StrEnum):
+    """How a run ended. Only the driver (and the experiment runner) sets it."""
+
+    FEASIBLE = "FEASIBLE"
+    """The point is proved to be strictly feasible on the original data."""
+    INFEASIBLE = "INFEASIBLE"
+    """The weights prove that no strictly feasible point exists."""
+    MARGIN_BOUNDED = "MARGIN_BOUNDED"
+    """The bound that the algorithm or the goal asked for is proved, and no feasible point."""
+    UNBOUNDED = "UNBOUNDED"
+    """The optimisation problem has a proved direction of recession."""
+    FITTED = "FITTED"
+    """A learner was fitted; nothing was to be proved."""
+    UPDATE_LIMIT = "UPDATE_LIMIT"
+    """The budget of updates is spent; the bracket is proved all the same."""
+    TIME_LIMIT = "TIME_LIMIT"
+    """The budget of seconds is spent; the bracket is proved all the same."""
+    NUMERICAL_ERROR = "NUMERICAL_ERROR"
+    """The algorithm's own quantities left the range in which its step is defined."""
+    UNVERIFIED = "UNVERIFIED"
+    """The algorithm ended on a claim that could not be proved."""
+    SKIPPED = "SKIPPED"
+    """Runner: not run, for the reason given."""
+    CRASHED = "CRASHED"
+    """Runner: the process died."""
+    KILLED = "KILLED"
+    """Runner: the process was killed at its hard limit."""
+    OUT_OF_MEMORY = "OUT_OF_MEMORY"
+    """Runner: the memory limit was reached."""
+    ERROR = "ERROR"
+    """Runner: an exception; its text is in ``message``."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether ``plab run`` reports this status by exit code 1."""
+        return self in _FAILED
+
+
+PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
+"""The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
+
+_MEASURE = "measure."
+"""The beginning of the names of measured arrays in a file."""
+_PROOF = "proof."
+"""The beginning of those of a learner's proof."""
+
+_LOADED = "  read from a file, not verified: `plab verify FILE` does that"
+"""The last line of a loaded result's summary."""
+
+_FAILED = {
+    Status.NUMERICAL_ERROR,
+    Status.UNVERIFIED,
+    Status.CRASHED,
+    Status.KILLED,
+    Status.OUT_OF_MEMORY,
+    Status.ERROR,
+}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An algorithm's guarantee on its updates for given facts.
+
+    Parameters
+    ----------
+    value
+        The bound, or None where no theorem applies.
+    theorem
+        Where it is stated, with the paper's key.
+    reason
+        Why there is no bound; empty otherwise.
+    kind
+        ``worst case``: no run makes more updates. ``expectation``: their mean over the algorithm's
+        own randomness is at most this; a single run may make more.
+    """
+
+    value: float | None
+    theorem: str
+    reason: str = ""
+    kind: Literal["worst case", "expectation"] = "worst case"
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"none ({self.reason})"
+        updates = "updates" if self.kind == "worst case" else "updates in expectation"
+        return f"{self.value:.6g} {updates} ({self.theorem})"
+
+
+@dataclass
+class Trace:
+    """The course of a run at its first and last update, at powers of two and at new phases.
+
+    Each attribute is a list with one entry per record. ``margin`` is the computed (not proved)
+    margin of the point: the lowest score, or eigenvalue of the scores, over norm(point). ``upper``
+    is norm(A w) / <e, w> of the weights w, computed, or NaN without weights. Both are NaN where the
+    numbers of the run do not allow to compute them.
+
+    Records are left out, but for the first and the last one, where they would take more than a
+    second in all, more than the steps, or more than an eighth of the budget's seconds.
+    ``measures`` holds what the problem measures of the point: numbers or arrays, by name; and where
+    cuts are traced, ``cuts``, ``cut_norm`` and ``cut_depth``, one number per block of the cone.
+    """
+
+    updates: list[int] = field(default_factory=list)
+    iterations: list[int] = field(default_factory=list)
+    queries: list[int] = field(default_factory=list)
+    products: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    phase: list[str] = field(default_factory=list)
+    margin: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    measures: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.updates)
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The end of a run.
+
+    Parameters
+    ----------
+    status, proved
+        How it ended, and whether that is proved on the original data.
+    point
+        The last (for FEASIBLE: the proved) point, shape ``(dimension,)``.
+    weights
+        Flat weights in the dual cone, shape ``(size,)``, or None: those that prove
+        ``margin_upper``, where there are any.
+    margin_lower, margin_upper
+        The proved bracket of the margin; None where nothing is proved.
+    updates, queries, iterations, products
+        What it cost: changes of the point, calls of the oracle, turns of a method that is not
+        mistake-driven, full applications of the data.
+    seconds, proof_seconds, total_seconds
+        Seconds of the algorithm alone, of the proofs, and of the whole call, which records the
+        trace as well.
+    trace
+        Its course.
+    certificate
+        What was proved, and how.
+    bound
+        The algorithm's guarantee, on the facts known (the proved margin among them).
+    message
+        One sentence for the reader.
+    goal, goal_reached
+        What the run was to prove, and whether that is proved: see
+        :meth:`~perceptron_lab.core.goal_proofs.Proved.reaches`. None for learners, which have no
+        goal of this kind, and in files that were saved before goals were.
+    proof
+        Arrays by name that prove a learner's status, or the lower bound of an optimum; empty for
+        algorithms, whose point and weights do.
+    optimum_lower, optimum_upper
+        Proved bounds of the optimum of a program, of a run that minimises; None where nothing is
+        proved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_lab import Result, solve
+    >>> result = solve([[3.0, 4.0]], "perceptron")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(Path(folder, "answer.npz"))
+    ...     Result.load(Path(folder, "answer.npz")).status.value
+    'FEASIBLE'
+    """
+
+    status: Status
+    proved: bool
+    point: FloatArray
+    weights: FloatArray | None
+    margin_lower: float | None
+    margin_upper: float | None
+    updates: int
+    queries: int
+    iterations: int
+    products: float
+    seconds: float
+    proof_seconds: float
+    total_seconds: float
+    trace: Trace
+    certificate: dict[str, Any]
+    bound: Bound
+    message: str
+    goal: Goal | None = None
+    goal_reached: bool | None = None
+    proof: dict[str, FloatArray] = field(default_factory=dict)
+    optimum_lower: float | None = None
+    optimum_upper: float | None = None
+
+    @property
+    def not_verified(self) -> tuple[str, ...]:
+        """The attributes that nothing vouches for: all of a loaded result, none of a run's."""
+        return tuple(self.__dataclass_fields__) if self.__dict__.get("_loaded") else ()
+
+    @property
+    def optimum_width(self) -> float | None:
+        """(upper - lower) / max(1, |upper|) of the proved bounds of the optimum, or None."""
+        lower, upper = self.optimum_lower, self.optimum_upper
+        if lower is None or upper is None:
+            return None
+        return (upper - lower) / max(1.0, abs(upper))
+
+    @property
+    def margin_name(self) -> str:
+        """``unit margin``, ``directional margin`` or ``geometric margin``; else ``margin``."""
+        return f"{self.certificate.get('margin', '')} margin".strip()
+
+    def __str__(self) -> str:
+        goal = f", goal {self.goal} {'reached' if self.goal_reached else 'missed'}"
+        if self.goal is None or (self.goal == "decide" and self.goal_reached):
+            goal = ""  # the status says it
+        lines = [
+            f"{self.status}{' (proved)' if self.proved else ''}{goal}: {self.message}",
+            f"  {self._bracket(12)}",
+            f"  {self.updates} updates, {self.queries} queries, {self.iterations} iterations, "
+            f"{self.products:g} products, {self.seconds:.3g} s",
+        ]
+        if self.bound.value is not None:
+            lines.append(f"  bound: {self.bound}")
+        lines += [_LOADED] if self.not_verified else []
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """Return the outcome in a line; the arrays and the trace are attributes."""
+        proved = " proved" if self.proved else ""
+        text = f"<Result {self.status}{proved}, {self._bracket(10)}, {self.updates} updates"
+        return f"{text}, read from a file and not verified>" if self.not_verified else f"{text}>"
+
+    def _bracket(self, digits: int) -> str:
+        """Return the margin's bracket, or that of an optimum, in words."""
+        if self.optimum_lower is None and self.optimum_upper is None:
+            return f"{self.margin_name} in {bracket_text(self.margin_lower, self.margin_upper)}"
+        text = f"optimum in {bracket_text(self.optimum_lower, self.optimum_upper, digits)}"
+        width = self.optimum_width
+        return text if width is None else f"{text}, relative width {text_above(width, 2)}"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks; every text in it is escaped."""
+        rows = {
+            "status": f"{self.status}{' (proved)' if self.proved else ''}",
+            "message": self.message,
+            "proved": self._bracket(12),
+            "point": _entries(self.point),
+            "weights": "none" if self.weights is None else _entries(self.weights),
+            "updates": f"{self.updates} (bound: {self.bound})",
+            "seconds": f"{self.seconds:.3g}, and {self.proof_seconds:.3g} for the proofs",
+        } | ({"not verified": "all of it, read from a file"} if self.not_verified else {})
+        lines = [
+            f"<tr><th style='text-align:left'>{name}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in rows.items()
+        ]
+        return visible(f"<table>{''.join(lines)}</table>")
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure of the trace: margins and bounds over updates, the bracket.
+
+        Computed are the margin of the point and the bound norm(A w) / <e, w> of the weights at
+        each record; proved is the bracket, which the figure shows as a band.
+        """
+        from perceptron_lab.core.trace_figure import trace_figure  # matplotlib takes half a second
+
+        return trace_figure(self)
+
+    def save(self, path: str | Path, *, source: Mapping[str, Any] | None = None) -> None:
+        """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle).
+
+        Parameters
+        ----------
+        path
+            Of the file, which gets exactly this name.
+        source
+            JSON values that say which data and algorithm the result is of, for ``plab verify``;
+            :meth:`load` leaves them out.
+        """
+        record = {
+            name: getattr(self, name)
+            for name in self.__dataclass_fields__
+            if name not in ("point", "weights", "trace", "bound", "proof")
+        }
+        trace = asdict(self.trace)
+        measures = trace.pop("measures")
+        goal = None if self.goal is None else str(self.goal)
+        record |= {"bound": asdict(self.bound), "trace": trace, "goal": goal}
+        record |= {} if source is None else {"source": dict(source)}
+        arrays = {"point": self.point, "json": np.array(json.dumps(record))}
+        arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in measures.items()}
+        arrays |= {f"{_PROOF}{name}": values for name, values in self.proof.items()}
+        if self.weights is not None:
+            arrays["weights"] = self.weights
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read a result written by :meth:`save`; types, ranges and names of fields are checked.
+
+        Nothing is verified: no data are read. :attr:`not_verified` says so, and so does the summary
+        that is printed; :func:`perceptron_lab.verify` verifies a file that `plab solve --save` has
+        written, and names the fields that even it does not verify.
+
+        Raises
+        ------
+        DataError
+            If there is no such file, or it is not a whole result.
+        """
+        try:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                record = mapping_in(str(arrays["json"]))
+                vectors = {name: arrays[name] for name in arrays if name != "json"}
+            kind = kind_of(record["certificate"], vectors["point"].size)
+            flattened(result_fields(kind, sourced=False), joined(record, vectors))
+            point, weights = vectors["point"], vectors.get("weights")
+            measures = {name: list(array) for name, array in _named(vectors, _MEASURE).items()}
+            proof = _named(vectors, _PROOF)
+            record["status"] = Status(record["status"])
+            record["bound"] = Bound(**record["bound"])
+            record["trace"] = Trace(**record["trace"], measures=measures)
+            record.pop("source", None)
+            goal = record.pop("goal", None)
+            record["goal"] = None if goal is None else goal_of(goal)
+            loaded = cls(point=point, weights=weights, proof=proof, **record)
+            object.__setattr__(loaded, "_loaded", True)
+            return loaded
+        except BROKEN as error:
+            raise DataError(
+                f"{path}: not a result that can be read ({error}); Result.save writes them"
+            ) from None
+
+
+def _entries(values: FloatArray) -> str:
+    """Return the first entries of an array as text, and how many there are."""
+    shown = ", ".join(f"{value:.6g}" for value in values[:8].tolist())
+    return f"[{shown}{', ...' if len(values) > 8 else ''}], {len(values)} in all"
+
+
+def _named(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

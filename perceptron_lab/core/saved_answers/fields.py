@@ -1,0 +1,175 @@
+"""Fields of saved answers: a path, the values that are allowed, and the check that covers it.
+
+A file is read as a flat mapping of paths to values: ``certificate.linear.violation``,
+``trace.updates``, ``proof.dual``. A path that ends with ``.*`` stands for any names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.values import Values
+
+Flat = Mapping[str, Any]
+"""Path -> value."""
+Kind = Literal["cone", "linear", "optimum", "learner", "verdict"]
+"""Answers about strict systems, linear conditions and optima, of learners, and on two classes."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a saved answer.
+
+    Parameters
+    ----------
+    path
+        Names from the outermost on, with dots between them.
+    values
+        What is allowed.
+    check
+        The check of ``plab verify`` that covers it; None: it is not verified.
+    required
+        Whether a file without it is refused.
+    """
+
+    path: str
+    values: Values
+    check: Check | None = None
+    required: bool = True
+
+    @property
+    def of_any_name(self) -> bool:
+        """Whether the path ends with ``.*``."""
+        return self.path.endswith(".*")
+
+    def covers(self, path: str) -> bool:
+        """Return whether the field is at a path."""
+        if self.of_any_name:
+            return path.startswith(self.path[:-1]) and path != self.path[:-1]
+        return path == self.path
+
+
+def joined(record: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text and the arrays of a file as one tree; a ValueError tells of equal names."""
+    both = record.keys() & arrays.keys()
+    if both:
+        raise ValueError(f"{min(both)[:40]!r} is given twice, as an array and in the text")
+    return {**record, **arrays}
+
+
+def flattened(fields: Sequence[Field], tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a file by their paths.
+
+    Raises
+    ------
+    ValueError
+        If a field is unknown, missing, or has a value that is not allowed.
+    """
+    flat = dict(_leaves(fields, tree, ""))
+    missing = [one.path for one in fields if one.required and one.path not in flat]
+    if missing:
+        raise ValueError(f"it has no {', '.join(missing)}")
+    return flat
+
+
+def _leaves(
+    fields: Sequence[Field], tree: Mapping[str, Any], prefix: str
+) -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        path = f"{prefix}{name}"
+        # A name of the text with dots is no path; arrays have such names
+        dotted = "." in name and not isinstance(value, np.ndarray)
+        field = next((one for one in fields if one.covers(path)), None)
+        if dotted and field is not None and not field.of_any_name:
+            field = None
+        if any(one.path.startswith(f"{path}.") for one in fields) and "." not in name:
+            if not isinstance(value, Mapping):
+                raise ValueError(f"{path} is {_shown(value)}; allowed: a mapping")
+            yield from _leaves(fields, value, f"{path}.")
+        elif field is None:
+            raise ValueError(f"the field {path[:80]!r} is unknown here; remove it")
+        elif not field.values.allows(value):
+            raise ValueError(f"{path} is {_shown(value)}; allowed: {field.values.words}")
+        else:
+            yield path, value
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds.
+
+    Parameters
+    ----------
+    kind
+        Of the answer.
+    fields
+        Those that a file of its kind may have.
+    flat
+        Their values by path.
+    """
+
+    kind: Kind
+    fields: tuple[Field, ...]
+    flat: Flat
+
+    @classmethod
+    def of(cls, kind: Kind, fields: Sequence[Field], tree: Mapping[str, Any]) -> Contents:
+        """Return the contents of a file; errors are those of :func:`flattened`."""
+        return cls(kind, tuple(fields), flattened(fields, tree))
+
+    def not_verified(self, verified: Collection[Check | str] = ()) -> tuple[str, ...]:
+        """Return the paths that no check has covered.
+
+        These are fields of the file, and absent ones that a check would cover.
+
+        Parameters
+        ----------
+        verified
+            The checks that were made and have held, and paths that are verified one by one.
+        """
+        present: dict[Field, list[str]] = {field: [] for field in self.fields}
+        paths: list[str] = []
+        for path in self.flat:
+            field = next((field for field in self.fields if field.covers(path)), None)
+            paths += [path] if field is None else []
+            if field is not None:
+                present[field].append(path)
+        for field, own in present.items():
+            if field.check in verified:
+                continue
+            absent = [field.path] if field.check is not None and not field.of_any_name else []
+            paths += [path for path in own or absent if path not in verified]
+        return tuple(paths)
+
+
+# The fields below one of these names are verified all, or none of them
+_GROUPS: Final = ("trace.", "bound.", "counts.", "algorithm.", "oracle.", "source.algorithm.")
+
+
+def shortened(paths: Sequence[str]) -> list[str]:
+    """Return paths for a line of text: ``trace`` for all fields of the trace.
+
+    Examples
+    --------
+    >>> shortened(["message", "trace.updates", "trace.upper", "certificate.method"])
+    ['message', 'trace', 'certificate.method']
+    """
+    shown = []
+    for path in paths:
+        group = next((one for one in _GROUPS if path.startswith(one)), None)
+        shown.append(path if group is None else group[:-1])
+    return list(dict.fromkeys(shown))
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError, OverflowError):
+        text = type(value).__name__
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -1,0 +1,286 @@
+"""The fields of every kind of saved answer: what each may hold, and which check covers it.
+
+``Result.save`` and ``plab solve --save`` write files of the fields :func:`result_fields`, `plab
+run` those of :func:`cell_fields`, ``SeparationVerdict.save`` those of :data:`VERDICT`; the columns
+of runs.csv are :func:`row_fields`. The page docs/notes/saved-answers.md is made of these lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from perceptron_lab.core import registry
+from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Field, Kind
+from perceptron_lab.core.saved_answers.values import (
+    AMOUNT,
+    ANY,
+    ARRAY,
+    BRACKET,
+    COUNT,
+    DOUBLES,
+    FINITE,
+    FRACTION,
+    GOAL,
+    LIST,
+    MAPPING,
+    NUMBER,
+    REAL,
+    SHA256,
+    TEXT,
+    TRUTH,
+    WEIGHTS,
+    Values,
+    exactly,
+    list_of,
+    mapping_of,
+    one_of,
+    or_null,
+)
+
+_METHODS: Final[dict[str, Kind]] = {"optimiser": "optimum", "learner": "learner"}
+
+_TEXT_COLUMNS: Final = (
+    *("problem", "label", "algorithm", "oracle", "parameters", "environment", "core"),
+)
+_AMOUNT_COLUMNS: Final = ("products", "seconds", "proof_seconds", "total_seconds")
+_BOUND_KINDS: Final = ("worst case", "expectation")
+
+
+def kind_of(certificate: Mapping[str, Any], point_size: int, method: str = "") -> Kind:
+    """Return the kind of an answer.
+
+    Parameters
+    ----------
+    certificate
+        What it holds tells linear answers and optima.
+    point_size
+        Entries of the point: learners have none.
+    method
+        The name of the algorithm, optimiser or learner; empty where the file does not say it.
+    """
+    registered = _METHODS.get(registry.kind_of_method(method)) if method else None
+    if registered is not None:
+        return registered
+    if "linear" in certificate:
+        return "linear"
+    if "levels" in certificate:
+        return "optimum"
+    return "cone" if point_size else "learner"
+
+
+def _claims(kind: Kind) -> tuple[Field, ...]:
+    """Return the fields that state something about the data."""
+    margins = (Check.MARGIN_LOWER, Check.MARGIN_UPPER)
+    lower, upper = margins if kind == "cone" else (Check.NO_MARGIN, Check.NO_MARGIN)
+    return (
+        Field("status", Values("a status, as in runs.csv", TEXT.allows), Check.STATUS),
+        Field("proved", TRUTH, Check.PROVED),
+        Field("margin_lower", or_null(NUMBER), lower),
+        Field("margin_upper", or_null(NUMBER), upper),
+        Field("goal_reached", or_null(TRUTH), Check.GOAL_REACHED, required=False),
+        Field("message", TEXT, Check.MESSAGE if kind == "linear" else None),
+    )
+
+
+def _bound(kind: Kind) -> tuple[Field, ...]:
+    """Return the algorithm's guarantee; only the guarantees of cones come from a theorem."""
+    check = None if kind == "cone" else Check.NO_BOUND
+    return (
+        Field("bound.value", or_null(REAL), check),
+        Field("bound.theorem", TEXT, check),
+        Field("bound.reason", TEXT, check),
+        Field("bound.kind", one_of("worst case or expectation", _BOUND_KINDS), check),
+    )
+
+
+_COUNTS: Final = (("updates", COUNT), ("queries", COUNT), ("iterations", COUNT))
+# Fields of certificates that every run writes, though files of Python may be without
+_ALWAYS: Final = tuple(
+    f"certificate.{name}" for name in ("claims_rejected", "method", "exact_rows", "levels")
+)
+_CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
+    "cone": (
+        Field("certificate.claims_rejected", COUNT, required=False),
+        Field("certificate.last_rejection", TEXT, required=False),
+        Field("certificate.claim.margin_above", NUMBER, required=False),
+        Field("certificate.claim.margin_below", NUMBER, required=False),
+        Field("certificate.margin", TEXT, Check.MARGIN_NAME, required=False),
+        Field("certificate.method", TEXT, required=False),
+        Field("certificate.exact_rows", COUNT, required=False),
+        Field("certificate.data", TEXT, Check.PROVENANCE, required=False),
+        Field("certificate.infeasibility_ratio", FINITE, required=False),
+        Field("certificate.infeasibility_method", TEXT, required=False),
+        Field("certificate.interior_shift", FINITE, required=False),
+        Field("certificate.figures.*", NUMBER, Check.MEASURES, required=False),
+        Field("certificate.answers.*", COUNT, required=False),
+        Field("certificate.notes", list_of(TEXT), required=False),
+        Field("certificate.exception", list_of(TEXT), required=False),
+        Field("certificate.rows", TEXT, required=False),
+        Field("certificate.equations", COUNT, required=False),
+        Field("certificate.x", list_of(FRACTION), required=False),
+    ),
+    "linear": (
+        Field("certificate.method", TEXT),
+        Field("certificate.data", TEXT, Check.PROVENANCE),
+        Field("certificate.figures.*", NUMBER, Check.MEASURES, required=False),
+        Field("certificate.linear.point", or_null(list_of(FRACTION)), Check.EXACT_POINT),
+        Field("certificate.linear.weights", WEIGHTS, Check.EXACT_WEIGHTS),
+        Field("certificate.linear.irreducible", TRUTH, Check.IRREDUCIBLE),
+        Field("certificate.linear.tight", list_of(COUNT), Check.TIGHT),
+        Field("certificate.linear.always", WEIGHTS, Check.ALWAYS),
+        Field("certificate.linear.complete", TRUTH, Check.COMPLETE),
+        Field("certificate.linear.violation", BRACKET, Check.VIOLATION),
+        Field(
+            "certificate.contradiction",
+            mapping_of(FRACTION, lambda name: True, "name of a condition"),
+            Check.NAMES,
+        ),
+        Field("certificate.always_tight", list_of(TEXT), Check.NAMES),
+    ),
+    "optimum": (
+        Field("certificate.levels", list_of(MAPPING), required=False),
+        Field("certificate.data", TEXT, Check.PROVENANCE, required=False),
+        Field("certificate.figures.*", NUMBER, Check.FIGURES, required=False),
+        Field("certificate.answers.*", COUNT, required=False),
+    ),
+    "learner": (
+        Field("certificate.figures.*", NUMBER, Check.LEARNT, required=False),
+        Field("certificate.*", ANY, required=False),
+    ),
+}
+
+
+def _certificate(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
+    return tuple(
+        replace(one, required=one.required or (sourced and one.path in _ALWAYS))
+        for one in _CERTIFICATES[kind]
+    )
+
+
+def _arrays(kind: Kind) -> tuple[Field, ...]:
+    exact = kind == "linear"
+    arrays = [
+        Field("point", DOUBLES, Check.ROUNDED if exact else Check.POINT),
+        Field("weights", DOUBLES, Check.ROUNDED if exact else Check.WEIGHTS, required=False),
+    ]
+    if kind in ("optimum", "learner"):
+        arrays.append(Field("proof.*", ARRAY, Check.PROOF, required=False))
+    return tuple(arrays)
+
+
+def _optimum(kind: Kind) -> tuple[Field, ...]:
+    """Return the bounds of an optimum, which other answers do not have."""
+    checks = (Check.OPTIMUM_LOWER, Check.OPTIMUM_UPPER)
+    lower, upper = checks if kind == "optimum" else (Check.NO_OPTIMUM, Check.NO_OPTIMUM)
+    return (
+        Field("optimum_lower", or_null(NUMBER), lower, required=False),
+        Field("optimum_upper", or_null(NUMBER), upper, required=False),
+    )
+
+
+def _settings(prefix: str) -> tuple[Field, ...]:
+    """Return what says which data and which algorithm an answer is of."""
+    return (
+        Field(f"{prefix}sha256", SHA256, Check.DATA),
+        Field(f"{prefix}problem.dataset", TEXT, Check.SETTINGS),
+        Field(f"{prefix}problem.parameters", MAPPING, Check.SETTINGS),
+        Field(f"{prefix}problem.instance", TEXT, Check.SETTINGS),
+        Field(f"{prefix}problem.seed", COUNT),
+        Field(f"{prefix}algorithm.name", TEXT),
+        Field(f"{prefix}algorithm.parameters", MAPPING),
+        Field(f"{prefix}algorithm.oracle", ANY),
+    )
+
+
+def result_fields(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
+    """Return the fields of a file of ``Result.save``.
+
+    Parameters
+    ----------
+    kind
+        Of the answer.
+    sourced
+        Whether ``source`` is read, which says for `plab verify` what data it is of.
+    """
+    base = Field("source.base", TEXT)
+    source = Field("source", MAPPING, required=False)
+    return (
+        *_claims(kind),
+        Field("goal", or_null(GOAL), required=False),
+        *_optimum(kind),
+        *_arrays(kind),
+        *_bound(kind),
+        *(Field(name, values) for name, values in _COUNTS),
+        *(Field(name, AMOUNT) for name in ("products", "seconds", "proof_seconds")),
+        Field("total_seconds", AMOUNT),
+        *(Field(f"trace.{name}", list_of(values)) for name, values in _COUNTS),
+        *(Field(f"trace.{name}", list_of(AMOUNT)) for name in ("products", "seconds")),
+        Field("trace.phase", list_of(TEXT)),
+        *(Field(f"trace.{name}", list_of(NUMBER)) for name in ("margin", "upper")),
+        Field("measure.*", ARRAY, required=False),
+        *_certificate(kind, sourced=sourced),
+        *((*_settings("source."), base) if sourced else (source,)),
+    )
+
+
+def cell_fields(kind: Kind, version: int) -> tuple[Field, ...]:
+    """Return the fields of a file in ``certificates/`` of a folder of results."""
+    return (
+        Field("format", exactly(version), Check.FORM),
+        Field("cell", TEXT, Check.IDENTITY),
+        *_claims(kind),
+        *_arrays(kind),
+        *_bound(kind),
+        *(Field(f"counts.{name}", values) for name, values in _COUNTS),
+        Field("counts.products", AMOUNT),
+        *_CERTIFICATES[kind],
+        *_settings(""),
+        Field("algorithm.goal", or_null(ANY)),
+        Field("base", TEXT),
+    )
+
+
+VERDICT_1: Final = (
+    Field("format", exactly(1), Check.FORM),
+    Field("verdict", TEXT, Check.SEPARATION),
+    Field("proved", TRUTH, Check.SEPARATION),
+    Field("names", list_of(TEXT), Check.SEPARATION),
+    Field("classes", LIST, Check.SEPARATION),
+    Field("coefficients", mapping_of(TEXT, lambda name: True, "name"), Check.SEPARATION),
+    Field("proof.overlap", DOUBLES, Check.SEPARATION, required=False),
+    Field("proof.weights", DOUBLES, Check.SEPARATION, required=False),
+    Field("proof.exact", DOUBLES, Check.SEPARATION, required=False),
+    Field("proof.exact.method", TEXT, required=False),
+    Field("source", or_null(MAPPING), Check.SOURCE),
+)
+"""The fields of a file of ``SeparationVerdict.save``, in format 1."""
+VERDICT: Final = (
+    Field("format", exactly(2), Check.FORM),
+    *VERDICT_1[1:],
+    Field("intercept", or_null(TEXT), Check.SEPARATION),
+    Field("constant_columns", list_of(TEXT), Check.SEPARATION),
+    Field("reference_levels", MAPPING, Check.SEPARATION),
+)
+"""The fields of a file of ``SeparationVerdict.save``."""
+
+
+def row_fields(kind: Kind) -> tuple[Field, ...]:
+    """Return the columns of runs.csv, of a row whose answer is of a kind."""
+    return (
+        Field("cell", TEXT, Check.IDENTITY),
+        *_claims(kind),
+        Field("goal", or_null(TEXT)),
+        *_optimum(kind),
+        Field("optimum_width", or_null(NUMBER), Check.WIDTH, required=False),
+        Field("measure.*", or_null(NUMBER), Check.MEASURES, required=False),
+        Field("constraints", or_null(COUNT), Check.SIZE),
+        Field("dimension", or_null(COUNT), Check.SIZE),
+        Field("bound", or_null(REAL), None if kind == "cone" else Check.NO_BOUND),
+        *(Field(name, or_null(TEXT)) for name in _TEXT_COLUMNS),
+        *(Field(name, or_null(COUNT)) for name in ("seed", "updates", "queries", "iterations")),
+        *(Field(name, or_null(AMOUNT)) for name in _AMOUNT_COLUMNS),
+        *(Field(f"{name}.*", ANY, required=False) for name in ("problem", "algorithm", "oracle")),
+    )

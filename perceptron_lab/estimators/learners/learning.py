@@ -1,0 +1,202 @@
+"""Learners in experiments: fitted to training examples of tasks, judged on the test examples."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
+from perceptron_lab.datasets.problem import Task
+from perceptron_lab.estimators.learners.precision import average_precision
+from perceptron_lab.numerics.compiled.kernel import load_kernels
+
+NO_BOUND: Final = Bound(None, "", "a learner has no bound of its updates")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A learner's scores of the test examples of a task, and how it came to them."""
+
+    scores: FloatArray  # f of the test examples, shape (m,): positive for the positive class
+    status: Status = Status.FITTED  # FITTED, or what is proved of the training examples
+    # one sentence
+    message: str = "fitted"
+    # processor time of the final fit, features and proofs included and tuning excluded
+    seconds: float = 0.0
+    iterations: int = 0  # of the fit
+    # numbers by name: columns measure.NAME
+    figures: dict[str, float] = field(default_factory=dict)
+    # arrays by name, for figures
+    arrays: dict[str, FloatArray] = field(default_factory=dict)
+    # what was proved and chosen, and how
+    certificate: dict[str, Any] = field(default_factory=dict)
+    # arrays by name, from which prove proves the status again
+    proof: dict[str, FloatArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reproved:
+    """The status and the bounds of a task that are proved again."""
+
+    status: Status  # FITTED if nothing is
+    # name of a figure -> its proved bound: a lower one for *_lower, an upper one for
+    # *_upper
+    bounds: dict[str, float]
+    message: str  # in words
+    # figures that were counted again, which are equal or wrong
+    counts: dict[str, float] = field(default_factory=dict)
+
+
+class Learner(ABC):
+    """A frozen record of parameters that learns from a task's training examples.
+
+    ``judged`` says whether it is judged by test examples, which its tasks must have then.
+    """
+
+    judged: ClassVar[bool] = True
+
+    @abstractmethod
+    def learn(self, task: Task, seed: int) -> Learned:
+        """Fit, and score the test examples; ``seed`` is the only source of randomness."""
+
+    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved | None:
+        """Prove the status again by the arrays that ``learn`` returned; nothing is solved.
+
+        None, the default, if there is nothing to prove. Raises a DataError if the arrays do not
+        belong to such a task.
+        """
+        return None
+
+
+def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
+    """Learn each task and judge it on its test examples.
+
+    Figures are means over the tasks: ``error`` is the share of test examples on the wrong side of
+    0, ``average_precision`` the microaverage precision, where there are test examples. The status
+    is that of all tasks, or FITTED where they differ; seconds, proofs among them, and iterations
+    are sums. Message, certificate and arrays are the first task's, and the trace measures
+    ``ranks`` (of the scores, 0 for the least; equal scores have equal ranks) and ``labels`` of its
+    test examples: all that average precision depends on, in a fifth of the room.
+    """
+    load_kernels()
+    began = time.perf_counter()
+    outcomes = [learner.learn(task, seed) for task in tasks]
+    first = outcomes[0]
+    status = first.status if len({one.status for one in outcomes}) == 1 else Status.FITTED
+    arrays = {name: [values] for name, values in first.arrays.items()}
+    return Result(
+        status=status,
+        proved=status in PROVED,
+        point=np.empty(0),
+        weights=None,
+        margin_lower=None,
+        margin_upper=None,
+        updates=0,
+        queries=0,
+        iterations=sum(one.iterations for one in outcomes),
+        products=0.0,
+        seconds=math.fsum(one.seconds for one in outcomes),
+        proof_seconds=0.0,
+        total_seconds=time.perf_counter() - began,
+        trace=Trace(measures=_ranked(first.scores, tasks[0].test_labels) | arrays),
+        certificate=first.certificate | {"figures": figures_of(tasks, outcomes)},
+        bound=NO_BOUND,
+        message=first.message,
+        proof={
+            f"{place}.{name}": array
+            for place, one in enumerate(outcomes)
+            for name, array in one.proof.items()
+        },
+    )
+
+
+def prove(
+    learner: Learner, tasks: Sequence[Task], seed: int, proof: Mapping[str, FloatArray]
+) -> Reproved | None:
+    """Prove the result of :func:`learn` again; None for learners that prove nothing.
+
+    The status is that of all tasks, or FITTED where they differ; bounds and counts are means. A
+    DataError says that the arrays do not belong to such tasks.
+    """
+    parts: list[dict[str, str]] = [{} for _ in tasks]
+    for key in proof:
+        place, _, name = key.partition(".")
+        if not (place.isdecimal() and int(place) < len(tasks)):
+            raise DataError(f"the proof's array {key!r} belongs to none of {len(tasks)} tasks")
+        parts[int(place)][name] = key
+    found = [
+        learner.prove(task, TaskArrays(proof, keys), seed)
+        for task, keys in zip(tasks, parts, strict=True)
+    ]
+    each = [one for one in found if one is not None]
+    if len(each) < len(found):
+        return None
+    status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
+    bounds, counts = (
+        _means(figures) for figures in ([one.bounds for one in each], [one.counts for one in each])
+    )
+    return Reproved(status, bounds, each[0].message, counts)
+
+
+class TaskArrays(Mapping[str, FloatArray]):
+    """The arrays of one task among those of all; each is taken from there when it is asked for.
+
+    Parameters
+    ----------
+    proof
+        The arrays of all tasks.
+    keys
+        Name of an array of the task -> its name there.
+    """
+
+    def __init__(self, proof: Mapping[str, FloatArray], keys: Mapping[str, str]) -> None:
+        self._proof, self._keys = proof, keys
+
+    def __getitem__(self, name: str) -> FloatArray:
+        return self._proof[self._keys[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._keys
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[Any]]:
+    """Return the ranks of scores, and labels, in few bytes."""
+    ranks = np.unique(scores, return_inverse=True)[1]
+    return {
+        "ranks": [ranks.astype(np.min_scalar_type(len(ranks)))],
+        "labels": [labels.astype(np.int8)],
+    }
+
+
+def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:
+    """Return the means over the tasks of the figures that all of them have."""
+    each = []
+    for task, one in zip(tasks, outcomes, strict=True):
+        if not len(task.test_labels):
+            each.append(one.figures)
+            continue
+        wrong = np.where(one.scores > 0.0, 1.0, -1.0) != task.test_labels
+        judged = {
+            "average_precision": average_precision(task.test_labels, one.scores),
+            "error": float(np.mean(wrong)),
+        }
+        each.append(judged | one.figures)
+    return _means(each)
+
+
+def _means(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = [name for name in each[0] if all(name in one for one in each)]
+    return {name: math.fsum(one[name] for one in each) / len(each) for name in names}

@@ -1,0 +1,175 @@
+"""The ellipsoid of maximal separation ratio on Gram-Schmidt features, and its proofs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal, cast
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import PROVED, FloatArray, Status
+from perceptron_lab.datasets.problem import Task
+from perceptron_lab.estimators.binary import BoolArray
+from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationClassifier
+from perceptron_lab.estimators.learners.extraction import CHECKED, Extracted, OnFeatures, extract
+from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
+from perceptron_lab.estimators.learners.tuning import fitted
+from perceptron_lab.problems.ellipsoids.examples import dense_rows
+from perceptron_lab.problems.ellipsoids.hard.separation import Separation, ranks
+from perceptron_lab.problems.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName
+
+
+@refusing
+@dataclass(frozen=True, config=CHECKED)
+class EllipsoidSeparation(OnFeatures, Learner):
+    """The hard ellipsoid: maximal separation ratio on Gram-Schmidt features.
+
+        maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
+
+    (7.9) of `Kharechko2009`, ranking by (8.2); x^ = (x, 1), x the Gram-Schmidt features of chapter
+    8, with pivots chosen among training examples. There is nothing to be tuned. The status is what
+    is proved of the training examples:
+
+    - FEASIBLE: an ellipsoid separates the classes;
+    - INFEASIBLE: none does, t = 0 exactly; MARGIN_BOUNDED: t <= 1e-6;
+    - UNBOUNDED: no negative lies in the affine hull of the positives, as generically where there
+      are no more positives than features; examples are ranked by their distance from the hull;
+    - FITTED: nothing is proved.
+
+    Where t = 0, E^ = e e' ranks nothing: what ranks is the solver's own error, or by
+    ``central-path`` the direction in which the central path approaches it.
+
+    Figures: ``ratio``, t as computed, and its proved bracket, ``ratio_lower`` and ``ratio_upper``
+    (left out where infinite, or t unbounded); ``components``; ``positives``, different ones;
+    ``cpu_seconds`` of features, solution and proof. In up to 3 dimensions the arrays
+    ``homogeneous``, ``threshold``, ``ratio``, ``positive_weights`` and ``negative_weights`` hold
+    what can be drawn.
+
+    Parameters
+    ----------
+    components
+        k, 1 or more (default 30); None for the examples as they are, which must be dense.
+    below_positives
+        Whether k is lowered to the number of different positives less 1 (but not below 1), without
+        which the problem is unbounded (default false).
+    solver
+        ``central-path`` (default) for classes that no ellipsoid separates; ``auto``,
+        ``interior-point``, ``constraint-generation``; the references ``clarabel``,
+        ``cvxpy-clarabel``, ``cvxpy-scs``.
+    inseparable
+        What ranks if the solver's t is at most 1e-6 and not proved positive: ``solver`` (default),
+        its own matrix; ``central-path``, that limit, or the matrix where there is no limit (classes
+        that only touch), as the message says.
+    tolerance
+        The solver's, between 0 and 1 (default 1e-9).
+    whiten
+        Whether to solve in coordinates in which the examples are white (default true), so that
+        affine maps change nothing; false keeps those given.
+
+    References
+    ----------
+    `Kharechko2009`, (7.9), (8.2), Table 8.1.
+    """
+
+    below_positives: bool = False
+    solver: SolverName = "central-path"
+    inseparable: Literal["solver", "central-path"] = "solver"
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+    whiten: bool = True
+
+    def learn(self, task: Task, seed: int) -> Learned:
+        """Separate the training examples, and score the test examples."""
+        began = time.process_time()
+        positive, positives, known = self._features(task, seed)
+        found = self._separation(known, positive)
+        status = found.status if found.proved and found.status in PROVED else Status.FITTED
+        scores = found.decision_values(known.test)
+        seconds = time.process_time() - began
+        lower, upper = found.ratio_lower, found.ratio_upper
+        bracket = {"ratio": found.ratio, "ratio_lower": lower, "ratio_upper": upper}
+        bounded = found.status is not Status.UNBOUNDED
+        figures = {name: t for name, t in bracket.items() if bounded and math.isfinite(t)}
+        statement: dict[str, Any] = {"statement": found.message, "proved": found.proved}
+        if found.inseparability is not None:
+            rows = found.inseparability.rows
+            statement["method"] = found.inseparability.method
+            statement["rows"] = None if rows is None else [int(row) for row in rows]
+        return Learned(
+            scores,
+            status,
+            found.message,
+            seconds=seconds,
+            iterations=found.iterations,
+            figures=figures
+            | known.figures
+            | {"positives": float(positives), "cpu_seconds": seconds},
+            arrays=_drawn(found),
+            certificate=statement,
+            proof=proof_arrays(found) if status in PROVED else {},
+        )
+
+    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
+        """Prove the status again on features extracted anew; nothing is solved."""
+        found = prove_separation(*self.classes(task, seed), proof, whiten=self.whiten)
+        bounds = {"ratio_lower": found.ratio_lower, "ratio_upper": found.ratio_upper}
+        return Reproved(found.status, bounds, found.message)
+
+    def classes(self, task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
+        """Return the features of the positives, and of the negatives, extracted anew."""
+        positive, _, known = self._features(task, seed)
+        training = dense_rows(known.training)
+        return training[positive], training[~positive]
+
+    def _features(self, task: Task, seed: int) -> tuple[BoolArray, int, Extracted]:
+        """Return which examples are positive, how many different ones are, and the features."""
+        positive = task.labels > 0
+        rows = task.examples[positive]
+        if isinstance(rows, np.ndarray):
+            positives = len(np.unique(rows, axis=0))
+        else:
+            places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+            parts = [slice(int(first), int(last)) for first, last in places]
+            different = {
+                (rows.indices[part].tobytes(), rows.data[part].tobytes()) for part in parts
+            }
+            positives = len(different)
+        choice: OnFeatures = self
+        if self.components is not None and self.below_positives:
+            choice = replace(self, components=max(1, min(self.components, positives - 1)))
+        return positive, positives, extract(task, choice.transformer(seed))
+
+    def _separation(self, known: Extracted, positive: BoolArray) -> Separation:
+        model = EllipsoidSeparationClassifier(
+            inseparable="solver", solver=self.solver, whiten=self.whiten, tol=self.tolerance
+        )
+        examples = dense_rows(known.training)  # which says what to do where they are sparse
+        found: Separation = fitted(model, examples, positive).separation_
+        if self.inseparable == "solver" or ranks(found):
+            return found
+        model.set_params(solver="central-path")
+        try:
+            return cast("Separation", fitted(model, examples, positive).separation_)
+        except NumericalError as error:
+            return replace(found, message=f"{found.message}; ranked by the solver, since {error}")
+
+
+def _drawn(found: Separation) -> dict[str, FloatArray]:
+    """Return the arrays of f(x) = threshold - (x, 1)' homogeneous (x, 1), t, and lambda."""
+    homogeneous = found.rule.homogeneous()
+    if len(homogeneous) > 3 + 1:  # coordinates that a figure can show
+        return {}
+    return {
+        "homogeneous": homogeneous,
+        "threshold": np.array([found.rule.threshold]),
+        "ratio": np.array([found.ratio]),
+        "positive_weights": found.positive_weights,
+        "negative_weights": found.negative_weights,
+    }

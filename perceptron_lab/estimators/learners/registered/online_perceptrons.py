@@ -1,0 +1,303 @@
+"""The perceptron on a stream as a learner: its mistakes, and the theorems' bounds of them."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.cones.operators import kernels
+from perceptron_lab.core.errors import DataError, counted
+from perceptron_lab.core.outward_rounding import text_above
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.problem import Task
+from perceptron_lab.estimators.learners.extraction import CHECKED
+from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
+from perceptron_lab.problems.streams import (
+    MistakeBound,
+    Mistakes,
+    OnlineKernelPerceptron,
+    OnlinePerceptron,
+    hinge_loss_bound,
+    novikoff_bound,
+    online_kernel_perceptron,
+    online_perceptron,
+)
+from perceptron_lab.problems.streams.bracket_proofs import (
+    consistent,
+    hinge_loss,
+    least_consistent,
+    least_hinge_loss,
+)
+from perceptron_lab.problems.streams.course import course
+from perceptron_lab.problems.streams.presented import Presented, presented
+from perceptron_lab.problems.streams.stream import Passes
+from perceptron_lab.systems import ConicSystem
+
+_KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
+_OF_KERNEL: dict[str, dict[str, Any]] = {
+    "linear": {},
+    "polynomial": {"gamma": None, "polynomial_degree": 3, "coef0": 1.0},
+    "rbf": {"gamma": None},
+}
+
+
+@plain_dataclass(frozen=True)
+class OnlineLearner(Learner):
+    """A perceptron that is presented the training examples one by one.
+
+    Parameters
+    ----------
+    passes
+        Passes over the examples at most, 1 or more (default 1); a pass without a mistake is the
+        last.
+    order
+        ``given`` (default), or ``shuffled``: in a new order in every pass, by the seed.
+    """
+
+    passes: Annotated[int, Field(ge=1)] = 1
+    order: Literal["given", "shuffled"] = "given"
+
+    @abstractmethod
+    def present(self, task: Task, seed: int) -> OnlinePerceptron | OnlineKernelPerceptron:
+        """Return the perceptron after the stream."""
+
+    @abstractmethod
+    def features(self) -> dict[str, Any]:
+        """Return ``affine`` and ``kernel``, which determine the features of the examples."""
+
+    @abstractmethod
+    def separating(self, task: Task) -> ConicSystem:
+        """Return s_i a_i'w > 0 on the features as given, whose margin is gamma of R^2 / gamma^2."""
+
+    def learn(self, task: Task, seed: int) -> Learned:
+        """Present the training examples, bound the mistakes, and score the test examples."""
+        began = time.process_time()
+        found, given = self.present(task, seed), self.features()
+        made, (examples, labels) = found.mistakes, (task.examples, task.labels)
+        hinge = hinge_loss_bound(examples, labels, presentations=made.presentations, **given)
+        novikoff = novikoff_bound(examples, labels, **given)
+        passes = Passes(len(labels), self.passes, self.order, seed)
+        along = course(made, passes, hinge, examples, labels, **given)
+        message = _said(made, hinge, novikoff)
+        scores = found.decision_function(task.test_examples)
+        seconds = time.process_time() - began
+        known = {"hinge": hinge} | ({} if novikoff is None else {"novikoff": novikoff})
+        return Learned(
+            scores,
+            Status.FITTED if novikoff is None else Status.FEASIBLE,
+            message,
+            seconds=seconds,
+            iterations=int(made.presentations.sum()),
+            figures=_counts(made)
+            | {f"{name}_bound_lower": bound.least for name, bound in known.items()}
+            | {f"{name}_bound_upper": bound.value for name, bound in known.items()}
+            | {"hinge_loss_upper": hinge.hinge_loss, "cpu_seconds": seconds},
+            arrays={
+                "presented": along.presented.astype(float),
+                "mistaken": along.mistaken.astype(float),
+                "hinge_bound": along.bound,
+            },
+            certificate={"statement": message},
+            proof={f"{name}_comparison": bound.comparison for name, bound in known.items()}
+            | {f"{name}_multipliers": bound.multipliers for name, bound in known.items()},
+        )
+
+    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
+        """Prove the bounds again by their comparisons and multipliers, and count the mistakes."""
+        made, given = self.present(task, seed).mistakes, self.features()
+        stream = presented(
+            task.examples, task.labels, given["affine"], made.presentations, given["kernel"]
+        )
+        w, multipliers = _arrays(proof, "hinge", stream, 2.0 * stream.counts)
+        value, loss = hinge_loss(stream, w)
+        bounds = {
+            "hinge_bound_lower": least_hinge_loss(stream, multipliers),
+            "hinge_bound_upper": value,
+            "hinge_loss_upper": loss,
+        }
+        if "novikoff_comparison" in proof:
+            w, multipliers = _arrays(proof, "novikoff", stream, np.inf)
+            lower, upper = least_consistent(stream, multipliers), consistent(stream, w)[1]
+            bounds |= {"novikoff_bound_lower": lower, "novikoff_bound_upper": upper}
+        separable = np.isfinite(bounds.get("novikoff_bound_upper", np.inf))
+        status = Status.FEASIBLE if separable else Status.FITTED
+        message = "the comparison of Theorem 1 is consistent" if separable else "no such comparison"
+        return Reproved(status, bounds, message, _counts(made))
+
+
+@refusing
+@dataclass(frozen=True, config=CHECKED)
+class StreamedPerceptron(OnlineLearner):
+    """The perceptron on a stream: w <- w + s a on each mistake, from w = 0 (`PerceptronNotes`).
+
+    The training examples are presented in passes; a prediction sign(a'w) that is wrong, or 0, is a
+    mistake. With R = max norm(a_i), at most R^2 norm(w*)^2 mistakes are made for any w* with
+    s_i a_i'w* >= 1 (Theorem 1, Novikoff), and at most R^2 norm(w*)^2 + 2 L(w*) for any w* at all, L
+    being the sum of its hinge losses over all presentations (Theorem 2). For both the least bound
+    is sought, and bracketed by proof.
+
+    The status is FEASIBLE where Theorem 1 has a comparison w*: the training examples are proved to
+    be separable. Otherwise it is FITTED.
+
+    Figures: ``mistakes``, ``presentations``, ``passes``, ``separated`` (1 where the last pass was
+    without a mistake); ``novikoff_bound_upper`` and ``hinge_bound_upper``, the bounds of the
+    mistakes, each with ``_lower``, a proof that no other comparison w* gives a bound below it (none
+    of Theorem 1 where no consistent w* is found); ``hinge_loss_upper``, L of that comparison;
+    ``cpu_seconds``. The arrays
+    ``presented``, ``mistaken`` and ``hinge_bound`` hold the mistakes along the stream beside
+    Theorem 2's bounds of its beginnings.
+
+    Parameters
+    ----------
+    passes
+        Passes over the examples at most, 1 or more (default 1); a pass without a mistake is the
+        last.
+    order
+        ``given`` (default), or ``shuffled``: in a new order in every pass, by the seed.
+    affine
+        Whether a constant feature 1 is appended, which counts in R as well (default true).
+
+    References
+    ----------
+    `PerceptronNotes`, sections 2.2 and 3.2, Theorems 1 and 2.
+    """
+
+    affine: bool = True
+
+    def present(self, task: Task, seed: int) -> OnlinePerceptron:
+        """Return the perceptron after the stream."""
+        return online_perceptron(
+            task.examples,
+            task.labels,
+            affine=self.affine,
+            passes=self.passes,
+            order=self.order,
+            seed=seed,
+        )
+
+    def features(self) -> dict[str, Any]:
+        """Return the examples' own features."""
+        return {"affine": self.affine, "kernel": None}
+
+    def separating(self, task: Task) -> ConicSystem:
+        """Return the system of the rows s_i (x_i, 1), or s_i x_i."""
+        return ConicSystem.from_labelled(
+            task.examples, task.labels, affine=self.affine, margin="directional"
+        )
+
+
+@refusing
+@dataclass(frozen=True, config=CHECKED)
+class StreamedKernelPerceptron(OnlineLearner):
+    """The kernel perceptron on a stream: c_i <- c_i + s_i on each mistake (`PerceptronNotes`).
+
+    It is ``online-perceptron`` on features phi with phi(x)'phi(z) = K(x, z), which are never
+    formed: the prediction on x is the sign of sum_j c_j K(x_j, x). Bounds, figures and status are
+    the same, with R^2 = max K(x_i, x_i). Sparse examples are made dense. The bounds need all values
+    of the kernel: a second for a few hundred examples, a minute for a thousand.
+
+    Parameters
+    ----------
+    passes
+        Passes over the examples at most, 1 or more (default 1); a pass without a mistake is the
+        last.
+    order
+        ``given`` (default), or ``shuffled``: in a new order in every pass, by the seed.
+    kernel
+        ``rbf`` (default) exp(-gamma norm(x - z)^2), ``polynomial``
+        (gamma x'z + coef0)^polynomial_degree, or ``linear`` x'z.
+    gamma
+        Of polynomial and rbf, > 0 (default 1 / features).
+    polynomial_degree, coef0
+        Of polynomial: 1 or more (default 3), 0 or more (default 1).
+
+    References
+    ----------
+    `PerceptronNotes`, section 2.5.
+    """
+
+    kernel: Literal["linear", "polynomial", "rbf"] = "rbf"
+    gamma: Annotated[float, Field(gt=0)] | None = None
+    polynomial_degree: Annotated[int, Field(ge=1)] | None = None
+    coef0: Annotated[float, Field(ge=0)] | None = None
+
+    @field_validator("gamma", "polynomial_degree", "coef0")
+    @classmethod
+    def _of_the_kernel(cls, value: Any, info: ValidationInfo) -> Any:
+        return chosen(value, info, "kernel", _OF_KERNEL)
+
+    def present(self, task: Task, seed: int) -> OnlineKernelPerceptron:
+        """Return the perceptron after the stream."""
+        return online_kernel_perceptron(
+            self._kernel(),
+            task.examples,
+            task.labels,
+            passes=self.passes,
+            order=self.order,
+            seed=seed,
+        )
+
+    def features(self) -> dict[str, Any]:
+        """Return the kernel."""
+        return {"affine": False, "kernel": self._kernel()}
+
+    def separating(self, task: Task) -> ConicSystem:
+        """Return the system of the signed features, by their inner products."""
+        origin = ConicSystem.from_kernel(self._kernel(), task.examples, task.labels).origin
+        assert origin is not None
+        return replace(origin, unit_rows=False)
+
+    def _kernel(self) -> kernels.Kernel:
+        given = {name: getattr(self, name) for name in _OF_KERNEL[self.kernel]}
+        made: kernels.Kernel = _KERNELS[self.kernel](
+            **{name.removeprefix("polynomial_"): value for name, value in given.items()}
+        )
+        return made
+
+
+def _counts(made: Mistakes) -> dict[str, float]:
+    """Return the figures that are counted."""
+    return {
+        "mistakes": float(made.total),
+        "presentations": float(made.presentations.sum()),
+        "passes": float(len(made.per_pass)),
+        "separated": float(made.separated),
+    }
+
+
+def _said(made: Mistakes, hinge: MistakeBound, novikoff: MistakeBound | None) -> str:
+    """Return the mistakes and their bounds as a sentence."""
+    allowed = f"Theorem 2 allows {text_above(hinge.value, 4)}"
+    first = "Theorem 1 has no comparison"
+    if novikoff is not None:
+        first = f"Theorem 1 allows {text_above(novikoff.value, 4)}"
+    number = int(made.presentations.sum())
+    return (
+        f"{counted(made.total, 'mistake')} in {counted(number, 'presentation')}; {first}, {allowed}"
+    )
+
+
+def _arrays(
+    proof: Mapping[str, FloatArray], name: str, stream: Presented, most: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Return a comparison, and the multipliers of the examples presented, from 0 to most."""
+    w, whole = (proof.get(f"{name}_{part}", np.empty(0)) for part in ("comparison", "multipliers"))
+    if w.shape != (stream.unknowns,) or whole.shape != stream.at.shape:
+        raise DataError(
+            f"the proof's arrays {name}_comparison of shape {w.shape} and {name}_multipliers of "
+            f"shape {whole.shape}; here are {stream.unknowns} unknowns, {len(stream.at)} examples"
+        )
+    multipliers = whole[stream.at]
+    if not (np.isfinite(w).all() and (multipliers >= 0.0).all() and (multipliers <= most).all()):
+        raise DataError(f"the proof's arrays of the {name} bound are not finite, or out of range")
+    return w, multipliers

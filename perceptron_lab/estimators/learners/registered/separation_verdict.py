@@ -1,0 +1,129 @@
+"""The proved verdict on two classes as a learner: partition, coefficients, and the proof."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.datasets.problem import Task
+from perceptron_lab.estimators.learners.extraction import CHECKED
+from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
+from perceptron_lab.estimators.learners.sayings import saying
+from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.problems.separation.coefficients import (
+    CLASSES,
+    FINITE,
+    MINUS,
+    PLUS,
+    UNDETERMINED,
+)
+from perceptron_lab.problems.separation.kept_proofs import ProofError, kept, proved_anew
+from perceptron_lab.problems.separation.labelled import labelled
+from perceptron_lab.problems.separation.separation import decided
+from perceptron_lab.problems.separation.verdict import COMPLETE, SeparationVerdict
+
+_FIGURES = {
+    FINITE: "finite",
+    PLUS: "plus_infinite",
+    MINUS: "minus_infinite",
+    UNDETERMINED: "undetermined",
+}
+
+
+@refusing
+@dataclass(frozen=True, config=CHECKED)
+class ProvedSeparation(Learner):
+    """The verdict on two classes, and on the estimates of logistic regression, proved exactly.
+
+    Of R = {b : y_i (x_i, 1)'b >= 0 for all i}: rows that are positive somewhere on R are separated,
+    the others overlap; the estimate of a coefficient is finite if it is 0 on R, runs to +infinity
+    or -infinity if it has one sign there, and is undetermined if it has both; see
+    :func:`perceptron_lab.separation`. The message begins with ``complete``, ``quasi-complete``,
+    ``overlap`` or ``undecided``.
+
+    The status is FEASIBLE where the separation is complete, INFEASIBLE where it is not, TIME_LIMIT
+    where that is open. Scores of test examples are those of the direction b. It needs no test
+    examples.
+
+    Figures: ``separated_rows``, ``overlap_rows``; ``finite``, ``plus_infinite``,
+    ``minus_infinite``, ``undetermined``, how many coefficients are so, and ``diverging``, how many
+    are not finite; ``cpu_seconds``. All but the last are counted again by ``plab verify``, in exact
+    arithmetic. The array ``classes`` holds 0, 1, 2 or 3 of each coefficient, in this order;
+    nothing where some are not decided.
+
+    Parameters
+    ----------
+    affine
+        Whether there is an intercept, whose coefficient is the last (default true).
+    max_seconds
+        Above 0; None (default) for no limit but the budget's.
+    """
+
+    judged: ClassVar[bool] = False
+    affine: bool = True
+    max_seconds: Annotated[float, Field(gt=0)] | None = None
+
+    def learn(self, task: Task, seed: int) -> Learned:
+        """Decide about the training examples; there is nothing random."""
+        began = time.process_time()
+        given = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
+        found = decided(given, max_seconds=self.max_seconds)
+        seconds = time.process_time() - began
+        codes = [CLASSES.index(one.name) for one in found.proofs if found.classified]
+        return Learned(
+            self._scores(found, task),
+            _status(found),
+            saying(found.verdict, f"{found.sentence} ({found.method})"),
+            seconds=seconds,
+            figures=_counts(found) | {"cpu_seconds": seconds},
+            arrays={"classes": np.array(codes, dtype=float)},
+            certificate={"statement": found.sentence},
+            proof=kept(found),
+        )
+
+    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
+        """Put the kept proof into the training examples again."""
+        given = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
+        try:
+            found = proved_anew(given, proof)
+        except ProofError as error:
+            return Reproved(Status.FITTED, {}, str(error))
+        return Reproved(_status(found), {}, found.sentence, _counts(found))
+
+    def _scores(self, found: SeparationVerdict, task: Task) -> FloatArray:
+        """Return b'(x, 1) of the test examples, b divided by its largest entry."""
+        if not len(task.test_labels):
+            return np.zeros(0)
+        largest = max(map(abs, found.direction), default=Fraction()) or Fraction(1)
+        b = to_doubles(one / largest for one in found.direction or [0] * len(found.names))
+        return np.asarray(task.test_examples @ b[: len(b) - self.affine] + b[-1] * self.affine)
+
+
+def _status(found: SeparationVerdict) -> Status:
+    if found.pair is None:
+        return Status.TIME_LIMIT
+    return Status.FEASIBLE if found.verdict == COMPLETE else Status.INFEASIBLE
+
+
+def _counts(found: SeparationVerdict) -> dict[str, float]:
+    """Return how many rows and coefficients there are of every kind; nothing if undecided."""
+    if found.pair is None:
+        return {}
+    rows = {
+        "separated_rows": float(len(found.separated_rows)),
+        "overlap_rows": float(len(found.overlap_rows)),
+    }
+    if not found.classified:
+        return rows
+    counts = Counter(one.name for one in found.proofs)
+    known = {figure: float(counts[name]) for name, figure in _FIGURES.items()}
+    return rows | known | {"diverging": float(len(found.proofs) - counts[FINITE])}

@@ -1,0 +1,226 @@
+"""The cells of an experiment: every instance, seed and algorithm variant, in that order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import DataError, MissingDataError, PlabError
+from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.experiments.configuration.components import Component
+from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
+from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
+from perceptron_lab.solving.failures import own_error
+
+if TYPE_CHECKING:
+    from perceptron_lab.datasets.dataset import Dataset
+    from perceptron_lab.datasets.problem import Problem
+
+_GOAL: TypeAdapter[Goal] = TypeAdapter(Goal)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: an algorithm variant on an instance with a seed.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    variant
+        The algorithm.
+    goal, budget
+        When the run ends.
+    seed
+        The only source of randomness.
+    record_at
+        Updates at which the trace has a record in any case.
+    trace_measures, trace_cuts
+        Whether the trace holds the problem's measures, and norms and depths of the cuts.
+    """
+
+    instance: Instance
+    variant: AlgorithmVariant
+    goal: Goal
+    budget: Budget
+    seed: int
+    record_at: tuple[int, ...] = ()
+    trace_measures: bool = False
+    trace_cuts: bool = False
+
+    @cached_property
+    def problem_key(self) -> str:
+        """The same for cells that share a problem."""
+        return canonical(self.instance.identity | {"title": self.instance.title, "seed": self.seed})
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the run as JSON values, all parameters among them."""
+        parameters = {"dataset_parameters": self.instance.dataset.parameters}
+        goal = _GOAL.dump_python(self.goal, mode="json")
+        identity = self.instance.identity | self.variant.identity
+        return identity | parameters | {"goal": goal, "seed": self.seed}
+
+    @property
+    def algorithm_seed(self) -> int:
+        """A seed of the algorithm's own, the same whatever the goal, budget and order of cells."""
+        content = self.instance.identity | self.variant.identity | {"seed": self.seed}
+        return int(digest(content), 16)
+
+    def identify(self, sha256: str) -> str:
+        """Return the cell's name, given the sha256 of its data.
+
+        16 hexadecimal digits of all that determines its course; neither the budget nor the records
+        of its trace are part of it.
+        """
+        goal = _GOAL.dump_python(self.goal, mode="json")
+        content = self.instance.identity | self.variant.identity
+        return digest(content | {"sha256": sha256, "goal": goal, "seed": self.seed})
+
+    def own_file(self, base: Path) -> Path | None:
+        """Return the user's own file that the problem is read from, or None."""
+        dataset: Dataset = self.instance.dataset.record
+        return dataset.own_file(self.instance.name, base)
+
+    def load(self, base: Path) -> Problem:
+        """Load the problem; relative paths start from ``base``.
+
+        The same instance and seed give the same problem, whatever the algorithm.
+        """
+        dataset: Dataset = self.instance.dataset.record
+        return dataset.load(self.instance.name, seed=self.seed, base=base)
+
+
+def plan(experiment: Loadable) -> list[Cell]:
+    """Return the cells of an experiment, as checked once; no data are loaded."""
+    experiment = load_experiment(experiment)
+    config, cells = experiment.config, []
+    for instance in experiment.instances:
+        usual = tuple(config.seeds) if instance.seeds is None else instance.seeds
+        chosen = [usual if one.seeds is None else one.seeds for one in experiment.variants]
+        budget = instance.limits.applied_to(config.budget)
+        cells += [
+            Cell(
+                instance,
+                variant,
+                config.goal,
+                variant.limits.applied_to(budget),
+                seed,
+                tuple(config.record_at),
+                config.trace_measures,
+                config.trace_cuts,
+            )
+            for seed in dict.fromkeys(chain.from_iterable(chosen))
+            for variant, seeds in zip(experiment.variants, chosen, strict=True)
+            if seed in seeds and instance.runs(variant)
+        ]
+    return cells
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The figures of a problem that a run keeps after loading it once, which shows that it can be.
+
+    Parameters
+    ----------
+    sha256
+        Of its data: each cell's own process loads them again, and compares. Empty without data, so
+        that its cells have other names once there are some.
+    constraints, dimension
+        The rank of its cone, and its unknowns; None without data.
+    oracles
+        The names of the oracles that separate its cone unless others are chosen.
+    teachable, judging
+        Whether it has examples to learn from, and test examples to judge learners by.
+    missing
+        The reason why its cells are SKIPPED: its data are not there. Empty where they are.
+    """
+
+    sha256: str = ""
+    constraints: int | None = None
+    dimension: int | None = None
+    oracles: tuple[str, ...] = ()
+    teachable: bool = False
+    judging: bool = False
+    missing: str = ""
+
+    @classmethod
+    def of(cls, problem: Problem) -> Loaded:
+        """Return those of a problem."""
+        system = problem.system
+        oracles = [
+            Component("oracle", registry.name_of("oracle", record), record)
+            for record in system.cone.oracles.values()
+        ]
+        return cls(
+            sha256=problem.sha256,
+            constraints=system.constraints,
+            dimension=system.unknowns,
+            oracles=tuple(map(str, oracles)),
+            teachable=bool(problem.tasks),
+            judging=all(len(task.test_labels) for task in problem.tasks),
+        )
+
+
+def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
+    """Load the problems of all cells, each once; return :attr:`Cell.problem_key` -> its figures.
+
+    Where a problem cannot be loaded, nothing is run; but optional ones may be missing. All of a
+    user's own files that cannot be read are named in one error.
+    """
+    problems: dict[str, Loaded] = {}
+    faults: dict[str, PlabError] = {}
+    for cell in cells:
+        if cell.problem_key in problems:
+            continue
+        try:
+            problems[cell.problem_key] = Loaded.of(cell.load(base))
+        except PlabError as error:
+            if cell.instance.optional and isinstance(error, MissingDataError):
+                problems[cell.problem_key] = Loaded(missing=str(error))
+                continue
+            faults.setdefault(f"problem {cell.instance.title}: {error}", error)
+            if cell.own_file(base) is None:
+                break
+        except Exception as error:
+            if not (said := own_error(error)):
+                raise
+            raise DataError(f"problem {cell.instance.title}: {said}") from error
+    if faults:
+        raise DataError("\n".join(faults)) from next(iter(faults.values()))
+    return problems
+
+
+def untaught(cell: Cell, problem: Loaded) -> str:
+    """Say which examples a learner needs that a problem lacks, if it is there; else nothing."""
+    algorithm, dataset = cell.variant.algorithm, cell.instance.dataset
+    if algorithm.kind != "learner" or problem.missing:
+        return ""
+    said = f"{algorithm.name} is a learner, and {cell.instance.title} of the dataset {dataset.name}"
+    splits = "test_fraction" in dataset.parameters
+    if not problem.teachable:
+        mend = "give labels and a test_fraction" if splits else "choose a dataset that has them"
+        return f"{said} has no training and test examples; {mend}, or an algorithm"
+    if algorithm.record.judged and not problem.judging:
+        mend = "give a test_fraction" if splits else "choose another"
+        return f"{said} has no test examples to judge it by; {mend}"
+    return ""
+
+
+def canonical(content: dict[str, Any]) -> str:
+    """Return JSON in which equal contents are equal texts."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def digest(content: dict[str, Any]) -> str:
+    """Return the first 16 hexadecimal digits of the sha256 of a content's canonical JSON."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]

@@ -1,0 +1,298 @@
+"""Certificates proved again, from the original data, without running any algorithm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from perceptron_lab.core.errors import DataError, MissingDataError
+from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Flat
+from perceptron_lab.core.visible_text import visible
+from perceptron_lab.datasets.confinement import GENERATED
+from perceptron_lab.experiments.configuration.rows import Row
+from perceptron_lab.experiments.running.output_folder import absent
+from perceptron_lab.experiments.storage.certificate_files import (
+    Certificate,
+    identity_of,
+    path_of,
+    read_certificate,
+)
+from perceptron_lab.experiments.storage.exports import RUNS, difference
+from perceptron_lab.experiments.storage.reader import Reader, shown
+from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
+from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.experiments.verification.own_data import (
+    ChangedDataError,
+    OwnData,
+    UnknownDataError,
+    own_data,
+)
+from perceptron_lab.experiments.verification.reproof import reprove
+from perceptron_lab.experiments.verification.row_columns import (
+    check_types,
+    columns_first,
+    differences,
+    not_verified,
+    size_faults,
+)
+from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
+from perceptron_lab.experiments.verification.verified import Verdict, Verified
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdicts on the cells of ``target``, a folder of results or one certificate."""
+
+    target: Path
+    cells: list[Verified]
+
+    @property
+    def failed(self) -> list[Verified]:
+        """The cells with a claim that is not proved, for whatever reason."""
+        return [cell for cell in self.cells if cell.verdict.failed]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Verdict -> number of cells."""
+        found = Counter(cell.verdict for cell in self.cells)
+        return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
+
+    @property
+    def not_exact(self) -> list[Verified]:
+        """The cells whose status was to be proved exactly, and is not."""
+        return [cell for cell in self.cells if cell.exact is False]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the verdicts as JSON values; ``plab verify --json`` prints them."""
+        return [asdict(cell) for cell in self.cells]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the verdicts as a frame, a row per cell."""
+        import pandas as pd
+
+        return pd.DataFrame(self.as_json(), columns=list(Verified.__dataclass_fields__))
+
+    def _repr_html_(self) -> str:
+        return visible(self.to_frame().to_html(index=False, escape=True, na_rep=""))
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
+        asked = [cell.exact for cell in self.cells if cell.exact is not None]
+        proved = f"; {asked.count(True)} of {len(asked)} proved exactly as well" if asked else ""
+        return f"{self.target}: {said or 'no cell was run yet'}{proved}"
+
+
+def verify(
+    target: str | Path,
+    *,
+    base: str | Path | None = None,
+    generate: int = GENERATED,
+    exact: bool = False,
+    data: str | Path | None = None,
+    labels: str | None = None,
+) -> Verification:
+    """Prove the claims of results again, on the original data; no algorithm runs.
+
+    FEASIBLE: the point is strictly feasible. INFEASIBLE: the weights prove it. The bracket of the
+    margin is reached again but for a part of 1e-9 of each bound, since machines add up numbers in
+    different orders. Separations by ellipsoids are proved from their ellipsoid and weights, bounds
+    of mistakes from their comparison and multipliers; the mistakes on a stream are counted again.
+    Bounds of a program's optimum are proved from their point and the other side's, or its weights.
+    Measures of a point are measured again; other figures of learners are named as unchecked.
+    A dataset of your own has to be registered before, as it was for the run.
+
+    Nothing is written but into a temporary folder, which is removed: the package's generated data
+    are generated there again, and downloads go there. A runs.csv that differs from the store is
+    reported as damaged.
+
+    Parameters
+    ----------
+    target
+        The folder of an experiment's results, or one file of its ``certificates``.
+    base
+        The folder that relative paths of data start from; by default the one stored.
+    generate
+        Bytes that may be generated for one problem, 500 MB by default.
+    exact
+        Whether exact certificates are made as well, in the temporary folder, and given to their
+        checker: ``exact`` of a cell says whether its status is proved so.
+    data, labels
+        The file of the data of a result that records none, and its column of labels, if any.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or no results are in the folder.
+    """
+    start = None if base is None else Path(base)
+    file = None if data is None else Path(data)
+    cells = verifying(Path(target), start, generate, exact=exact, data=file, labels=labels)
+    return Verification(Path(target), list(cells))
+
+
+def verifying(
+    target: Path,
+    base: Path | None = None,
+    generate: int = GENERATED,
+    *,
+    exact: bool = False,
+    data: Path | None = None,
+    labels: str | None = None,
+) -> Iterator[Verified]:
+    """Yield the verdicts of :func:`verify` one after the other."""
+    own = own_data(target, data, labels)
+    verdicts = _in_doubles(target, base, generate, own)
+    if not exact:
+        yield from verdicts
+        return
+    # Exact proofs are made from learners' answers, too, and learners import the algorithms
+    from perceptron_lab.experiments.certifying.exact_proofs import with_exact_proofs
+
+    yield from with_exact_proofs(verdicts, target, base, generate, data, labels)
+
+
+def _in_doubles(
+    target: Path, base: Path | None, generate: int, own: OwnData | None
+) -> Iterator[Verified]:
+    """Yield the verdicts by the proofs with rounding bounds."""
+    with TemporaryDirectory(prefix="plab-verify-") as folder:
+        problems = CertifiedProblems(Path(folder), base, generate, own)
+        if target.is_dir():
+            with Reader.open(target) as reader:
+                runs = reader.runs()
+            for planned, stored in runs:
+                yield _on_row(target, planned, stored, problems)
+            said = difference(target, (shown(*pair) for pair in runs if not pair[1].fault))
+            if said:
+                yield Verified("", RUNS, "", "", Verdict.DAMAGED, said)
+        elif target.is_file():
+            yield (
+                on_verdict(target, base, own) if is_verdict(target) else _on_file(target, problems)
+            )
+        else:
+            wanted = "give a folder of results or one of its certificates"
+            raise absent(target, wanted)
+
+
+def _on_file(path: Path, problems: CertifiedProblems) -> Verified:
+    """Return the verdict on a certificate alone."""
+    try:
+        certificate = problems.read(path)
+        instance, name = (
+            certificate.problem.get("instance", ""),
+            certificate.algorithm.get("name", ""),
+        )
+        status = certificate.status.value
+        seen = Verified(certificate.cell, str(instance), str(name), status, Verdict.DAMAGED)
+        return _on_claims(seen, Claims.of_certificate(certificate), certificate, problems)
+    except MissingDataError as error:
+        return Verified(path.stem, "", "", "", Verdict.MISSING, str(error))
+    except DataError as error:
+        return Verified(path.stem, "", "", "", Verdict.DAMAGED, str(error))
+
+
+def _on_row(
+    folder: Path, planned: Planned, stored: Stored, problems: CertifiedProblems
+) -> Verified:
+    """Return the verdict on a row and the certificate that belongs to it."""
+    status = stored.status.value if stored.row else ""
+    seen = Verified(planned.cell, planned.title, planned.label, status, Verdict.DAMAGED)
+    if not stored.row:
+        return replace(seen, message=stored.fault)
+    try:
+        check_types(stored.row)
+        claims = Claims.of_row(stored)
+        row = shown(planned, stored)
+        if claims.nothing and not claims.bounds:
+            return replace(_nothing(seen, claims), not_verified=not_verified(row, "cone"))
+        path = path_of(folder, planned.cell)
+        if stored.certificate is None or not path.is_file():
+            return replace(seen, verdict=Verdict.MISSING, message=f"{path}: no such file")
+        if sha256_of(path.read_bytes()) != stored.certificate:
+            return replace(seen, message=f"{path}: not the file that was written, by its sha256")
+        certificate = read_certificate(path)
+        certified = Claims.of_certificate(certificate)
+        other = claims.difference(certified) or next(differences(stored.row, certificate), "")
+        if (certificate.cell, certificate.sha256) != (planned.cell, planned.sha256):
+            other = f"its certificate is that of the cell {certificate.cell}"
+        if other:
+            return replace(seen, verdict=Verdict.NOT_PROVED, message=other)
+        return _on_claims(seen, claims.completed(certified), certificate, problems, row)
+    except (DataError, OSError) as error:
+        return replace(seen, message=str(error))
+
+
+def _on_claims(
+    seen: Verified,
+    claims: Claims,
+    certificate: Certificate,
+    problems: CertifiedProblems,
+    row: Row | None = None,
+) -> Verified:
+    """Return the verdict on claims, of a row if there is one; errors are those of damage."""
+    contents = certificate.contents
+    if claims.nothing and not certificate.proof:
+        return replace(_nothing(seen, claims), not_verified=contents.not_verified())
+    seen = replace(seen, verdict=Verdict.NOT_PROVED)
+    if identity_of(certificate) != certificate.cell:
+        return replace(seen, message=f"its settings are not those of the cell {certificate.cell}")
+    try:
+        problem = problems.load(certificate)
+    except MissingDataError as error:
+        return replace(seen, verdict=Verdict.MISSING, message=f"its data: {error}")
+    except ChangedDataError as error:
+        return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
+    except UnknownDataError as error:
+        return replace(seen, verdict=Verdict.UNKNOWN_DATA, message=str(error))
+    except DataError as error:
+        return replace(seen, message=f"its data: {error}")
+    if problem.sha256 != certificate.sha256:
+        text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
+        return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
+    found = reprove(claims, certificate, problem, problems.method(certificate))
+    faults = [*found.faults, *optimum_faults(claims, contents.flat)]
+    faults += [] if row is None else size_faults(row, problem)
+    verified = found.verified | checks_of_all(claims)
+    left = [*contents.not_verified(verified)]
+    left += [f"certificate.figures.{name}" for name in found.unclaimed]
+    if row is not None:
+        left = columns_first(not_verified(row, contents.kind, verified), left)
+    return replace(
+        seen,
+        verdict=Verdict.NOT_PROVED if faults else Verdict.PROVED,
+        message="; ".join(faults),
+        not_verified=() if faults else tuple(left),
+        margin_lower=found.margin_lower,
+        margin_upper=found.margin_upper,
+        unchecked=found.unchecked,
+        optimum_lower=found.optimum_lower,
+        optimum_upper=found.optimum_upper,
+    )
+
+
+def checks_of_all(claims: Claims) -> frozenset[Check]:
+    """Return the checks that every answer has passed whose claims are proved on its data."""
+    passed = {Check.FORM, Check.PROVED, Check.IDENTITY, Check.DATA, Check.SETTINGS}
+    goal = claims.goal is not None and claims.goal_reached is not None
+    passed |= {Check.GOAL_REACHED} if goal and not claims.of_unknown_budget else set()
+    return frozenset(passed | {Check.NO_OPTIMUM, Check.SIZE, Check.WIDTH})
+
+
+def optimum_faults(claims: Claims, flat: Flat) -> Iterator[str]:
+    """Yield which bound of an optimum beside the figures, in a saved result, is not theirs."""
+    for name in OPTIMUM if "source.sha256" in flat else ():
+        if flat.get(name) != claims.figures.get(name):
+            yield f"{name} is {flat.get(name)}, and {claims.figures.get(name)} among the figures"
+
+
+def _nothing(seen: Verified, claims: Claims) -> Verified:
+    return replace(seen, verdict=Verdict.NOTHING_CLAIMED, unchecked=tuple(sorted(claims.figures)))

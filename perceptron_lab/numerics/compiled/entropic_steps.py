@@ -1,0 +1,230 @@
+"""Primal-dual hybrid gradient on a dense block of unit rows: the whole loop, compiled.
+
+The block is float32 or float64, in C order. One pass over it makes both products of an iteration:
+the rows are taken a few at a time, and while these are in the cache their scores, their part of the
+softmin and of its image are computed, against the least sum met so far, by which all is rescaled
+when a smaller one comes. Sums of scores are kept in double precision. Beside each kernel stands its
+plain numpy reference; that of the loop is :mod:`.primal_dual`.
+
+A loop that adds up writes nothing: LLVM takes a loop that does for a scalar one where short arrays
+happen to lie close together, and sums would depend on their addresses.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.compiled.entropic_trials import ETA, TOTAL, try_step
+from perceptron_lab.numerics.compiled.kernel import RECIPROCALS, kernel
+from perceptron_lab.numerics.compiled.negative_exponential import exponential
+
+RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+# Entries of the rows taken at a time: they stay in the cache between the two products
+_ENTRIES = 2**15
+# How a loop ends: the last y separates, the average does, neither yet, or a sum is not finite
+CENTRE, AVERAGE, GOING_ON, BROKEN = 1, 2, 0, -1
+
+
+@kernel(
+    "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64[::1])",
+    fastmath=RECIPROCALS,
+)
+def advance_sums(
+    sums: FloatArray, scores: RealArray, eta: float, new_sums: FloatArray
+) -> tuple[float, float]:
+    """Write sums + eta scores; return the least new sum and the least score."""
+    lowest, lowest_score = np.inf, np.inf
+    for i in range(len(sums)):
+        score = np.float64(scores[i])
+        value = sums[i] + eta * score
+        new_sums[i] = value
+        lowest = min(lowest, value)
+        lowest_score = min(lowest_score, score)
+    return lowest, lowest_score
+
+
+@kernel(
+    "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64, real[::1])",
+    fastmath=RECIPROCALS,
+)
+def write_powers(
+    sums: FloatArray, scores: RealArray, shift: float, temperature: float, powers: RealArray
+) -> tuple[float, float]:
+    """Write exp((shift - sums) / temperature); return their sum and their product with scores."""
+    inverse = 1.0 / temperature
+    for i in range(len(sums)):
+        powers[i] = (shift - sums[i]) * inverse
+        powers[i] = exponential(powers[i])
+    total, along = 0.0, 0.0
+    for i in range(len(sums)):
+        total += powers[i]
+        along += powers[i] * scores[i]
+    return total, along
+
+
+@kernel(
+    "UniTuple(float64, 3)(float64[::1], real[::1], float64, float64, float64[::1], real[::1])",
+    fastmath=RECIPROCALS,
+)
+def softmin(
+    sums: FloatArray,
+    scores: RealArray,
+    eta: float,
+    temperature: float,
+    new_sums: FloatArray,
+    share: RealArray,
+) -> tuple[float, float, float]:
+    """Write the new sums S = sums + eta scores, and their softmin x.
+
+    x_i is exp(-S_i / temperature), divided by the sum Z of all of these.
+
+    Parameters
+    ----------
+    sums, scores
+        Shape ``(m,)``; the scores, finite, in the type of the share.
+    eta, temperature
+        Positive.
+    new_sums, share
+        S and x, shape ``(m,)``; written.
+
+    Returns
+    -------
+    tuple
+        min S, ln Z and <x, scores>. ln Z is NaN if a sum is.
+    """
+    lowest, _ = advance_sums(sums, scores, eta, new_sums)
+    total, along = write_powers(new_sums, scores, lowest, temperature, share)
+    for i in range(len(share)):
+        share[i] /= total
+    return lowest, math.log(total) - lowest / temperature, along / total
+
+
+@kernel(
+    "UniTuple(float64, 4)(real[:, ::1], real[::1], boolean, real[::1], float64[::1], float64, "
+    "float64, float64[::1], real[::1], float64[::1])",
+    fastmath=RECIPROCALS,
+)
+def entropic_pass(
+    rows: RealArray,
+    centre: RealArray,
+    priced: bool,
+    scores: RealArray,
+    sums: FloatArray,
+    eta: float,
+    temperature: float,
+    new_sums: FloatArray,
+    share: RealArray,
+    image: FloatArray,
+) -> tuple[float, float, float, float]:
+    """Make a softmin x of S = sums + eta A*y and its image A x in one pass over the rows.
+
+    Parameters
+    ----------
+    rows, centre
+        Shape ``(m, n)``, and y, shape ``(n,)``.
+    priced
+        Whether ``scores`` holds A*y already; else it is written.
+    scores, sums
+        A*y and the sums so far, shape ``(m,)``.
+    eta, temperature
+        Of S and of the softmin; positive.
+    new_sums, share, image
+        S and x, shape ``(m,)``, and A x, shape ``(n,)``; written.
+
+    Returns
+    -------
+    tuple
+        min A*y, min S, the logarithm of the softmin's sum, and <x, A*y>.
+    """
+    size, dimension = rows.shape
+    step = max(1, min(size, _ENTRIES // dimension))
+    shifts = np.empty((size + step - 1) // step)
+    part = np.empty(dimension, rows.dtype)
+    image[:] = 0.0
+    lowest_score, shift, total, along = np.inf, np.inf, 0.0, 0.0
+    for block in range(len(shifts)):
+        at = slice(block * step, min(block * step + step, size))
+        taken, within, changed, powers = rows[at], scores[at], new_sums[at], share[at]
+        if not priced:
+            np.dot(taken, centre, within)
+        lowest, score = advance_sums(sums[at], within, eta, changed)
+        lowest_score = min(lowest_score, score)
+        if lowest < shift:
+            shrink = math.exp((lowest - shift) / temperature)
+            total, along, shift = total * shrink, along * shrink, lowest
+            image *= shrink
+        shifts[block] = shift
+        power, product = write_powers(changed, within, shift, temperature, powers)
+        if power > 0.0:
+            np.dot(powers, taken, part)
+            image += part
+        total, along = total + power, along + product
+    image /= total
+    for block in range(len(shifts)):
+        at = slice(block * step, min(block * step + step, size))
+        share[at] *= rows.dtype.type(math.exp((shift - shifts[block]) / temperature) / total)
+    return lowest_score, shift, math.log(total) - shift / temperature, along / total
+
+
+@kernel(
+    "UniTuple(int64, 3)(real[:, ::1], real[::1], float64[:, ::1], float64[:, ::1], float64[::1], "
+    "int64, float64)",
+    fastmath=RECIPROCALS,
+)
+def entropic_loop(
+    rows: RealArray,
+    centre: RealArray,
+    points: FloatArray,
+    entries: FloatArray,
+    numbers: FloatArray,
+    most: int,
+    clearance: float,
+) -> tuple[int, int, int]:
+    """Make adaptive steps until a point separates the rows; everything is updated in place.
+
+    The steps are those of :class:`~perceptron_lab.algorithms.saddle_points.primal_dual.PrimalDual`.
+
+    Parameters
+    ----------
+    rows, centre
+        Unit rows, shape ``(m, n)``, and the last y, shape ``(n,)``.
+    points, entries, numbers
+        Those of a :class:`~perceptron_lab.numerics.compiled.entropic_separation.Course`.
+    most
+        Iterations at most.
+    clearance
+        A point separates where min A*y > clearance.
+
+    Returns
+    -------
+    tuple
+        How it ended, iterations, and passes over the rows.
+    """
+    size, temperature = len(rows), 1.0 / math.sqrt(2.0 * math.log(max(len(rows), 2)))
+    scores, share = np.empty(size, rows.dtype), np.empty(size, rows.dtype)
+    new_sums, image, iterations, passes, priced = np.empty(size), np.empty(len(centre)), 0, 0, False
+    while iterations < most:
+        eta = numbers[ETA]
+        score, lowest, log_partition, along = entropic_pass(
+            rows, centre, priced, scores, entries[0], eta, temperature, new_sums, share, image
+        )
+        passes += 1
+        if not math.isfinite(log_partition):
+            return BROKEN, iterations, passes
+        if score > clearance:
+            return CENTRE, iterations, passes
+        # a step in vain leaves y, and with it the scores
+        priced = not try_step(
+            centre, points, entries, numbers, share, image, new_sums, log_partition, along
+        )
+        if priced:
+            continue
+        iterations += 1
+        if lowest > clearance * numbers[TOTAL]:
+            return AVERAGE, iterations, passes
+    return GOING_ON, iterations, passes

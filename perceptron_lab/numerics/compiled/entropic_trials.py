@@ -1,0 +1,120 @@
+"""One trial of an adaptive primal-dual step: how far it may go, and the sums that it adds to.
+
+A loop that adds up writes nothing, for the reason given in :mod:`.entropic_steps`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.compiled.kernel import RECIPROCALS, kernel
+
+RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+# What rounding may add to the distance of a step, relative to its terms (as sums of doubles)
+ROUNDING = 1e-15
+# Where steps stop growing, in units of the guaranteed one; a longer one moves nothing more
+LONGEST = 1e6
+# What numbers holds
+ETA, TOTAL, WEIGHT, LOG_PARTITION, TRIALS = range(5)
+
+
+@kernel(
+    "UniTuple(float64, 2)(real[::1], float64[::1], float64[::1], float64, real[::1])",
+    fastmath=RECIPROCALS,
+)
+def move(
+    centre: RealArray, image: FloatArray, before: FloatArray, pace: float, moved: RealArray
+) -> tuple[float, float]:
+    """Write ball(y + pace (2 A x - A x')); return norm(dy)^2 and abs(<A x - A x', dy>)."""
+    square = 0.0
+    for j in range(len(image)):
+        value = centre[j] + pace * (2.0 * image[j] - before[j])
+        square += value * value
+    shrink = 1.0 / max(1.0, math.sqrt(square))
+    for j in range(len(image)):
+        moved[j] = shrink * (centre[j] + pace * (2.0 * image[j] - before[j]))
+    moves, coupling = 0.0, 0.0
+    for j in range(len(image)):
+        move = np.float64(moved[j]) - np.float64(centre[j])
+        moves += move * move
+        coupling += (image[j] - before[j]) * move
+    return moves, abs(coupling)
+
+
+@kernel(
+    "void(float64[:, ::1], float64[:, ::1], float64, real[::1], real[::1], float64[::1])",
+    fastmath=RECIPROCALS,
+)
+def _accumulate(
+    points: FloatArray,
+    entries: FloatArray,
+    eta: float,
+    centre: RealArray,
+    share: RealArray,
+    image: FloatArray,
+) -> None:
+    """Add y_t, x_t and A x_t to the sums, times eta."""
+    for j in range(len(image)):
+        points[0, j] += eta * centre[j]
+        points[1, j] = image[j]
+        points[2, j] += eta * image[j]
+    for i in range(len(share)):
+        entries[1, i] += eta * share[i]
+
+
+@kernel(
+    "boolean(real[::1], float64[:, ::1], float64[:, ::1], float64[::1], real[::1], float64[::1],"
+    " float64[::1], float64, float64)",
+    fastmath=RECIPROCALS,
+)
+def try_step(
+    centre: RealArray,
+    points: FloatArray,
+    entries: FloatArray,
+    numbers: FloatArray,
+    share: RealArray,
+    image: FloatArray,
+    new_sums: FloatArray,
+    log_partition: float,
+    along: float,
+) -> bool:
+    """Take the step to a softmin and to the y that follows, if it is not too long, in place.
+
+    Parameters
+    ----------
+    centre, points, entries, numbers
+        Those of a :class:`~perceptron_lab.numerics.compiled.entropic_separation.Course`; the step
+        to be tried next is set in any case.
+    share, image, new_sums, log_partition, along
+        x, A x, S, the logarithm of the softmin's sum and <x, A*y>, as a pass gives them.
+
+    Returns
+    -------
+    bool
+        Whether the step was taken.
+    """
+    root, moved, eta = math.sqrt(2.0 * math.log(max(len(share), 2))), centre.copy(), numbers[ETA]
+    temperature = 1.0 / root
+    square, coupling = move(centre, image, points[1], eta / root, moved)
+    entropy = temperature * (numbers[LOG_PARTITION] - log_partition) - eta * along
+    slack = ROUNDING * (abs(eta * along) + temperature * abs(log_partition))
+    distance = max(entropy, 0.0) + slack + square * root / 2.0
+    longest = distance / coupling if coupling > 0.0 else np.inf
+    numbers[TRIALS] += 1.0
+    trials = numbers[TRIALS] + 1.0
+    # the step to try next, by the rule of PDLP; 1 for NaN as well
+    step = min((1.0 - trials**-0.3) * longest, (1.0 + trials**-0.6) * eta)
+    numbers[ETA] = min(step, LONGEST) if step >= 1.0 else 1.0
+    if eta > longest and eta > 1.0:
+        return False
+    _accumulate(points, entries, eta, centre, share, image)
+    entries[0], centre[:] = new_sums, moved
+    numbers[TOTAL] += eta
+    numbers[WEIGHT] += eta
+    numbers[LOG_PARTITION] = log_partition
+    return True

@@ -1,0 +1,146 @@
+"""Sparse arrays that a user passes: their index arrays are looked at before anything follows them.
+
+scipy's compiled loops trust index arrays: an index beyond the columns reads, or ends, whatever lies
+there. Arrays from files and arrays whose attributes were set by hand need not be valid.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import IntArray
+
+# Formats that keep their entries in one array
+WITH_DATA = ("csr", "csc", "bsr", "coo", "dia")
+_COMPRESSED = ("csr", "csc", "bsr")
+_MEND = "build them anew from valid entries"
+
+
+def check_indices(given: Any) -> None:
+    """Refuse a sparse array whose index arrays do not describe a matrix of its shape.
+
+    Nothing of the array is changed. Formats without index arrays of their own (lists of rows,
+    dictionaries, diagonals) are built by scipy, and looked at once they are CSR.
+
+    Parameters
+    ----------
+    given
+        A scipy.sparse array or matrix of two dimensions.
+    """
+    if given.format == "coo":
+        for array, length, name in zip(given.coords, given.shape, ("row", "column"), strict=True):
+            if np.shape(array) != np.shape(given.data):
+                raise InputError(
+                    f"sparse rows with {np.size(array)} {name} indices for {np.size(given.data)} "
+                    f"entries: {_MEND}"
+                )
+            _check_range(_integers(array, name), length, name)
+    if given.format not in _COMPRESSED:
+        return
+    rows, columns = (
+        length // block for length, block in zip(given.shape, _blocks(given), strict=True)
+    )
+    lines, width = (columns, rows) if given.format == "csc" else (rows, columns)
+    pointers, indices = (
+        _integers(array, name)
+        for array, name in ((given.indptr, "indptr"), (given.indices, "indices"))
+    )
+    stored = min(len(indices), len(given.data))
+    if len(pointers) != lines + 1:
+        raise InputError(
+            f"sparse rows with {len(pointers)} numbers in indptr; {lines + 1} belong to the shape "
+            f"{given.shape}: {_MEND}"
+        )
+    if pointers[0] != 0 or (pointers[1:] < pointers[:-1]).any() or pointers[-1] > stored:
+        raise InputError(
+            f"sparse rows whose indptr runs from {pointers[0]} to {pointers[-1]}; it must grow "
+            f"from 0 to at most the {stored} entries stored: {_MEND}"
+        )
+    _check_range(indices[: pointers[-1]], width, "row" if given.format == "csc" else "column")
+
+
+def _blocks(given: Any) -> tuple[int, int]:
+    if given.format != "bsr":
+        return 1, 1
+    shape = np.shape(given.data)
+    if len(shape) != 3 or 0 in shape[1:]:
+        raise InputError(f"sparse rows in blocks of shape {shape[1:]}: {_MEND}")
+    return shape[1], shape[2]
+
+
+def _integers(array: Any, name: str) -> IntArray:
+    given = np.asarray(array)
+    if given.ndim != 1 or given.dtype.kind != "i":
+        raise InputError(
+            f"sparse rows whose {name} array is of type {given.dtype} and shape {given.shape}; "
+            f"it must be a vector of signed integers: {_MEND}"
+        )
+    return given
+
+
+def _check_range(indices: IntArray, length: int, name: str) -> None:
+    if not len(indices):
+        return
+    low, high = int(indices.min()), int(indices.max())
+    if low < 0 or high >= length:
+        raise InputError(
+            f"sparse rows with a {name} index {low if low < 0 else high}; allowed are 0 to "
+            f"{length - 1}: {_MEND}"
+        )
+
+
+def canonical(given: Any) -> sp.csr_array:
+    """Return valid sparse doubles (or single precision) as a CSR array without repeated entries.
+
+    scipy adds repeated entries up, in the order in which they are stored; sums that are not doubles
+    are refused. A CSR array without repeated entries in increasing order is returned as it is.
+
+    Parameters
+    ----------
+    given
+        A sparse array that :func:`check_indices` passes.
+    """
+    data = sp.csr_array(given)
+    check_indices(data)
+    count = int(data.indptr[-1])
+    if len(data.data) != count or data.indices.dtype != data.indptr.dtype:
+        parts = data.data[:count], data.indices[:count], data.indptr
+        data = sp.csr_array(parts, shape=data.shape)
+    # whether the columns of each row increase strictly: scipy's flags may be old
+    later = np.ones(count + 1, dtype=bool)
+    later[1:count] = data.indices[1:count] > data.indices[: count - 1]
+    later[data.indptr] = True  # the first entry of a row follows nothing
+    if not later.all():
+        data = sp.csr_array((data.data, data.indices, data.indptr), shape=data.shape, copy=True)
+        data.sum_duplicates()  # of a copy: the arrays are the caller's
+    # entries stored, repetitions included: blocks count each of theirs
+    compressed = given.format in _COMPRESSED
+    stored = given.indptr[-1] * math.prod(_blocks(given)) if compressed else given.nnz
+    if data.nnz < stored and not _sums_are_exact(given.tocoo()):
+        raise InputError(
+            "sparse rows hold repeated entries whose sums are not doubles; call sum_duplicates() "
+            "if their rounded sums are meant"
+        )
+    return data
+
+
+def _sums_are_exact(entries: Any) -> bool:
+    """Return whether all sums of repeated entries are doubles, whatever their order."""
+    # So it is where the entries at a place are multiples of a power of two, and the sum of their
+    # magnitudes is below 2^53 times that.
+    order = np.lexsort((entries.col, entries.row))
+    row, column, value = (array[order] for array in (entries.row, entries.col, entries.data))
+    first = np.append(True, (row[1:] != row[:-1]) | (column[1:] != column[:-1]))
+    sizes = np.add.reduceat(np.abs(value).astype(np.float64), np.flatnonzero(first))
+    significant = np.finfo(value.dtype).nmant  # 52 or 23
+    unit = np.ldexp(1.0, np.frexp(sizes)[1] - significant)[np.cumsum(first) - 1]
+    alone = np.append(first[1:], True) & first
+    with np.errstate(all="ignore"):
+        quotient = value / unit
+    whole = np.isfinite(quotient) & (quotient == np.rint(quotient))
+    return bool((alone | whole).all())

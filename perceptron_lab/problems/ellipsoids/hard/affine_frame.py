@@ -1,0 +1,259 @@
+"""The affine hull of the positive examples: white coordinates of it, and which rows lie in it.
+
+An ellipsoid has no limit on its extent across the affine hull of the positives: negatives off the
+hull can be pushed away for nothing. What limits the separation ratio are the negatives in the hull,
+and coordinates of the hull are all that the problem needs. Both the hull and the whitening are
+affine notions, so that the coordinates of affine images of the examples are the same, but for
+rounding: their axes are the principal axes of the positives.
+
+Which rows lie in the hull without rounding is computed in integers: doubles are integers times
+powers of 2. Of the differences of the rows to the first one, r columns B that are independent to
+rounding, and r rows of them, are chosen by pivoted QR factorisations; fraction-free elimination
+(Bareiss) solves det B X = det (B) C for the other columns there, and the products are compared on
+all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from perceptron_lab.core.results import FloatArray, IntArray
+
+RANK_TOLERANCE = 1e-10
+"""Singular values below this part of the largest one, of columns of unit norm, count as 0."""
+HULL_TOLERANCE = 1e-9
+"""The same for the positives among white examples, and how far off their hull a negative lies."""
+MOST_ENTRIES = 100_000
+"""Of the rows: the time is some seconds."""
+LONGEST = 200
+"""Bits by which the magnitudes of a column may differ."""
+
+Integers = npt.NDArray[np.object_]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class AffineFrame:
+    """u = (x - shift) basis, and how far x lies off the hull, (x - shift) normals."""
+
+    shift: FloatArray  # the mean of the positives, in doubles, shape (k,)
+    basis: FloatArray  # shape (k, r), r the dimension of the hull
+    # orthonormal directions across the hull of the white examples, shape (k, rank - r)
+    normals: FloatArray
+    outside: BoolArray  # which negatives lie off the hull, shape (negatives,)
+    # whether the positives are known to lie in the hull without rounding, as where it leaves
+    # out only columns in which they all agree, or multiples of others
+    known: bool
+    # which negatives lie in it without rounding, shape (negatives,); none if it is not known
+    certain: BoolArray
+
+    @property
+    def rounded(self) -> BoolArray:
+        """Which negatives are within rounding of the hull, but not known to lie in it."""
+        return np.asarray(~(self.certain | self.outside))
+
+    @property
+    def exact(self) -> bool:
+        """Whether no negative is within rounding only."""
+        return not self.rounded.any()
+
+    @property
+    def empty(self) -> bool:
+        """Whether no negative is in the hull, though some are within rounding: t is unbounded."""
+        return self.known and not self.exact and not self.certain.any()
+
+    @property
+    def dimension(self) -> int:
+        """r, the number of coordinates."""
+        return int(self.basis.shape[1])
+
+    def coordinates(self, points: FloatArray) -> FloatArray:
+        """Return u of every row, shape ``(m, r)``."""
+        return np.asarray((points - self.shift) @ self.basis)
+
+    def offsets(self, points: FloatArray) -> FloatArray:
+        """Return how far every row lies off the hull, shape ``(m, rank - r)``."""
+        return np.asarray((points - self.shift) @ self.normals)
+
+    def lifting(self) -> FloatArray:
+        """Return T with (u, 1) = T (x, 1), shape ``(r + 1, k + 1)``."""
+        corner = np.append(-self.shift @ self.basis, 1.0)
+        top = np.vstack([self.basis.T, np.zeros((1, len(self.shift)))])
+        return np.column_stack([top, corner])
+
+    @classmethod
+    def of(
+        cls,
+        positives: FloatArray,
+        negatives: FloatArray,
+        *,
+        whiten: bool = True,
+        around_zero: BoolArray | None = None,
+    ) -> Self:
+        """Return the frame of two classes.
+
+        Parameters
+        ----------
+        positives, negatives
+            Rows, finite, shapes ``(m, k)``, at least one each.
+        whiten
+            If false, u = x is kept where the positives span the space.
+        around_zero
+            Columns in which the shift is 0, so that no rounding is added to theirs, shape ``(k,)``;
+            only where the positives span the space.
+        """
+        shift = _mean(positives)
+        white = _whitening(np.vstack([positives, negatives]))
+        spread, axes = _axes((positives - shift) @ white)
+        rank = int(np.count_nonzero(spread > HULL_TOLERANCE * spread.max(initial=0.0)))
+        normals = white @ axes[:, rank:]
+        basis = white @ axes[:, :rank]
+        # off the hull by more than rounding, relative to their length
+        off, along = (
+            np.linalg.norm((negatives - shift) @ part, axis=1) for part in (normals, basis)
+        )
+        size = np.linalg.norm((positives - shift) @ basis, axis=1).max()
+        outside = np.asarray(off > HULL_TOLERANCE * np.maximum(along + off, size))
+        inside = np.vstack([positives, negatives[~outside]])
+        if normals.shape[1] and rank:
+            basis = basis @ _whitening((inside - shift) @ basis)
+            basis = basis @ _axes((positives - shift) @ basis)[1]
+        if not whiten and rank == len(shift):
+            shift, basis = np.zeros(rank), np.eye(rank)
+        elif around_zero is not None and rank == len(shift):
+            shift = np.where(around_zero, 0.0, shift)
+        within, certain = in_hull(positives, negatives[~outside], rank), np.zeros_like(outside)
+        certain[~outside] = within is not None and within
+        return cls(shift, basis, normals, outside, within is not None, certain)
+
+
+def _mean(points: FloatArray) -> FloatArray:
+    """Return the mean of the rows; where a column is constant, its value."""
+    return np.asarray(np.where(np.ptp(points, axis=0) > 0, points.mean(axis=0), points[0]))
+
+
+def _whitening(points: FloatArray) -> FloatArray:
+    """Return W such that (x - mean) W has covariance I, shape ``(k, rank)``."""
+    centred = points - _mean(points)
+    sizes = np.linalg.norm(centred, axis=0)
+    used = np.flatnonzero(sizes > 1e-14 * np.abs(points).max(axis=0) * math.sqrt(len(points)))
+    if not len(used):
+        return np.zeros((points.shape[1], 0))
+    values, vectors = _singular(centred[:, used] / sizes[used])
+    kept = values > RANK_TOLERANCE * values[0]
+    matrix = np.zeros((points.shape[1], int(kept.sum())))
+    matrix[used] = vectors[:, kept] / values[kept] * math.sqrt(len(points)) / sizes[used, None]
+    return matrix
+
+
+def _axes(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the singular values of centred rows and all axes as columns, longest first."""
+    if not points.shape[1]:
+        return np.zeros(0), np.zeros((0, 0))
+    values, vectors = _singular(points)
+    skewness = ((points @ vectors) ** 3).sum(axis=0)
+    return values, vectors * np.where(skewness < 0, -1.0, 1.0)
+
+
+def _singular(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return all k singular values of m rows (zero from min(m, k) on), and V, shape ``(k, k)``."""
+    triangle = np.linalg.qr(points, mode="r")
+    _, values, vectors = np.linalg.svd(triangle, full_matrices=True)
+    return np.append(values, np.zeros(points.shape[1] - len(values))), vectors.T
+
+
+def distinct_columns(points: FloatArray) -> IntArray:
+    """Return the columns in which rows differ, without those that repeat another one."""
+    return np.flatnonzero(_origins(points) == np.arange(points.shape[1]))
+
+
+def _origins(points: FloatArray) -> IntArray:
+    """Return the first column that each column is equal to, -1 where all rows agree in it."""
+    first: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(points.T) + 0.0  # -0 becomes 0
+    found = [
+        first.setdefault(column.tobytes(), at) if varies else -1
+        for at, (column, varies) in enumerate(zip(columns, np.ptp(points, axis=0), strict=True))
+    ]
+    return np.array(found, dtype=np.int64)
+
+
+def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArray | None:
+    """Return which other rows lie in the affine hull of rows without rounding.
+
+    They agree with these in columns in which these all agree, or repeat another one. If more than
+    ``dimension`` columns are left, the dependences of these are computed. None where that would
+    take long, the rows being many or of very different magnitudes, or where rows span more.
+
+    Parameters
+    ----------
+    spanning, others
+        Rows, finite, shapes ``(m, k)``, the former at least one.
+    dimension
+        Of the hull, 0 or more.
+    """
+    origins = _origins(spanning)
+    columns = np.flatnonzero(origins == np.arange(len(origins)))
+    # others have what the rows have in common in columns that are no others' equals
+    constant, copies = origins < 0, (origins >= 0) & (origins != np.arange(len(origins)))
+    agreeing = (others[:, constant] == spanning[0, constant]).all(axis=1)
+    agreeing &= (others[:, copies] == others[:, origins[copies]]).all(axis=1)
+    if len(columns) <= dimension:
+        return np.asarray(agreeing)
+    rows = np.unique(spanning[:, columns], axis=0)
+    whole = np.vstack([rows, others[:, columns]])
+    known = _whole_numbers(whole) if dimension and whole.size <= MOST_ENTRIES else None
+    if known is None:
+        return None
+    exact, near = known - known[0], rows - rows[0]
+    sizes = np.linalg.norm(near, axis=0)
+    first = _pivots(near / sizes, dimension)
+    chosen = _pivots((near[:, first] / sizes[first]).T, dimension)
+    rest = np.setdiff1d(np.arange(exact.shape[1]), first)
+    solved = _eliminated(exact[np.ix_(chosen, np.concatenate([first, rest]))])
+    if solved is None:
+        return None
+    determinant, factors = solved
+    equal = exact[:, first] @ factors == determinant * exact[:, rest]
+    depends = np.asarray(equal.all(axis=1), dtype=bool)
+    return np.asarray(agreeing & depends[len(rows) :]) if depends[: len(rows)].all() else None
+
+
+def _whole_numbers(points: FloatArray) -> Integers | None:
+    """Return every column times a power of 2 as integers; None where they would be long."""
+    known = []
+    for column in points.T:
+        fractions, exponents = np.frexp(column)
+        used = exponents[fractions != 0.0]
+        least = int(used.min())
+        if int(used.max()) - least > LONGEST:
+            return None
+        pairs = zip((fractions * 2.0**53).tolist(), exponents.tolist(), strict=True)
+        known.append([int(part) << (power - least) if part else 0 for part, power in pairs])
+    return np.array(known, dtype=object).T
+
+
+def _pivots(matrix: FloatArray, count: int) -> IntArray:
+    return np.asarray(scipy.linalg.qr(matrix, mode="r", pivoting=True)[1][:count])
+
+
+def _eliminated(matrix: Integers) -> tuple[int, Integers] | None:
+    """Return +-det B and as many B^-1 C of [B, C], B square; None if det B = 0."""
+    work, order, last = matrix.copy(), len(matrix), 1
+    for step in range(order):
+        nonzero = np.flatnonzero(work[step:, step] != 0)
+        if not len(nonzero):
+            return None
+        work[[step, step + nonzero[0]]] = work[[step + nonzero[0], step]]
+        pivot = work[step, step]
+        others = np.arange(order) != step
+        outer = np.outer(work[others, step], work[step])
+        work[others] = (pivot * work[others] - outer) // last  # exact, by Sylvester's identity
+        last = pivot
+    return int(last), work[:, order:]

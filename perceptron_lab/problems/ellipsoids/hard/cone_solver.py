@@ -1,0 +1,239 @@
+"""The maximal separation ratio by Clarabel, called directly.
+
+With z = (svec E^, theta), 1 + t = (1 + t0) (1 + theta), and s in a product of cones, (7.9) is
+
+    minimise -theta  subject to  svec(y^y^')'z + s = 1 (positives),
+    (1 + t0) theta - svec(y^y^')'z + s = -(1 + t0) (negatives),  svec(E^) = s positive semidefinite,
+
+rows divided by their size, and the multipliers of the rows are lambda of the dual (7.21), up to
+these factors. It is solved in the coordinates given first, t0 = 0. What that attempt is worth is
+measured: the ellipsoid and the multipliers bracket t. Where the bracket is too wide, or Clarabel
+has given up (both are usual where t is large), it is solved again, to a finer tolerance, in the
+coordinates in which the best ellipsoid found so far is the unit ball, see
+:mod:`.rescaling`; where none has been found, in those of the positives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import clarabel
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import seconds_left
+from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
+from perceptron_lab.problems.ellipsoids.hard.rescaling import Rescaling, reached
+from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution
+from perceptron_lab.problems.ellipsoids.lifting import lifted, squares, symmetric
+
+ATTEMPTS = 4
+"""Attempts at most, in coordinates of their own each."""
+FINER, FINEST = 1e-3, 1e-12
+"""The tolerance in coordinates of an ellipsoid, relative to that asked for, and the least."""
+ZERO = 10.0
+"""Solved with t at most so many times the tolerance counts as t = 0, which no coordinates mend."""
+ALMOST = 1e-6
+"""0 <= t <= this is an answer even if Clarabel gives up: there a proof of t = 0 decides."""
+
+
+def stacked(blocks: Sequence[Sequence[Any]]) -> sp.csc_matrix:
+    """Return a matrix of blocks, dense or sparse, in the form that Clarabel takes."""
+    parts: Any = [[sp.csc_matrix(block) for block in row] for row in blocks]
+    return sp.csc_matrix(sp.bmat(parts))
+
+
+def answer_of_clarabel(
+    cost: FloatArray,
+    matrix: sp.csc_matrix,
+    right: FloatArray,
+    cones: list[Any],
+    tolerance: float,
+    limits: Limits | None = None,
+) -> Any:
+    """Return Clarabel's answer to: minimise cost'x with right - matrix x in a product of cones.
+
+    The linear systems are factored by its supernodal method: the rows are dense, for which that
+    is several times as fast as the default.
+    """
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.direct_solve_method = "faer"
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    if limits is not None:
+        settings.max_iter = min(settings.max_iter, limits.iterations)
+        settings.time_limit = seconds_left()
+    nothing = sp.csc_matrix((len(cost), len(cost)))
+    return clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings).solve()
+
+
+@np.errstate(all="ignore")  # what is not finite bounds nothing
+def measured(
+    quadratic: FloatArray, weights: tuple[FloatArray, FloatArray], classes: Classes
+) -> Bracket:
+    """Return the bracket of t by a matrix E^ and by multipliers of each class, measured.
+
+    From below by what the ellipsoid reaches, min over negatives / max over positives - 1, and by 0;
+    from above by the multipliers: with sum_+ lambda x^x^' stretched by the least c such that Z of
+    (7.21) is positive semidefinite, t <= c sum_+ lambda / sum_- lambda - 1. What a solver claims of
+    its own answer does not enter.
+    """
+    if not np.isfinite(quadratic).all():
+        return Bracket(0.0, math.inf)
+    lower = max(0.0, reached(Ellipsoid.canonical(quadratic), classes))
+    total, kept = float(weights[1].sum()), weights[1] > 0.0
+    if not (0.0 < total < math.inf and np.isfinite(weights[0]).all()):
+        return Bracket(lower, math.inf)
+
+    def bound(positive: FloatArray) -> float:
+        used = positive > 0.0
+        inverse = whitening_moment(lifted(classes.positives[used]), positive[used])
+        if inverse is None:
+            return math.inf
+        # the least c is the largest eigenvalue of S_- in coordinates in which S_+ = I
+        images = lifted(classes.negatives[kept]) @ inverse.T
+        moment = (images * weights[1][kept, None]).T @ images
+        if not np.isfinite(moment).all():
+            return math.inf
+        stretch = max(1.0, float(np.linalg.eigvalsh(moment)[-1]))
+        return stretch * float(positive.sum()) / total - 1.0
+
+    return Bracket(lower, max(lower, least_bound(bound, weights[0])))
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """An answer of Clarabel, in the coordinates given, and the bracket of t that it gives."""
+
+    status: str
+    iterations: int
+    ratio: float
+    quadratic: FloatArray
+    weights: tuple[FloatArray, FloatArray]
+    bracket: Bracket
+
+    @property
+    def solved(self) -> bool:
+        return self.status == "Solved"
+
+
+@dataclass(frozen=True)
+class _Attempts:
+    """All attempts so far, and the one that gives most."""
+
+    classes: Classes
+    tolerance: float
+    all: list[_Attempt]
+
+    @property
+    def iterations(self) -> int:
+        return sum(attempt.iterations for attempt in self.all)
+
+    @property
+    def highest(self) -> _Attempt:
+        """The attempt of the best ellipsoid."""
+        return max(self.all, key=lambda attempt: attempt.bracket.lower)
+
+    @property
+    def bracket(self) -> Bracket:
+        """The bracket of t by the best ellipsoid and the best multipliers."""
+        lower = self.highest.bracket.lower
+        return Bracket(lower, max(lower, min(attempt.bracket.upper for attempt in self.all)))
+
+    def settled(self) -> bool:
+        """Return whether the bracket is narrow, t is 0, or the last attempt has brought little."""
+        bracket, last = self.bracket, self.all[-1]
+        zero = last.solved and last.ratio <= ZERO * self.tolerance
+        if bracket.narrow(self.tolerance) or zero:
+            return True
+        if len(self.all) == 1:
+            return False
+        before = replace(self, all=self.all[:-1]).bracket.width
+        return last.solved and bracket.width > 0.5 * before
+
+    def scaling(self) -> Rescaling | None:
+        """Return coordinates of the best ellipsoid so far, or of the positives; None without new.
+
+        Those of the positives are next where Clarabel has given up at first: then the ellipsoid
+        that it leaves may be a poor one.
+        """
+        classes, first, best = self.classes, len(self.all) == 1, self.highest
+        if classes.fixed or not classes.positives.shape[1] or len(self.all) == ATTEMPTS:
+            return None
+        positives = Rescaling.to_positives(classes)
+        if best.bracket.lower <= positives.reference or (first and not best.solved):
+            return positives if first else None
+        return Rescaling.to_ellipsoid(Ellipsoid.canonical(best.quadratic), classes)
+
+    def solution(self) -> Solution:
+        """Return the best ellipsoid, and the best multipliers, each of its own attempt."""
+        attempts, tolerance, bracket = self.all, self.tolerance, self.bracket
+        sharpest = min(attempts, key=lambda attempt: attempt.bracket.upper)
+        last, iterations = attempts[-1], self.iterations
+        # in coordinates that are fixed, Clarabel's own reduced accuracy has to do
+        solved = any(attempt.solved for attempt in attempts)
+        solved |= self.classes.fixed and last.status == "AlmostSolved"
+        most = math.inf if bracket.lower > 0.0 else max(tolerance, ALMOST)
+        if not (solved or (math.isfinite(bracket.upper) and bracket.width <= most)):
+            raise NumericalError(
+                f"Clarabel ends with {last.status} after {iterations} iterations, "
+                f"{bracket.lower:.6g} <= t <= {bracket.upper:.6g}; try another solver or "
+                "tolerance, and whiten=True"
+            )
+        # where t = 0 the solver's error ranks, and it is of one piece
+        ranking = self.highest if bracket.lower > 0.0 else sharpest
+        ratio = bracket.within(sharpest.ratio) if bracket.lower > 0.0 else sharpest.ratio
+        course = ", rescaled: ".join(attempt.status for attempt in attempts)
+        wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
+        complete, words = last.solved or bracket.narrow(tolerance), f"Clarabel: {course}{wide}"
+        weights = sharpest.weights
+        return Solution(ratio, ranking.quadratic, weights, iterations, words, complete=complete)
+
+
+def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Limits) -> _Attempt:
+    positives, negatives = scaling.rows(classes)
+    order = classes.positives.shape[1] + 1
+    size = order * (order + 1) // 2
+    count = len(positives.size) + len(negatives.size)
+    level = (1.0 + scaling.reference) / negatives.size
+    cost = np.append(np.zeros(size), -1.0)
+    right = np.concatenate([1.0 / positives.size, -level, np.zeros(size)])
+    products = [
+        squares(part.lifted / np.sqrt(part.size)[:, None]) for part in (positives, negatives)
+    ]
+    rows, inside = np.zeros((count, size + 1)), len(products[0])
+    rows[:inside, :size], rows[inside:, :size] = products[0], -products[1]
+    rows[inside:, size] = level
+    matrix = sp.hstack([-sp.identity(size), sp.csc_matrix((size, 1))])
+    cones = [clarabel.NonnegativeConeT(count), clarabel.PSDTriangleConeT(order)]
+    answer = answer_of_clarabel(cost, stacked([[rows], [matrix]]), right, cones, tolerance, limits)
+    unknown, multipliers = np.array(answer.x), np.maximum(np.array(answer.z), 0.0)[:count]
+    first, second = np.split(multipliers, [len(positives.size)])
+    first, second = first / positives.size, second / negatives.size
+    total = float(second.sum()) or 1.0
+    weights = first / total, second / total
+    quadratic = scaling.quadratic(symmetric(unknown[:-1]))
+    bracket = measured(quadratic, weights, classes)
+    ratio = scaling.ratio(float(unknown[-1]))
+    return _Attempt(str(answer.status), int(answer.iterations), ratio, quadratic, weights, bracket)
+
+
+def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return Clarabel's solution, with t within the bracket that its own answer gives."""
+    classes.check_size()
+    given = Rescaling.none(classes.positives.shape[1])
+    attempts = _Attempts(classes, tolerance, [_attempt(classes, given, tolerance, limits)])
+    finer = max(FINEST, FINER * tolerance)
+    while not attempts.settled():
+        scaling, used = attempts.scaling(), attempts.iterations
+        if scaling is None or limits.reached(used):
+            break
+        attempts.all.append(_attempt(classes, scaling, finer, limits.after(used)))
+    return attempts.solution()

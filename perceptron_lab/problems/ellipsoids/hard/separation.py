@@ -1,0 +1,290 @@
+"""The separation of two classes by an ellipsoid: t, its proved bracket, the rule."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.results import FloatArray, IntArray, Status
+from perceptron_lab.core.time_limit import TimeIsUp, last_proofs
+from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.problems.ellipsoids.examples import dense_rows
+from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
+from perceptron_lab.problems.ellipsoids.hard.finer import FinerEllipsoid
+from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
+    Inseparability,
+    Recession,
+    prove_inseparable,
+    proved_lower_bound,
+    proved_upper_bound,
+)
+from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Solution, middle
+from perceptron_lab.problems.ellipsoids.lifting import quadratic_values
+
+NEGLIGIBLE = 1e-6
+"""A t that is not proved to be positive counts as 0 up to this; MARGIN_BOUNDED says so."""
+SMALL = 1e-3
+"""Computed ratios t below this may stand for 0, and a proof of that is tried."""
+SUPPORT = 1e-6
+"""Weights above this part of the largest one make their example a support example."""
+
+
+class Gaps(NamedTuple):
+    """How well the optimality conditions hold, relative to 1 + t; computed, not proved."""
+
+    duality: float  # sum_+ lambda - (1 + t)
+    slackness: float  # the largest lambda_i (t tau_i - y_i (1 - x^'E^x^)) in magnitude, (7.17)
+    trace: float  # trace(Z E^), (7.18)
+    feasibility: float  # the largest violation of (7.9), 0 if there is none
+
+    @classmethod
+    def of(cls, solution: Solution, positives: FloatArray, negatives: FloatArray) -> Self:
+        """Return those of a solver's own solution, of examples in its coordinates."""
+        inside, outside = (
+            quadratic_values(solution.quadratic, part) for part in (positives, negatives)
+        )
+        (plus, minus), size = solution.weights, 1.0 + solution.ratio
+        slack = np.concatenate([plus * (1.0 - inside), minus * (outside - size)])
+        excess = max(float(inside.max()) - 1.0, size - float(outside.min()), 0.0)
+        return cls(
+            float(plus.sum() - size) / size,
+            float(np.abs(slack).max()) / size,
+            float(plus @ inside - minus @ outside) / size,
+            excess / size,
+        )
+
+
+@dataclass(frozen=True)
+class Rule:
+    """f(x) = threshold - (u, 1)'quadratic(u, 1) - across norm(off)^2, in a frame's coordinates."""
+
+    frame: AffineFrame
+    quadratic: FloatArray
+    threshold: float
+    across: float
+
+    def values(self, points: FloatArray) -> FloatArray:
+        """Return f of every row; the constants are subtracted before anything is added to them."""
+        bare = self.quadratic.copy()
+        bare[-1, -1] = 0.0
+        inside = quadratic_values(bare, self.frame.coordinates(points))
+        off = self.across * (self.frame.offsets(points) ** 2).sum(axis=1) if self.across else 0.0
+        return np.asarray((self.threshold - self.quadratic[-1, -1]) - inside - off)
+
+    @classmethod
+    def of_ellipsoid(cls, ellipsoid: Ellipsoid, frame: AffineFrame, ratio: float) -> Self:
+        """Return (8.2) of an ellipsoid that holds the positives, in its own coordinates G x."""
+        count = len(ellipsoid.offset)
+        own = replace(frame, shift=ellipsoid.shift, basis=ellipsoid.factor.T)
+        local = Ellipsoid(np.zeros(count), np.eye(count), ellipsoid.offset)
+        return cls(own, local.homogeneous, middle(ratio), 0.0)
+
+    def homogeneous(self) -> FloatArray:
+        """Return the matrix of the quadratic for (x, 1), shape ``(k + 1, k + 1)``."""
+        lifting = self.frame.lifting()
+        across = np.column_stack([self.frame.normals.T, -self.frame.normals.T @ self.frame.shift])
+        whole = lifting.T @ self.quadratic @ lifting + self.across * (across.T @ across)
+        return np.asarray((whole + whole.T) / 2.0)
+
+
+@dataclass(frozen=True)
+class Separation:
+    """The separation of two classes by an ellipsoid of maximal separation ratio.
+
+    Parameters
+    ----------
+    status
+        FEASIBLE: an ellipsoid is proved to separate them, t >= ``ratio_lower`` > 0. INFEASIBLE:
+        none is, t = 0. MARGIN_BOUNDED: t <= ``ratio_upper`` is proved, and too small to matter.
+        UNBOUNDED: no negative lies in the affine hull of the positives; if some do to rounding, the
+        ellipsoid and the rule are those of the hull to rounding. UNVERIFIED: nothing is.
+    proved
+        Whether that is proved on the doubles given; UNBOUNDED may hold to rounding only.
+    ratio
+        The largest t, computed, in its bracket: the squared ratio of the half-axes less 1; infinite
+        if unbounded.
+    ratio_lower, ratio_upper
+        The proved bracket of the largest t.
+    reached
+        The t of the ellipsoid and the rule returned, computed: below ``ratio`` where columns depend
+        on others but for rounding, see ``finer``.
+    matrix
+        E^ of (7.9), shape ``(k + 1, k + 1)``: canonical (7.8) if it separates, e e' in the limit of
+        the central path; for UNBOUNDED the direction of recession, if there is one.
+    positive_weights, negative_weights
+        lambda of (7.21), shapes ``(m,)``, the latter summing to 1; zero if unbounded.
+    ellipsoid
+        The separating ellipsoid, scaled to hold the positives: centre and axes in the space of the
+        examples; None where none is found.
+    inseparability, recession
+        What proves t = 0, or the unboundedness; or None.
+    gaps
+        The optimality conditions.
+    iterations, message
+        Of the solver.
+    complete
+        Whether the solver reached its tolerance. If not, its limits or rounding ended it: what is
+        proved holds all the same.
+    finer
+        Where columns depend on others but for rounding, an ellipsoid that proves ``ratio_lower`` by
+        what rounding left of them; ``ellipsoid`` and the rule leave that out, since other points
+        were rounded otherwise. None elsewhere.
+    """
+
+    status: Status
+    proved: bool
+    ratio: float
+    ratio_lower: float
+    ratio_upper: float
+    matrix: FloatArray
+    positive_weights: FloatArray
+    negative_weights: FloatArray
+    rule: Rule
+    message: str
+    reached: float = math.inf
+    iterations: int = 0
+    complete: bool = True
+    ellipsoid: Ellipsoid | None = None
+    inseparability: Inseparability | None = None
+    recession: Recession | None = None
+    gaps: Gaps | None = None
+    finer: FinerEllipsoid | None = None
+
+    def __str__(self) -> str:
+        return f"{self.status}{' (proved)' if self.proved else ''}: {self.message}"
+
+    @property
+    def separation_ratio(self) -> float:
+        """sqrt(1 + t), the ratio of the half-axes."""
+        return math.sqrt(1.0 + self.ratio)
+
+    @property
+    def centre(self) -> FloatArray | None:
+        """The ellipsoid's centre, shape ``(k,)``, or None."""
+        return None if self.ellipsoid is None else self.ellipsoid.centre
+
+    @property
+    def support(self) -> tuple[IntArray, IntArray]:
+        """The support examples of each class, by their weights."""
+        parts = self.positive_weights, self.negative_weights
+        most = max(float(part.max(initial=0.0)) for part in parts)
+        first, second = (np.flatnonzero(part > SUPPORT * most) for part in parts)
+        return first, second
+
+    def decision_values(self, points: npt.ArrayLike | Examples) -> FloatArray:
+        """Return f of (8.2), positive inside the middle ellipsoid, shape ``(m,)``.
+
+        f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^. In the limit of the central path
+        f(x) = -s / 2 - q(x).
+        """
+        return self.rule.values(dense_rows(points, len(self.matrix) - 1))
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """A computed solution and the examples, of which something is to be proved."""
+
+    positives: FloatArray
+    negatives: FloatArray
+    kept: IntArray
+    frame: AffineFrame
+    solution: Solution
+
+    def separation(self) -> Separation:
+        """Return the solution with the proofs that the time suffices for."""
+        solution, inside = self.solution, self.negatives[self.kept]
+        weights = solution.weights
+        own = ellipsoid = proof = None
+        lower, upper = 0.0, math.inf
+        with last_proofs():
+            with suppress(TimeIsUp):
+                own, ellipsoid, lower = self._separating(inside)
+            with suppress(TimeIsUp):
+                if lower == 0.0 and solution.ratio < SMALL:
+                    proof = prove_inseparable(self.positives, inside, weights, self.frame)
+            with suppress(TimeIsUp):
+                bound = proved_upper_bound
+                upper = 0.0 if proof else bound(self.positives, inside, weights, self.frame)
+        status = status_of(lower, upper, proof)
+        # (8.2) for the canonical ellipsoid, or for the solution as it is
+        quadratic = solution.quadratic if own is None else own.homogeneous
+        rule = Rule(self.frame, quadratic, solution.threshold, self._across(solution.ratio))
+        ratio = 0.0 if proof else Bracket(lower, upper).within(max(solution.ratio, lower, 0.0))
+        matrix, gaps = rule.homogeneous(), None
+        if solution.limit is None:
+            points = (self.frame.coordinates(part) for part in (self.positives, inside))
+            gaps = Gaps.of(solution, *points)
+        else:  # e e', (7.10)
+            matrix = np.zeros_like(matrix)
+            matrix[-1, -1] = 1.0
+        spread = np.zeros(len(self.negatives))
+        spread[self.kept] = weights[1]
+        words = f"{described(status, lower, upper, proof, ratio)} ({solution.message})"
+        proved = status is not Status.UNVERIFIED
+        found = status, proved, ratio, lower, upper, matrix, weights[0], spread, rule, words
+        nothing = proof and proof.among(self.kept, len(self.negatives))
+        ended = ratio, solution.iterations, solution.complete
+        return Separation(*found, *ended, ellipsoid, nothing, gaps=gaps)
+
+    def _separating(self, inside: FloatArray) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
+        """Return the canonical ellipsoid, scaled to hold the positives, and its lower bound.
+
+        It comes in the frame's coordinates and in the space of the examples.
+        """
+        if self.solution.limit is not None:
+            return None, None, 0.0
+        own = Ellipsoid.canonical(self.solution.quadratic)
+        found = own.through(self.frame)
+        lower, most = proved_lower_bound(self.positives, inside, found)
+        if not lower > 0.0:
+            return None, None, 0.0
+        own, found = own.scaled(1.0 / most), found.scaled(1.0 / most)
+        if self.frame.outside.any():
+            found = found.extended(self.frame.normals, self._across(lower))
+        # of the ellipsoid as it is returned, so that it can be proved again from that
+        lower = proved_lower_bound(self.positives, self.negatives, found)[0]
+        return (own, found, lower) if lower > 0.0 else (None, None, 0.0)
+
+    def _across(self, ratio: float) -> float:
+        """Return the weight of the normals that brings the negatives off the hull to 1 + t."""
+        if not self.frame.outside.any():
+            return 0.0
+        off = (self.frame.offsets(self.negatives[self.frame.outside]) ** 2).sum(axis=1)
+        return (1.0 + max(ratio, 0.0)) / float(off.min()) * (1.0 + 1e-9)
+
+
+def ranks(found: Separation) -> bool:
+    """Tell whether f of a separation ranks: by an ellipsoid, a hull, or a limit found already.
+
+    It does not where the solver's t is 0: its matrix is e e' but for its own errors.
+    """
+    already = found.gaps is None
+    return already or found.ellipsoid is not None or found.reached > NEGLIGIBLE
+
+
+def status_of(lower: float, upper: float, proof: Inseparability | None) -> Status:
+    """Return the status by proved bounds of t, or by a proof that it is 0."""
+    if lower > 0.0:
+        return Status.FEASIBLE
+    if proof is not None:
+        return Status.INFEASIBLE
+    return Status.MARGIN_BOUNDED if upper <= NEGLIGIBLE else Status.UNVERIFIED
+
+
+def described(
+    status: Status, lower: float, upper: float, proof: Inseparability | None, ratio: float
+) -> str:
+    """Return in words the bounds or the proof; ``ratio`` is t as computed."""
+    bracket = f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
+    return {
+        Status.FEASIBLE: f"an ellipsoid separates the classes: {bracket}",
+        Status.INFEASIBLE: "no ellipsoid separates the classes: " + (proof.method if proof else ""),
+        Status.MARGIN_BOUNDED: f"t <= {text_above(upper, 3)} is proved",
+    }.get(status, f"nothing is proved but t <= {text_above(upper)}; the solver has t = {ratio:.3g}")

@@ -1,0 +1,276 @@
+"""Pattern separation by the ellipsoid of maximal separation ratio (`Kharechko2009`, chapter 7)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from importlib import import_module
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.problems.ellipsoids.examples import two_classes
+from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
+from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
+from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
+    Recession,
+    lower_bound_despite_rounding,
+    proved_lower_bound,
+    recession,
+)
+from perceptron_lab.problems.ellipsoids.hard.separation import (
+    Assessment,
+    Rule,
+    Separation,
+    described,
+    status_of,
+)
+from perceptron_lab.problems.ellipsoids.hard.solution import (
+    Bracket,
+    Classes,
+    LimitReached,
+    Limits,
+    Solution,
+    middle,
+)
+
+_SOLVERS = {
+    "auto": "constraint_generation:solve_by_size",
+    "interior-point": "interior_point:solve_by_interior_point",
+    "clarabel": "cone_solver:solve_directly",
+    "cvxpy-clarabel": "reference_solvers:solve_with_clarabel",
+    "cvxpy-scs": "reference_solvers:solve_with_scs",
+    "constraint-generation": "constraint_generation:solve_by_generation",
+    "central-path": "central_path:solve_by_central_path",
+}
+SolverName = Literal[
+    "auto",
+    "interior-point",
+    "constraint-generation",
+    "clarabel",
+    "cvxpy-clarabel",
+    "cvxpy-scs",
+    "central-path",
+]
+
+
+ROUGH = 1e-6
+"""The least tolerance of an ellipsoid that is not the one by which t is proved."""
+
+
+def maximal_separation(
+    positives: npt.ArrayLike,
+    negatives: npt.ArrayLike,
+    *,
+    solver: SolverName = "auto",
+    tolerance: float = 1e-9,
+    whiten: bool = True,
+    max_iterations: int = 1000,
+    max_seconds: float | None = None,
+) -> Separation:
+    """Return the ellipsoid of maximal separation ratio, with its proofs.
+
+        maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
+
+    x^ = (x, 1) (Glineur; `Kharechko2009`, (7.9) and (8.1)). The half-axes of two concentric,
+    similar ellipsoids, one with all positives inside, one with all negatives outside, have the
+    ratio sqrt(1 + t).
+
+    Columns that depend on others but for rounding count for t, and for what is proved of it, as the
+    doubles that they are; the ellipsoid returned uses them only as far as they depend, since other
+    points are rounded otherwise. The message says so where that makes a difference.
+
+    Parameters
+    ----------
+    positives, negatives
+        Dense finite rows, shapes ``(m, k)`` with one k, at least one each.
+    solver
+        ``interior-point`` takes all examples at once, ``constraint-generation`` a working set of
+        them, ``auto`` the one or the other by their number; ``clarabel`` (directly),
+        ``cvxpy-clarabel``, ``cvxpy-scs`` are references; ``central-path`` is for classes that no
+        ellipsoid separates.
+    tolerance
+        The solver's, in (0, 1); the first three end where the bracket of t is as narrow relative
+        to t.
+    whiten
+        Whether to solve in coordinates of mean-free, white examples, or others that the solver
+        finds better scaled, which makes the answer invariant to affine maps in floating point as
+        well. If false, the solver keeps to the coordinates given.
+    max_iterations
+        Of the solver in total, 1 or more (SCS: times 200). What is proved of what it has then is
+        the answer, and ``complete`` is false.
+    max_seconds
+        > 0: what is proved of what the solver has then is the answer, and ``complete`` is false.
+        None for no limit, so that the answer does not depend on the machine.
+
+    Raises
+    ------
+    InputError
+        If the examples are not as described, or their products of coordinates would not fit.
+    NumericalError
+        If the solver gives up, or the time is too short for a first ellipsoid; with
+        ``central-path`` if the classes are separable or touch.
+    """
+    inner, outer = two_classes(positives, negatives)
+    limits = Limits(max_iterations)
+    load_kernels()
+    try:
+        with time_limit(math.inf if max_seconds is None else max_seconds):
+            return _separated(inner, outer, solver, tolerance, limits, whiten=whiten)
+    except TimeIsUp:
+        raise LimitReached(
+            "the time was too short for a first ellipsoid; raise max_seconds"
+        ) from None
+
+
+def _separated(
+    inner: FloatArray,
+    outer: FloatArray,
+    solver: SolverName,
+    tolerance: float,
+    limits: Limits,
+    *,
+    whiten: bool,
+) -> Separation:
+    frame = AffineFrame.of(inner, outer, whiten=whiten)
+    direction = recession(inner, outer, frame)
+    if direction is not None:
+        return _unbounded(inner, outer, frame, direction)
+    # what rounding left of dependent columns decides on t, not on this ellipsoid
+    rough = tolerance if frame.exact or frame.certain.any() else max(tolerance, ROUGH)
+    plain = _assessed(inner, outer, frame, solver, rough, limits, fixed=not whiten)
+    found, how = plain.separation(), plain.solution.message
+    if frame.empty:
+        # the ellipsoid and the rule stay, which take negatives within rounding for points of it
+        message = (
+            "no negative lies in the affine hull of the positives, though some do to rounding "
+            "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
+            f"({how})"
+        )
+        unbounded = replace(found, status=Status.UNBOUNDED, proved=True, message=message)
+        return replace(unbounded, ratio=math.inf, ratio_lower=math.inf, ratio_upper=math.inf)
+    narrow = is_narrow(found.ratio_lower, found.ratio_upper)
+    if narrow or (frame.exact and limits.reached(found.iterations)):
+        return found
+    finer = FinerClasses.of(inner, outer, frame)
+    if finer is None:
+        return found
+    parts, left = (finer.positives, finer.negatives, finer.frame), limits.after(found.iterations)
+    try:
+        whole = _assessed(*parts, "auto", tolerance, left, fixed=not whiten)
+    except (NumericalError, InputError, TimeIsUp) as error:
+        message = f"{found.message}; what is left of dependent columns leaves t open: {error}"
+        return replace(found, message=message, complete=False)
+    how += f"; with what is left of columns that depend on others, {whole.solution.message}"
+    better = whole.separation()
+    return _refined(_coarser(found, better, finer, (inner, outer), frame), better, finer, how)
+
+
+def _assessed(
+    inner: FloatArray,
+    outer: FloatArray,
+    frame: AffineFrame,
+    solver: SolverName,
+    tolerance: float,
+    limits: Limits,
+    *,
+    fixed: bool,
+) -> Assessment:
+    """Return the solver's ellipsoid and weights, of which something is to be proved."""
+    kept = np.flatnonzero(~frame.outside)
+    classes = Classes(frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=fixed)
+    module, _, name = _SOLVERS[solver].partition(":")
+    solve = getattr(import_module(f"perceptron_lab.problems.ellipsoids.hard.{module}"), name)
+    solution: Solution = solve(classes, tolerance, limits)
+    return Assessment(inner, outer, kept, frame, solution)
+
+
+def _unbounded(
+    positives: FloatArray, negatives: FloatArray, frame: AffineFrame, direction: Recession
+) -> Separation:
+    """Return the separation by a direction of recession, which is the rule as well."""
+    order = frame.dimension + 1
+    nearest = float((frame.offsets(negatives) ** 2).sum(axis=1).min())
+    rule = Rule(frame, np.zeros((order, order)), middle(1.0), 2.0 / nearest)
+    # a direction that holds to rounding proves the ratio that it attains
+    least, most, lower = direction.least_negative, direction.largest_positive, math.inf
+    if not direction.proved and most > 0.0:
+        lower = max(0.0, least / most * (1 - 1e-12) - 1.0)
+    weights = np.zeros(len(positives)), np.zeros(len(negatives))
+    how = "proved" if direction.proved else "to rounding"
+    words = (
+        f"no negative lies in the affine hull of the positives, of dimension {order - 1} ({how}): "
+        "t is unbounded"
+    )
+    found = direction.proved, math.inf, lower, math.inf, direction.matrix, *weights, rule, words
+    return Separation(Status.UNBOUNDED, *found, recession=direction)
+
+
+def _coarser(
+    found: Separation,
+    better: Separation,
+    classes: FinerClasses,
+    examples: tuple[FloatArray, FloatArray],
+    frame: AffineFrame,
+) -> Separation:
+    """Return the finer ellipsoid as one of the rows x, if more than their rounding separates them.
+
+    Nearly dependent columns have residues far above one rounding of the entries: then it is a rule
+    for other points as well.
+    """
+    if better.ellipsoid is None:
+        return found
+    ellipsoid = FinerEllipsoid(better.ellipsoid, classes.residues).of_rows()
+    reached, most = lower_bound_despite_rounding(*examples, ellipsoid)
+    if not reached > found.ratio_lower:
+        return found
+    ellipsoid = ellipsoid.scaled(1.0 / most)
+    rule = Rule.of_ellipsoid(ellipsoid, frame, reached)
+    lower = proved_lower_bound(*examples, ellipsoid)[0]
+    ranked = replace(found, rule=rule, matrix=rule.homogeneous(), ellipsoid=ellipsoid)
+    return replace(ranked, ratio=lower, ratio_lower=lower, reached=lower)
+
+
+def _refined(found: Separation, better: Separation, classes: FinerClasses, how: str) -> Separation:
+    """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
+
+    Its ellipsoid and its rule stay.
+    """
+    lower = max(found.ratio_lower, better.ratio_lower)
+    upper = min(found.ratio_upper, better.ratio_upper)
+    proof = better.inseparability
+    status = status_of(lower, upper, proof)
+    ratio = 0.0 if proof else Bracket(lower, upper).within(max(found.ratio, better.ratio))
+    words = described(status, lower, upper, proof, found.reached)
+    # the ellipsoid found may fall short of the lower bound
+    short = ""
+    if not (is_narrow(found.reached, lower) or found.reached > lower):
+        short = f"; the ellipsoid returned does not use that, and reaches t = {found.reached:.6g}"
+    finer = None
+    if better.ellipsoid is not None and better.ratio_lower > found.ratio_lower:
+        finer = FinerEllipsoid(better.ellipsoid, classes.residues)
+    weights = found.positive_weights, found.negative_weights
+    if better.ratio_upper < found.ratio_upper:
+        weights = better.positive_weights, np.zeros(len(found.negative_weights))
+        weights[1][classes.kept] = better.negative_weights
+    return replace(
+        found,
+        status=status,
+        proved=status is not Status.UNVERIFIED,
+        ratio=ratio,
+        reached=0.0 if proof else found.reached,
+        ratio_lower=lower,
+        ratio_upper=upper,
+        positive_weights=weights[0],
+        negative_weights=weights[1],
+        inseparability=proof and proof.among(classes.kept, len(found.negative_weights)),
+        iterations=found.iterations + better.iterations,
+        message=f"{words} ({how}{short})",
+        complete=better.complete,
+        finer=finer,
+    )

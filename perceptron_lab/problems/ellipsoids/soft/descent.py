@@ -1,0 +1,172 @@
+"""The minimum of the soft-margin ellipsoid by Newton's method in a trust region.
+
+P(L, g, c) has a gradient, and a second derivative except where an example is at its margin. Newton
+steps come from conjugate gradients that end at the edge of the region, or by negative curvature (T.
+Steihaug, *The conjugate gradient method and trust regions in large scale optimization*, SIAM
+Journal on Numerical Analysis 20, 1983). With a small regularisation every step changes which few
+examples are within their margins. The model of a step therefore also counts, in part, examples
+beyond their margins by less than the last step changed q.
+
+Where L has fewer directions than columns, as at L = 0, no step in L shows that P falls along
+another one. Such a point is left along the negative part of the gradient G in A = L L'.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import time_is_up, time_limit
+from perceptron_lab.problems.ellipsoids.soft.low_rank import Local, Quadratic, SoftObjective
+
+QUIET = 3
+"""Steps in a row that hardly lower the objective, after which it has converged."""
+CONJUGATE_STEPS = 100
+"""Products with the Hessian in one step at most."""
+ROUNDING = 1e-15
+"""What a step promises at least, relative to the objective, to be told from rounding errors."""
+LARGEST_MATRIX = 500
+"""Of so many features at most all eigenvalues of G are computed; else only the lowest ones."""
+LOWEST = 4
+"""... so many of them."""
+
+
+class Minimum(NamedTuple):
+    """Where the descent ended, the objective there, its steps, and whether it has converged."""
+
+    quadratic: Quadratic
+    value: float
+    steps: int
+    converged: bool
+
+
+class _Step(NamedTuple):
+    move: FloatArray
+    promise: float  # by how much the model of second order falls
+    at_edge: bool  # of the trust region
+
+
+def minimised(
+    objective: SoftObjective,
+    start: Quadratic,
+    *,
+    tolerance: float,
+    steps: int,
+    seconds: float | None = None,
+) -> Minimum:
+    """Descend until three steps in a row gain no more than the tolerance, relative to P.
+
+    Steps to the edge of the trust region do not count among the three. Where they end, there must
+    also be no more than that to gain by leaving along the negative part of G.
+    """
+    with time_limit(math.inf if seconds is None else seconds):
+        return _descent(objective, start, tolerance, steps)
+
+
+def _descent(objective: SoftObjective, start: Quadratic, tolerance: float, most: int) -> Minimum:
+    point, radius, quiet, moved = start.packed(), 1.0, 0, 0.0
+    here = objective.local(point)
+    for number in range(most):
+        if time_is_up():
+            return Minimum(here.quadratic, here.value, number, False)
+        step = _newton_step(here, radius, moved)
+        least = step.promise <= ROUNDING * here.value
+        if least or quiet == QUIET:
+            away = _left(objective, here, tolerance)
+            if away is None:
+                return Minimum(here.quadratic, here.value, number, True)
+            here, point, quiet = away, away.quadratic.packed(), 0
+            continue
+        there = objective.local(point + step.move)
+        gain, length = here.value - there.value, float(np.linalg.norm(step.move))
+        if gain < 0.25 * step.promise:
+            radius = 0.25 * length
+        elif gain > 0.75 * step.promise and step.at_edge:
+            radius *= 2.0
+        if gain > 0.0:
+            quiet = quiet + 1 if gain <= tolerance * here.value and not step.at_edge else 0
+            change = (there.values - here.values)[here.within]
+            moved = float(np.linalg.norm(change)) / math.sqrt(len(change) or 1)
+            here, point = there, point + step.move
+    return Minimum(here.quadratic, here.value, most, False)
+
+
+def _newton_step(here: Local, radius: float, blur: float) -> _Step:
+    """Return a step within the trust region, by conjugate gradients on the equations H d = -g."""
+    gradient = here.gradient
+    curvature = here.curvature(blur)
+    size = float(np.linalg.norm(gradient))
+    enough = size * min(0.1, math.sqrt(size / here.value) if here.value > 0.0 else 0.1)
+    move, image = np.zeros_like(gradient), np.zeros_like(gradient)
+    residual, square = -gradient, size * size
+    direction, at_edge = residual.copy(), False
+    for _ in range(CONJUGATE_STEPS):
+        if math.sqrt(square) <= enough or time_is_up():
+            break
+        product = curvature(direction)
+        bend = float(direction @ product)
+        ahead, length = float(move @ direction), float(direction @ direction)
+        room = max(0.0, radius * radius - float(move @ move))
+        edge = (-ahead + math.sqrt(ahead * ahead + length * room)) / length
+        at_edge = bend * edge <= square  # by negative curvature too
+        pace = edge if at_edge else square / bend
+        move += pace * direction
+        image += pace * product
+        if at_edge:
+            break
+        residual -= pace * product
+        last, square = square, float(residual @ residual)
+        direction = residual + (square / last) * direction
+    promise = -float(gradient @ move) - 0.5 * float(move @ image)
+    return _Step(move, promise, at_edge)
+
+
+def _left(objective: SoftObjective, here: Local, tolerance: float) -> Local | None:
+    """Return a lower point along N, the negative part of G; None if there is little to gain.
+
+    P falls along A + t N by |N|^2 t at first, and on this piece has the least value at t =
+    |N|^2 / (sum_active w (x'Nx)^2 + regularisation |N|^2). Of A + t N the largest eigenvalues are
+    kept, as many as L has columns.
+    """
+    factor = here.quadratic.factor
+    rank = factor.shape[1]
+    if not rank:
+        return None
+    values, vectors = _negative_part(here)
+    square = float(values @ values)
+    if not square > 0.0:
+        return None
+    forms = (here.rows @ vectors) ** 2 @ -values
+    bend = float(here.weights @ forms**2) + objective.regularisation * square
+    pace = square / bend
+    while 0.5 * pace * square > tolerance * here.value and not time_is_up():
+        wide = np.column_stack([factor, vectors * np.sqrt(pace * -values)])
+        left, sizes, _ = np.linalg.svd(wide, full_matrices=False)
+        moved = Quadratic(
+            left[:, :rank] * sizes[:rank], here.quadratic.linear, here.quadratic.constant
+        )
+        there = objective.local(moved.packed())
+        if here.value - there.value > 0.1 * pace * square:
+            return there
+        pace *= 0.25
+    return None
+
+
+def _negative_part(here: Local) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues below 0 of G, and their eigenvectors: all, or the lowest ones."""
+    size = len(here.quadratic.linear)
+    if size <= LARGEST_MATRIX:
+        values, vectors = np.linalg.eigh(here.matrix_gradient(np.eye(size)))
+    else:
+        product = LinearOperator((size, size), matvec=here.matrix_gradient, dtype=np.float64)
+        begin = np.random.default_rng(0).standard_normal(size)
+        try:
+            values, vectors = eigsh(product, LOWEST, which="SA", v0=begin, tol=1e-3)
+        except ArpackNoConvergence as error:
+            values, vectors = error.eigenvalues, error.eigenvectors
+    below = values < 0.0
+    return values[below], vectors[:, below]

@@ -1,0 +1,140 @@
+"""Points of the other side from the cuts of a search, by linear programming.
+
+Cuts v_k'F(x)v_k >= 0 relax the program to a linear one, whose dual has a solution alpha >= 0:
+
+    max sum_k alpha_k v_k'F_0 v_k  subject to  sum_k alpha_k v_k'F_i v_k = c_i for all i.
+
+X = sum_k alpha_k v_k v_k' is positive semidefinite and satisfies the equations, to rounding; its
+objective is the optimum of the linear program. (Kelley's bound, from any method's cuts.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.linear.floating_rows import QUICK
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.killable_calls import killable
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import seconds_left
+from perceptron_lab.problems.optima.lower_bounds import OtherSide
+
+Directions = Mapping[int, FloatArray]
+"""Number of a matrix block -> directions v of cuts, one per row, not 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Cuts as rows: alpha'normals = c, alpha'sides is the objective; both are of lengths 1.
+
+    All constraints of blocks of rows, and e_i'F(x)e_i >= 0 of all matrix blocks, come first.
+    """
+
+    other: OtherSide
+    directions: Directions
+    normals: FloatArray
+    sides: FloatArray
+    lengths: FloatArray
+
+    @classmethod
+    def of(cls, other: OtherSide, directions: Directions) -> Cuts:
+        """Return the rows of some cuts."""
+        on = np.flatnonzero(other.system.cone.identity[1:])
+        normals, sides = [np.asarray(other.rows[on].toarray())], [other.constant[on]]
+        for block, vectors in directions.items():
+            atoms, rows, constant = _atoms(other, block, vectors)
+            normals.append(np.asarray(atoms @ rows))
+            sides.append(atoms @ constant)
+        stacked, right = np.vstack(normals), np.concatenate(sides)
+        lengths = np.linalg.norm(stacked, axis=1)
+        lengths[lengths == 0.0] = 1.0
+        return cls(other, directions, stacked / lengths[:, None], right / lengths, lengths)
+
+    @property
+    def finite(self) -> bool:
+        """Whether all rows are within the range of doubles."""
+        return bool(np.isfinite(self.normals).all() and np.isfinite(self.sides).all())
+
+    def weights(self, shares: FloatArray) -> FloatArray:
+        """Return sum_k alpha_k v_k v_k' as weights of the other side."""
+        other, shares = self.other, shares / self.lengths
+        on = np.flatnonzero(other.system.cone.identity[1:])
+        weights, at = np.zeros(other.size), len(on)
+        weights[on] = shares[:at]
+        for block, directions in self.directions.items():
+            part, span = other.blocks[block]
+            assert isinstance(part, Semidefinite)
+            mine = shares[at : at + len(directions)]
+            at += len(directions)
+            used = directions[mine > 0.0]
+            whole = (used.T * mine[mine > 0.0]) @ used
+            weights[span] += whole[part.rows, part.columns] * part.multiplicity
+        return weights
+
+
+def relaxed_dual(cuts: Cuts) -> FloatArray | None:
+    """Return the weights X of the linear program over some cuts; None where it has no optimum."""
+    if not cuts.finite:
+        return None
+    found = _solved(
+        cuts.normals.size,
+        cuts.other.objective,
+        A_ub=-cuts.normals,
+        b_ub=-cuts.sides,
+        bounds=(None, None),
+    )
+    if found.status != 0:
+        return None
+    return cuts.weights(np.maximum(-np.asarray(found.ineqlin.marginals), 0.0))
+
+
+def central_dual(cuts: Cuts) -> FloatArray | None:
+    """Return weights X with alpha_k >= t for the largest t <= 1, where there are any; else None.
+
+    Where the cuts span the matrices, X is positive definite.
+    """
+    if not cuts.finite:
+        return None
+    count = len(cuts.normals)
+    equations = np.column_stack([cuts.normals.T, cuts.normals.sum(axis=0)])
+    worth = np.zeros(count + 1)
+    worth[count] = -1.0
+    found = _solved(
+        equations.size,
+        worth,
+        A_eq=equations,
+        b_eq=cuts.other.objective,
+        bounds=[(0.0, None)] * count + [(0.0, 1.0)],
+    )
+    if found.status != 0 or found.x is None or not found.x[count] > 0.0:
+        return None
+    return cuts.weights(found.x[:count] + found.x[count])
+
+
+def _solved(size: int, costs: FloatArray, **conditions: Any) -> Any:
+    """Return HiGHS's answer to a linear program of so many entries; TimeIsUp if a limit ends."""
+    left = seconds_left()
+    options = {"time_limit": left} if math.isfinite(left) else {}
+    program = partial(scipy.optimize.linprog, costs, method="highs", options=options, **conditions)
+    return program() if size <= QUICK else killable(program)
+
+
+def _atoms(
+    other: OtherSide, block: int, directions: FloatArray
+) -> tuple[FloatArray, sp.csr_array, FloatArray]:
+    """Return vv' at the entries of a block that occur, and F_1, ..., F_m and F_0 there."""
+    part, span = other.blocks[block]
+    assert isinstance(part, Semidefinite)
+    rows, constant = sp.csr_array(other.rows[span]), other.constant[span]
+    occurring = np.flatnonzero((np.diff(rows.indptr) > 0) | (constant != 0.0))
+    first, second = part.rows[occurring], part.columns[occurring]
+    atoms = directions[:, first] * directions[:, second] * part.multiplicity[occurring]
+    return atoms, sp.csr_array(rows[occurring]), constant[occurring]

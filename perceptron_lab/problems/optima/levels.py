@@ -1,0 +1,97 @@
+"""A program with its objective below a level, as a homogenised feasibility problem.
+
+Proposition 6.2 of `Kharechko2009`: find (x_0, x) with x_0 > 0, level x_0 - c'x > 0 and
+sum_i x_i F_i - x_0 F_0 positive definite. Then x / x_0 is strictly feasible, and its objective
+below the level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.cones.base import Atom
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.systems import ConicSystem, Cut
+from perceptron_lab.systems.objective import Objective
+
+# The objective row as printed, or divided by (a power of two near) its norm
+ObjectiveRow = Literal["printed", "unit"]
+
+
+def objective_of(system: ConicSystem) -> Objective:
+    """Return the objective of a system, or refuse one that has none."""
+    if system.objective is None or not system.homogenised:
+        raise InputError(
+            "there is no objective to be minimised: this is no semidefinite program; give an SDPA "
+            "file (.dat-s), or an instance of the datasets sdplib, sdpa or maxcut (question: "
+            "feasibility)"
+        )
+    return system.objective
+
+
+def at_level(system: ConicSystem, level: float, row: ObjectiveRow = "printed") -> Remembering:
+    """Return the homogenised system with the row level x_0 - c'x > 0 behind x_0 > 0.
+
+    Parameters
+    ----------
+    system
+        A homogenised system with an objective.
+    level
+        Finite.
+    row
+        ``printed``, or ``unit``: multiplied by the power of two that brings its norm into [1, 2).
+        Only algorithms whose updates have the length of their cuts see the difference.
+    """
+    objective = objective_of(system)
+    operator, cone = system.operator, system.cone
+    assert isinstance(operator, Matrix)
+    assert isinstance(cone, Product)
+    values = np.concatenate([[level], -objective.values])
+    if row == "unit":
+        values = np.ldexp(values, unit_exponent(system, level))
+    data = sp.csr_array(operator.data)
+    stacked = sp.vstack([data[:1], sp.csr_array(values[None, :]), data[1:]], format="csr")
+    roundings = max(operator.roundings, objective.roundings)
+    first, *others = cone.parts
+    return Remembering(
+        Matrix(sp.csr_array(stacked), roundings=roundings),
+        Product([first, Orthant(1), *others]),
+        interior=system.interior,
+        homogenised=True,
+    )
+
+
+def unit_exponent(system: ConicSystem, level: float) -> int:
+    """Return k such that 2^k times the objective row at a level has a norm in [1, 2)."""
+    norm = math.hypot(level, float(np.linalg.norm(objective_of(system).values)))
+    return 1 - math.frexp(norm)[1]
+
+
+@dataclass(frozen=True)
+class Remembering(ConicSystem):
+    """A system that keeps the directions of the last cuts by its matrix blocks.
+
+    ``kept`` holds (first coordinate of the block, v), the latest last.
+    """
+
+    kept: deque[tuple[int, FloatArray]] = field(default_factory=deque)
+
+    @classmethod
+    def remembering(cls, system: ConicSystem) -> Remembering:
+        """Return the same system, which keeps directions from now on."""
+        return cls(**{one.name: getattr(system, one.name) for one in fields(system)})
+
+    def _cut(self, atom: Atom, point: FloatArray) -> Cut:
+        if atom.direction is not None:
+            self.kept.append((atom.span.start, atom.direction))
+        return super()._cut(atom, point)

@@ -1,0 +1,292 @@
+"""Proved lower bounds of the optimum, by exactly feasible points of the other side.
+
+The other side of min c'x, F(x) = sum_i x_i F_i - F_0 positive semidefinite, is
+
+    max <F_0, X>  subject to  <F_i, X> = c_i,  X positive semidefinite,
+
+and <F_0, X> <= c'x for every feasible pair, if X satisfies the equations *exactly*. Doubles rarely
+do. Let A(X) = (<F_1, X>, .., <F_m, X>), G = A A* with least eigenvalue g > 0, and let X~ be any
+matrix of doubles. Then X = X~ + A* G^-1 (c - A(X~)) satisfies them, and
+
+    norm(X - X~)_F <= r / sqrt(g),  r = norm(c - A(X~)).
+
+So if every block of X~ has no eigenvalue below r / sqrt(g), X is feasible, and the optimum is at
+least <F_0, X~> - norm(F_0)_F r / sqrt(g). All of it is computed with bounds of the rounding errors.
+Weights with norm(A w) <= eps alone, however small, bound no optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from perceptron_lab.certificates.exact_residuals import MOST_PRODUCTS, exact_residual
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.rounding import norm_above, product_with_radius
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.semidefinite import LARGEST_WHOLE, Semidefinite
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF, above
+from perceptron_lab.problems.optima.levels import objective_of
+from perceptron_lab.systems import ConicSystem
+
+MOST_VARIABLES = 3000
+"""Programs with more variables have no lower bounds: G is a matrix of that order."""
+# How often an approximate point is moved inside and corrected, and by how much more each time
+_TRIES, _MORE = 6, 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class OtherSide:
+    """The equations <F_i, X> = c_i, on weights of the cone with whole matrices.
+
+    Parameters
+    ----------
+    system
+        The homogenised system, all of whose matrix blocks are whole.
+    rows
+        Entries of F_1, ..., F_m by columns, shape ``(size, m)``: A(X) is ``weights @ rows``.
+    constant
+        Entries of F_0, shape ``(size,)``: <F_0, X> is ``weights @ constant``.
+    blocks
+        The cones and where they lie in the weights.
+    """
+
+    system: ConicSystem
+    rows: sp.csr_array
+    constant: FloatArray
+    blocks: list[tuple[Cone, slice]]
+
+    @classmethod
+    def of(cls, system: ConicSystem) -> OtherSide:
+        """Return that of a homogenised system with an objective; too large ones are refused."""
+        objective_of(system)
+        orders = [part.rank for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
+        if max(orders, default=0) > LARGEST_WHOLE or system.unknowns - 1 > MOST_VARIABLES:
+            raise InputError(
+                f"lower bounds need whole matrices: blocks of order {LARGEST_WHOLE} and "
+                f"{MOST_VARIABLES} variables at most; this program is larger"
+            )
+        whole = system.completed()
+        operator = whole.operator
+        assert isinstance(operator, Matrix)
+        data = sp.csr_array(operator.data)[1:]
+        constant = -np.asarray(data[:, [0]].toarray()).ravel()
+        blocks = [
+            (part, slice(span.start - 1, span.stop - 1)) for part, span in whole.cone.blocks[1:]
+        ]
+        return cls(whole, sp.csr_array(data[:, 1:]), constant, blocks)
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return len(self.constant)
+
+    @cached_property
+    def multiplicity(self) -> FloatArray:
+        """2 of entries beside the diagonal, else 1."""
+        return np.asarray(self.system.cone.multiplicity[1:])
+
+    @cached_property
+    def roundings(self) -> int:
+        """Of the data: 0 or 1."""
+        assert isinstance(self.system.operator, Matrix)
+        return self.system.operator.roundings
+
+    @cached_property
+    def objective(self) -> FloatArray:
+        """The vector c."""
+        return objective_of(self.system).values
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """The matrix G of the inner products <F_i, F_j>, shape ``(m, m)``, symmetric."""
+        weighted = sp.csr_array(sp.diags_array(self.multiplicity) @ self.rows)
+        whole = np.asarray((self.rows.T @ weighted).toarray())
+        return np.asarray((whole + whole.T) / 2.0, dtype=np.float64)
+
+    @cached_property
+    def least(self) -> float:
+        """A proved lower bound of the least eigenvalue of G; <= 0 where F_i may be dependent.
+
+        Infinity for a program without variables, as one on a face may be.
+        """
+        if not self.rows.shape[1]:
+            return math.inf
+        magnitude = abs(self.rows)
+        weighted = sp.csr_array(sp.diags_array(self.multiplicity) @ magnitude)
+        sums = weighted.T @ np.asarray(magnitude.sum(axis=1)).ravel()
+        # Entries of G are sums of products of two numbers each: their errors by row sums
+        terms = int(np.diff(sp.csc_array(self.rows).indptr).max(initial=0)) + 6
+        error = above((terms + 4 * self.roundings) * UNIT_ROUNDOFF * float(sums.max()), terms + 100)
+        return lowest_eigenvalue_bound(self.gram) - 2.0 * error
+
+    def solved(self, right: FloatArray) -> FloatArray:
+        """Return G^-1 times a vector, not proved; NaN where that is beyond the range of doubles."""
+        return np.asarray(scipy.linalg.cho_solve(self._factor, right, check_finite=False))
+
+    @cached_property
+    def transposed(self) -> sp.csr_array:
+        """The matrices F_i as rows of entries, shape ``(m, size)``."""
+        return sp.csr_array(self.rows.T)
+
+    @cached_property
+    def _factor(self) -> tuple[FloatArray, bool]:
+        factor: tuple[FloatArray, bool] = scipy.linalg.cho_factor(self.gram, lower=True)
+        return factor
+
+    def corrected(self, weights: FloatArray) -> FloatArray:
+        """Return the nearest weights that satisfy the equations, to rounding."""
+        for _ in range(2):
+            short = self.solved(self.objective - weights @ self.rows)
+            weights = weights + self.multiplicity * (self.rows @ short)
+        return weights
+
+    def interior(self, weights: FloatArray) -> tuple[FloatArray, float] | None:
+        """Return weights corrected, and their lowest eigenvalue, if that is positive; or None."""
+        if self.least <= 0.0:
+            return None
+        near = self.corrected(weights)
+        lowest = self.lowest(near)
+        return (near, lowest) if lowest > 0.0 else None
+
+    @cached_property
+    def inner(self) -> tuple[FloatArray, float] | None:
+        """The weights of least norm that satisfy the equations, with their lowest eigenvalue.
+
+        None where that is not positive: there may be interior points all the same.
+        """
+        return self.interior(np.zeros(self.size))
+
+    def lowest(self, weights: FloatArray) -> float:
+        """Return a proved lower bound of the eigenvalues of all blocks."""
+        return min(_lowest(part, weights[span]) for part, span in self.blocks)
+
+    def prove(self, weights: FloatArray) -> float | None:
+        """Return the lower bound of the optimum that weights near a feasible X prove, or None.
+
+        Parameters
+        ----------
+        weights
+            X~, flat, shape ``(size,)``: blocks without that of x_0.
+        """
+        if weights.shape != (self.size,) or not np.isfinite(weights).all():
+            return None
+        if not weights.any() and not self.objective.any():
+            return 0.0  # X = 0 is feasible: of c = 0 the optimum is 0, or there is no point
+        if self.least <= 0.0:
+            return None
+        objective = objective_of(self.system)
+        asked = objective.values
+        short, radius = self.residual(self.transposed, weights, asked)
+        radius = radius + UNIT_ROUNDOFF * np.abs(asked) * objective.roundings
+        missed = norm_above(above_each(np.abs(short) + radius))
+        distance = above(missed / math.sqrt(self.least), 8)
+        if not self.lowest(weights) >= distance:
+            return None
+        constant = sp.csr_array(self.constant[None, :])
+        value, error = self.residual(constant, -weights, np.zeros(1))
+        size = above(norm_above(np.sqrt(self.multiplicity) * self.constant), len(weights) + 8)
+        off = above(float(error[0]) + size * (1.0 + self.roundings * 1e-15) * distance, 8)
+        bound = math.nextafter(float(value[0]) - off, -math.inf)
+        return bound if math.isfinite(bound) else None
+
+    def residual(
+        self, matrix: sp.csr_array, vector: FloatArray, right: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return b - M v and a bound of its error: of rounded sums, where there are too many terms.
+
+        Of these few can be proved to be near to 0: F_i with all entries make bounds of their
+        rounding errors as large as the least eigenvalues of an accurate X.
+        """
+        if matrix.nnz <= MOST_PRODUCTS:
+            return exact_residual(matrix, vector, right, self.roundings)
+        found, radius = product_with_radius(matrix, vector, self.roundings)
+        return right - found, radius + 2.0 * UNIT_ROUNDOFF * np.abs(right)
+
+    def repaired(
+        self, weights: FloatArray, inner: tuple[FloatArray, float] | None = None
+    ) -> tuple[FloatArray, float] | None:
+        """Return weights near these that prove a bound, and the bound; None where that fails.
+
+        Programs whose F_i are one diagonal entry each (those of MAXCUT) are scaled: X <- SXS with a
+        diagonal S satisfies the equations and stays positive semidefinite. Others are multiplied by
+        the best number, and corrected. What is then missing to semidefiniteness is made up by
+        ``inner``, a point of :meth:`interior` (default: that of least norm), if there is one.
+        """
+        if not self.objective.any():
+            return np.zeros(self.size), 0.0
+        inside = inner or self.inner
+        if not np.isfinite(weights).all() or not weights.any() or self.least <= 0.0:
+            return None
+        near = self._scaled(weights) if self.diagonal is not None else self._multiplied(weights)
+        near, taken = self.corrected(near), 0.0
+        for _ in range(_TRIES):
+            check_time()
+            bound = self.prove(near)
+            if bound is not None:
+                return near, bound
+            if inside is None:
+                return None
+            lacking = max(-self.lowest(near), 1e-14 * float(np.abs(near).max()))
+            taken = max(_MORE * taken, 2.0 * lacking / (inside[1] + lacking))
+            if not taken < 1.0:
+                return None
+            near = self.corrected((1.0 - taken) * near + taken * inside[0])
+        return None
+
+    @cached_property
+    def diagonal(self) -> IntArray | None:
+        """Which entry each F_i consists of, where that is one positive diagonal entry each.
+
+        None where it is not so, or where these are not all diagonal entries.
+        """
+        columns = sp.csc_array(self.rows)
+        if not (np.diff(columns.indptr) == 1).all() or not (columns.data > 0.0).all():
+            return None
+        places = columns.indices
+        on = np.flatnonzero(self.system.cone.identity[1:])
+        if not np.array_equal(np.sort(places), on) or not (self.objective > 0.0).all():
+            return None
+        return np.asarray(places, dtype=np.int64)
+
+    def _multiplied(self, weights: FloatArray) -> FloatArray:
+        sums = weights @ self.rows
+        square = float(sums @ sums)
+        factor = float(self.objective @ sums) / square if square > 0.0 else 0.0
+        return weights * max(factor, 0.0)
+
+    def _scaled(self, weights: FloatArray) -> FloatArray:
+        assert self.diagonal is not None
+        wanted = np.zeros(self.size)
+        wanted[self.diagonal] = self.objective / sp.csc_array(self.rows).data
+        found = np.empty(self.size)
+        for part, span in self.blocks:
+            on = part.identity > 0.0
+            have, asked = weights[span][on], wanted[span][on]
+            empty = have <= 0.0
+            scale = np.sqrt(np.where(empty, 0.0, asked / np.where(empty, 1.0, have)))
+            if isinstance(part, Semidefinite):
+                found[span] = weights[span] * scale[part.rows] * scale[part.columns]
+            found[span.start + np.flatnonzero(on)] = asked
+        return found
+
+
+def _lowest(cone: Cone, weights: FloatArray) -> float:
+    check_time()
+    if isinstance(cone, Semidefinite):
+        return lowest_eigenvalue_bound(cone.matrix(weights / cone.multiplicity))
+    return float(weights.min())
+
+
+def above_each(values: FloatArray) -> FloatArray:
+    """Return upper bounds of non-negative sums of a few computed terms, entry by entry."""
+    return np.nextafter(values * (1.0 + 8.0 * UNIT_ROUNDOFF), np.inf)

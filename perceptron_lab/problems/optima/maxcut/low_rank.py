@@ -1,0 +1,380 @@
+"""An interval around the optimum, as narrow as asked for, from sweeps to proofs.
+
+Sweeps (:mod:`.ascent`) go on until the dual point (:mod:`.dual_point`), as it is or corrected, is
+estimated to prove the width; then one decomposition of F(x + s 1), s what the width leaves for a
+uniform shift, proves it (:mod:`.upper_bound`). Estimates only decide when to try; an estimate that
+was too good costs a decomposition.
+
+On large, loosely connected graphs, such as tori, eigenvectors of F(x) with negative eigenvalues
+live on few vertices, more of them the larger the graph, and a uniform shift for the worst of them
+is too much for all. If the width is wide enough, the decomposition raises the pivots that are too
+small: shifts of a few vertices, which the rest of the width pays for.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import (
+    RATE,
+    TimeIsUp,
+    affordable,
+    last_proofs,
+    seconds_left,
+    time_is_up,
+    time_limit,
+)
+from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair, negative_direction
+from perceptron_lab.numerics.symmetric.raised_factor import RaisedFactor
+from perceptron_lab.problems.optima.maxcut.ascent import Ascent
+from perceptron_lab.problems.optima.maxcut.dual_point import RANGE, DualPoint, range_of
+from perceptron_lab.problems.optima.maxcut.enclosure import Course, Enclosure
+from perceptron_lab.problems.optima.maxcut.lower_bound import lower_by_signs, proved_lower
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+from perceptron_lab.problems.optima.maxcut.progress import Limits, Progress, Stop
+from perceptron_lab.problems.optima.maxcut.upper_bound import dominant_upper, proved_by
+
+RANKS = {0: 16, 600: 24, 3000: 32, 100_000: 16}
+"""Columns of V in the beginning, by the least order; more of them make fewer, longer sweeps."""
+FIRST = 24
+"""Sweeps before the first estimate."""
+LOCAL = 10.0
+"""Where the order times the width is this or more, vertices are shifted one by one as well."""
+# Then: sweeps before the first estimate; the part of the width for the uniform shift; pivots below
+# this part of a diagonal entry are raised to twice as much, which a hundred vertices may cost
+_FIRST_LOCAL, _UNIFORM, _FLOOR = 600, 0.8, 1e-2
+MOST_SWEEPS = 1_000_000
+# Part of the width that is left to rounding; how much more than the estimate a shift is
+_SPENT, _AMPLE = 0.999, 4.0
+# Of the bound of the rounding errors: so much more, since that grows with x
+_ROUNDED = 1.001
+# A direction with more than this part of its square beside the range of V lies outside of it
+_BESIDE = 0.5
+# What the proof of a lower bound takes per edge, by floating-point operations in the same time
+PER_EDGE = 4000.0
+# Products that are worth a search for negative curvature before a proof
+_LEAST_PRODUCTS, _MOST_PRODUCTS = 40, 120
+# Beyond this order the basis of a Krylov space takes much memory
+_LARGEST_KRYLOV = 100_000
+# A correction is tried at this multiple of the width, and again when the estimate fell so; later
+# where it gained less than a factor of 2
+_NEAR, _AGAIN, _IN_VAIN = 20.0, 0.25, 0.2
+
+
+def enclose(
+    program: MaxCutProgram,
+    *,
+    width: float = 1e-8,
+    rank: int | None = None,
+    seed: int = 0,
+    seconds: float = math.inf,
+    sweeps: int = MOST_SWEEPS,
+    watch: Callable[[Course], None] | None = None,
+    stop: Stop | None = None,
+) -> Enclosure:
+    """Return a proved interval around the optimum of a MAXCUT program.
+
+    Parameters
+    ----------
+    program
+        The program.
+    width
+        The wanted (upper - lower) / max(1, |upper|), > 0.
+    rank
+        Columns of V; None: those of :data:`RANKS`, doubled where the sweeps make no progress.
+    seed
+        Of the first V.
+    seconds, sweeps
+        Limits. Seconds include proofs at the end; where these would take too long, bounds are those
+        of a cut and of diagonal dominance.
+    watch, stop
+        Called with the course at every record; asked for a reason to end.
+
+    Examples
+    --------
+    >>> pentagon = MaxCutProgram.of_graph(5, range(5), [1, 2, 3, 4, 0], [1.0] * 5)
+    >>> found = enclose(pentagon, width=1e-10)
+    >>> found.reached, found.lower <= (25 + 5 * 5**0.5) / 8 <= found.upper
+    (True, True)
+    """
+    found = _Enclosing(program, width, watch, time.perf_counter())
+    columns = rank or [most for least, most in RANKS.items() if program.order >= least][-1]
+    ascent = Ascent(program, columns, np.random.default_rng(seed))
+    with np.errstate(over="ignore", invalid="ignore"), time_limit(seconds, stop):
+        message = found.search(ascent, Limits(seconds, sweeps, stop), widens=rank is None)
+    return found.ended(message)
+
+
+def _outside(direction: FloatArray, vectors: FloatArray) -> bool:
+    """Return whether a unit vector lies outside of the range of V, mostly."""
+    inside = (direction @ vectors) @ range_of(vectors, RANGE)
+    return float(inside @ inside) < 1.0 - _BESIDE
+
+
+def _widened(ascent: Ascent, direction: FloatArray | None) -> bool:
+    """Double the columns of V, if not all local maxima are global already."""
+    n, rank = ascent.vectors.shape
+    if rank * (rank + 1) > 2 * n:
+        return False
+    ascent.widen(direction)
+    return True
+
+
+@dataclass
+class _Enclosing:
+    """The bounds proved so far, and the estimates that decide when to prove."""
+
+    program: MaxCutProgram
+    width: float
+    watch: Callable[[Course], None] | None
+    began: float
+    lower: float = -math.inf
+    upper: float = math.inf
+    vectors: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    point: FloatArray = field(default_factory=lambda: np.empty(0))
+    course: Course = field(default_factory=Course)
+    proof_seconds: float = 0.0
+    caution: float = 1.1
+    factor: RaisedFactor | None = None  # None where the time does not suffice for it
+
+    def search(self, ascent: Ascent, limits: Limits, *, widens: bool) -> str:
+        """Sweep and prove until the width is proved, or a limit is reached; return why."""
+        due, corrected_at, progress = self._first, math.inf, Progress()
+        self._prepare()
+        before: tuple[int, float] | None = None
+        while True:
+            self._sweep(ascent, due, limits)
+            dual = DualPoint.of(ascent.weights, ascent.vectors)
+            estimate = self._estimate(dual)
+            self._record(ascent.sweeps, estimate)
+            worth = estimate <= self.width and affordable(self._proof_operations)
+            outside = self._tried(dual, ascent) if worth else None
+            near = (
+                not self._local
+                and not time_is_up()
+                and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at)
+            )
+            if not self.reached and near:
+                moved = dual.corrected()
+                corrected_at = estimate * (1.0 if moved.lacking < dual.lacking / 2.0 else _IN_VAIN)
+                if self._estimate(moved) <= self.width and affordable(self._proof_operations):
+                    self._tried(moved, ascent)
+            if self.reached:
+                return self._said
+            spent = limits.spent(ascent.sweeps, self._proof_operations / RATE)
+            stuck = progress.ends(estimate, ascent.sweeps)
+            if (
+                (outside is not None or stuck)
+                and not spent
+                and widens
+                and _widened(ascent, outside)
+            ):
+                progress, corrected_at, stuck = Progress(ascent.sweeps), math.inf, False
+            if spent or stuck:
+                self._prove_at_last(dual, ascent)
+                return self._said if self.reached else spent or "the sweeps make no more progress"
+            due = ascent.sweeps + self._next(ascent.sweeps, estimate, before)
+            before = ascent.sweeps, estimate
+
+    def _prepare(self) -> None:
+        """Find the order of elimination, in half of the time at most."""
+        with suppress(TimeIsUp), time_limit(0.5 * seconds_left()):
+            self.factor = RaisedFactor(self.program.pattern)
+
+    @property
+    def _factor(self) -> RaisedFactor:
+        assert self.factor is not None, "proofs that are not affordable"
+        return self.factor
+
+    @property
+    def _local(self) -> bool:
+        """Whether pivots are raised in order to shift single vertices."""
+        return self.program.order * self.width >= LOCAL
+
+    @property
+    def _first(self) -> int:
+        return _FIRST_LOCAL if self._local else FIRST
+
+    @property
+    def _said(self) -> str:
+        return f"the relative width {self.width:g} is reached"
+
+    def _sweep(self, ascent: Ascent, due: int, limits: Limits) -> None:
+        """Sweep until so many are made, or a limit is reached; the clock is read in between."""
+        some = 1
+        while ascent.sweeps < min(due, limits.sweeps):
+            clock = time.perf_counter()
+            ascent.run(min(some, due - ascent.sweeps, limits.sweeps - ascent.sweeps))
+            now = time.perf_counter()
+            if limits.spent(0, self._proof_operations / RATE):
+                return
+            some = 2 * some if now - clock < 0.05 else some
+
+    def _estimate(self, dual: DualPoint) -> float:
+        """Return the relative width that a point is expected to prove."""
+        lacking = dual.gap + self.caution * (dual.lacking - dual.gap)
+        if self.factor is None:
+            return math.inf
+        if lacking <= 1e3 * self.width * dual.lengths.sum():  # matters, then
+            lacking += float(self.factor.rounding(dual.lengths).sum())
+        value = self.program.diagonal.sum() + np.ldexp(dual.lengths.sum(), self.program.exponent)
+        found = float(np.ldexp(max(lacking, 0.0), self.program.exponent) / max(1.0, abs(value)))
+        return found if math.isfinite(found) else math.inf
+
+    def _next(self, sweeps: int, estimate: float, before: tuple[int, float] | None) -> int:
+        """Return after how many sweeps the width may be reached, at the rate of the last ones."""
+        ahead = sweeps / 2
+        if not self._local and before is not None and 0.0 < estimate < before[1] < math.inf:
+            rate = math.log(before[1] / estimate) / (sweeps - before[0])
+            ahead = 0.7 * math.log(max(estimate / self.width, 1.0)) / rate
+        return max(4, int(min(max(ahead, sweeps / 32), sweeps)))
+
+    @property
+    def reached(self) -> bool:
+        """Whether the width is proved."""
+        size = max(1.0, abs(self.upper))
+        return math.isfinite(size) and self.upper - self.lower <= self.width * size
+
+    def _point(self, dual: DualPoint, shift: float) -> FloatArray:
+        """Return x + s 1 and what rounding may take, in the program's own scale; so is s."""
+        lengths = dual.lengths + np.ldexp(shift, -self.program.exponent)
+        lengths = lengths + _ROUNDED * self._factor.rounding(lengths)
+        return np.asarray(self.program.diagonal + np.ldexp(lengths, self.program.exponent))
+
+    def _tried(self, dual: DualPoint, ascent: Ascent) -> FloatArray | None:
+        """Prove what a point gives with the shift that the width leaves.
+
+        If that is too little, return a direction of negative curvature of F(x) outside of the range
+        of V, if one is found: V has too few columns, or is at a saddle point.
+        """
+        clock = time.perf_counter()
+        program = self.program
+        self._raise_lower(ascent.vectors)
+        plain = self._point(dual, 0.0)
+        share = _UNIFORM if self._local else _SPENT
+        most = share * self.width * max(1.0, abs(self.lower)) + self.lower - plain.sum()
+        most /= program.order
+        needed = np.ldexp(max(0.0, -dual.lowest), program.exponent) + 1e-14 * np.abs(plain).mean()
+        direction = None
+        if most > 0.0 and self._local:
+            self._lower_upper(self._point(dual, float(most)), _FLOOR)
+        elif most > 0.0:
+            direction = self._beyond(dual, most)
+            if direction is None:
+                self._lower_upper(self._point(dual, min(float(most), _AMPLE * float(needed))))
+        if not self.reached:
+            self.caution *= 1.15
+        self.proof_seconds += time.perf_counter() - clock
+        self._record(ascent.sweeps, self.course.estimate[-1])
+        return None if direction is None or not _outside(direction, ascent.vectors) else direction
+
+    def _beyond(self, dual: DualPoint, shift: float) -> FloatArray | None:
+        """Return v with v'F(x)v < -s, if products that cost less than a proof find one."""
+        whole = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
+        products = int(math.sqrt(self._factor.elimination.operations / (2.0 * len(dual.lengths))))
+        if products < _LEAST_PRODUCTS:
+            return None
+        least = -float(np.ldexp(shift, -self.program.exponent))
+        return negative_direction(whole, least, min(products, _MOST_PRODUCTS))[0]
+
+    def _prove_at_last(self, dual: DualPoint, ascent: Ascent) -> None:
+        """Prove what can be: shifts of some multiples of the estimate, until they only cost."""
+        clock = time.perf_counter()
+        with last_proofs():
+            self._prove_within(dual, ascent)
+        self.proof_seconds += time.perf_counter() - clock
+        self._record(ascent.sweeps, self.course.estimate[-1])
+
+    @property
+    def _proof_operations(self) -> float:
+        """Those of a proof of both bounds, nearly."""
+        upper = 0.0 if self.factor is None else self._upper_operations
+        return self._lower_operations + upper
+
+    @property
+    def _lower_operations(self) -> float:
+        return PER_EDGE * len(self.program.edges[2])
+
+    @property
+    def _upper_operations(self) -> float:
+        # and of the products that estimate the least eigenvalue
+        if self.factor is None:
+            return math.inf
+        return 2.0 * float(self.factor.elimination.operations) + 400.0 * self.program.weights.nnz
+
+    def _prove_within(self, dual: DualPoint, ascent: Ascent) -> None:
+        if affordable(self._lower_operations):
+            self._raise_lower(ascent.vectors)
+        elif not math.isfinite(self.lower):
+            self.lower, self.vectors = lower_by_signs(self.program, ascent.vectors)
+        if affordable(self._upper_operations):
+            self._prove_shifted(dual)
+        if not math.isfinite(self.upper):
+            self.upper, self.point = dominant_upper(self.program)
+
+    def _prove_shifted(self, dual: DualPoint) -> None:
+        size = float(np.abs(self._point(dual, 0.0)).mean())
+        lowest = dual.lowest if self._local else min(dual.lowest, self._lowest(dual))
+        needed = float(np.ldexp(max(0.0, -lowest), self.program.exponent)) + 1e-15 * size
+        if self._local:
+            needed = max(needed, self.width * abs(self.lower) / self.program.order)
+        for multiple in (1.2, 4.0, 16.0, 64.0):
+            before = self.upper
+            x = self._point(dual, multiple * needed)
+            if x.sum() >= before or not affordable(self._upper_operations):
+                break
+            self._lower_upper(x, _FLOOR if self._local else 0.0)
+
+    def _lowest(self, dual: DualPoint) -> float:
+        """Return an estimate of the least eigenvalue of F(x), also outside of the range of V."""
+        n = len(dual.lengths)
+        if n > _LARGEST_KRYLOV:
+            return 0.0
+        whole = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
+        found = lowest_eigenpair(whole, 1e-2 * abs(dual.lacking) / n)
+        return found.value - found.error
+
+    def _raise_lower(self, vectors: FloatArray) -> None:
+        found = proved_lower(self.program, vectors)
+        if found > self.lower or not len(self.vectors):
+            self.lower, self.vectors = found, vectors.copy()
+
+    def _lower_upper(self, x: FloatArray, floor: float = 0.0) -> None:
+        """Prove an upper bound at x, if there is time for it."""
+        with suppress(TimeIsUp):
+            found, point = proved_by(self.program, x, self._factor, floor)
+            if found < self.upper or not len(self.point):
+                self.upper, self.point = found, point
+
+    def _record(self, sweeps: int, estimate: float) -> None:
+        course = self.course
+        course.seconds.append(time.perf_counter() - self.began)
+        course.sweeps.append(sweeps)
+        course.lower.append(self.lower if math.isfinite(self.lower) else None)
+        course.upper.append(self.upper if math.isfinite(self.upper) else None)
+        course.estimate.append(estimate)
+        if self.watch is not None:
+            self.watch(course)
+
+    def ended(self, message: str) -> Enclosure:
+        """Return the result."""
+        whole = time.perf_counter() - self.began
+        return Enclosure(
+            vectors=self.vectors,
+            point=self.point,
+            lower=self.lower,
+            upper=self.upper,
+            reached=self.reached,
+            course=self.course,
+            seconds=whole - self.proof_seconds,
+            proof_seconds=self.proof_seconds,
+            message=message,
+        )

@@ -1,0 +1,252 @@
+"""The programs max <C, X>, diag(X) = 1, X positive semidefinite, as sparse data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from weakref import ref
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.numerics.symmetric.pattern import Pattern
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.sdpa_data import SdpaData
+
+# The last system and its program: to find it again takes long where C is dense
+_LAST: list[tuple[ref[ConicSystem], MaxCutProgram | None]] = []
+
+
+@dataclass(frozen=True, eq=False)
+class MaxCutProgram:
+    """max <C, X> subject to diag(X) = 1, X psd; its other side min 1'x, diag(x) - C psd.
+
+    Parameters
+    ----------
+    diagonal
+        The c_ii, finite, shape ``(n,)``, n at least 1.
+    weights
+        The c_ij, i != j: symmetric, finite, nothing on the diagonal, both triangles stored, no
+        explicit zeros, indices ascending in rows, shape ``(n, n)``.
+    roundings
+        0: these doubles are meant. 1: the entries of C, the ones on the diagonal of X and those of
+        the objective 1'x are the doubles nearest to numbers that are meant, hence off by a part
+        2^-53 of these at most; the proofs widen both bounds by as much as that can change them.
+    """
+
+    diagonal: FloatArray
+    weights: sp.csr_array
+    roundings: int = 0
+
+    def __post_init__(self) -> None:
+        n = len(self.diagonal)
+        if self.diagonal.shape != (n,) or n < 1 or self.weights.shape != (n, n):
+            raise InputError(
+                f"a diagonal of shape {self.diagonal.shape} and weights of shape "
+                f"{self.weights.shape}; allowed: (n,) and (n, n), n >= 1"
+            )
+        if not (np.isfinite(self.diagonal).all() and np.isfinite(self.weights.data).all()):
+            raise InputError("the entries of a MAXCUT program must be finite")
+
+    @classmethod
+    def of_graph(
+        cls,
+        n: int,
+        rows: npt.ArrayLike,
+        columns: npt.ArrayLike,
+        weights: npt.ArrayLike,
+    ) -> MaxCutProgram:
+        """Return the relaxation of a graph's MAXCUT: C = L / 4, L = Diag(W 1) - W its Laplacian.
+
+        The optimum bounds the weight of every cut from above. The diagonal of L is the sum of the
+        weights at a vertex as computed, exact for whole numbers; bounds are those of this C.
+
+        Parameters
+        ----------
+        n
+            Vertices, 1 or more.
+        rows, columns
+            The ends of the edges, from 0 to n - 1, in either order; loops have no effect.
+        weights
+            One per edge, finite; those of an edge given more than once are added up.
+
+        Examples
+        --------
+        >>> path = MaxCutProgram.of_graph(3, [0, 1], [1, 2], [1.0, 1.0])
+        >>> path.diagonal, path.weights.toarray()[0]
+        (array([0.25, 0.5 , 0.25]), array([ 0.  , -0.25,  0.  ]))
+        """
+        ends = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
+        values = np.asarray(weights, dtype=np.float64)
+        if n < 1 or not ends[0].shape == ends[1].shape == values.shape or values.ndim != 1:
+            raise InputError(
+                f"a graph of {n} vertices with rows, columns and weights of shapes "
+                f"{ends[0].shape}, {ends[1].shape} and {values.shape}; give n >= 1 and one shape"
+            )
+        if not all(((end >= 0) & (end < n)).all() for end in ends):
+            raise InputError(f"ends of edges outside 0 to {n - 1}; vertices are counted from 0")
+        off = ends[0] != ends[1]
+        first, second = ends[0][off], ends[1][off]
+        quarter = values[off] / 4.0
+        whole = _symmetric(n, first, second, quarter)
+        sums = np.asarray(whole.sum(axis=1), dtype=np.float64).ravel()
+        return cls(sums, _without_zeros(-whole))
+
+    @classmethod
+    def of_matrix(cls, matrix: npt.ArrayLike | sp.sparray) -> MaxCutProgram:
+        """Return the program of a symmetric C, dense or scipy.sparse, shape ``(n, n)``."""
+        given = matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
+        if given.ndim != 2 or given.shape[0] != given.shape[1]:
+            raise InputError(f"a matrix of shape {given.shape}; give a symmetric one, (n, n)")
+        whole = sp.csr_array(given).astype(np.float64)
+        dense = isinstance(given, np.ndarray)  # of which differences are found sooner
+        differs = (given != given.T).any() if dense else (whole - whole.T).count_nonzero()
+        if not np.isfinite(whole.data).all() or differs:
+            raise InputError("the matrix C must be finite and symmetric")
+        diagonal = np.asarray(whole.diagonal(), dtype=np.float64)
+        places = np.repeat(np.arange(len(diagonal)), np.diff(whole.indptr))
+        whole.data[places == whole.indices] = 0.0
+        return cls(diagonal, _without_zeros(whole))
+
+    @classmethod
+    def of_system(cls, system: ConicSystem) -> MaxCutProgram | None:
+        """Return the program that a homogenised system states, or None if it has another form.
+
+        It has this form if c = (1, .., 1) and each F_i has a single entry, which is 1 and lies on
+        the diagonal, at another place for each i, so that every diagonal entry has its variable;
+        with one block or more. Vertex i is where F_i has its entry, so that x is the same vector
+        for both. Numbers that were rounded make the program one with ``roundings``.
+        """
+        if _LAST and _LAST[0][0]() is system:
+            return _LAST[0][1]
+        program = cls._of_system(system)
+        _remember(system, program)
+        return program
+
+    @classmethod
+    def _of_system(cls, system: ConicSystem) -> MaxCutProgram | None:
+        objective, operator = system.objective, system.operator
+        if objective is None or not system.homogenised or not isinstance(operator, Matrix):
+            return None
+        data = sp.csc_array(operator.data)[1:]
+        n = data.shape[1] - 1
+        units = sp.csc_array(data[:, 1:])
+        rows, columns = _places(system)
+        if (np.diff(units.indptr) != 1).any() or not (units.data == 1.0).all():
+            return None
+        places = units.indices
+        on = rows[places] == columns[places]
+        vertex = np.full(int(rows.max(initial=0)) + 1, -1)
+        vertex[rows[places]] = np.arange(n)
+        if not on.all() or len(vertex) != n or (vertex < 0).any():
+            return None
+        if not (objective.values == 1.0).all():
+            return None
+        constant = -np.asarray(data[:, [0]].toarray()).ravel()
+        diagonal = np.zeros(n)
+        diagonal[:] = constant[places]
+        off = (rows != columns) & (constant != 0.0)
+        half = vertex[rows[off]], vertex[columns[off]]
+        weights = _without_zeros(_symmetric(n, *half, constant[off]))
+        return cls(diagonal, weights, max(operator.roundings, objective.roundings))
+
+    def system(self) -> ConicSystem:
+        """Return the homogenised system of the program, as an SDPA file of it would be read."""
+        vertices, ones = np.arange(self.order), np.ones(self.order)
+        # In the order of SDPA data, which need not be sorted then
+        upper = sp.csr_array(sp.triu(self.weights + sp.diags_array(self.diagonal)))
+        upper.eliminate_zeros()
+        upper.sort_indices()
+        entries = sp.coo_array(upper)
+        places = np.zeros((entries.nnz + self.order, 4), dtype=np.int64)
+        places[:, 2] = np.concatenate([entries.row, vertices])
+        places[:, 3] = np.concatenate([entries.col, vertices])
+        places[entries.nnz :, 0] = vertices + 1
+        values = np.concatenate([entries.data, ones])
+        data = SdpaData.from_entries(ones, [self.order], places, values)
+        system = homogenised(replace(data, roundings=self.roundings) if self.roundings else data)
+        _remember(system, self)
+        return system
+
+    @property
+    def order(self) -> int:
+        """n, the number of vertices."""
+        return len(self.diagonal)
+
+    @cached_property
+    def zero(self) -> bool:
+        """Whether C = 0, as of a graph without edges: then the optimum is 0."""
+        return not (self.diagonal.any() or self.weights.data.any())
+
+    @cached_property
+    def of_a_graph(self) -> bool:
+        """Whether C is L / 4 of a graph of two vertices or more, up to rounding: C 1 = 0.
+
+        Then <C, ss'> of signs s is the weight of a cut; otherwise it is just a number.
+        """
+        sums = np.abs(self.diagonal + np.asarray(self.weights.sum(axis=1)).ravel())
+        sizes = np.abs(self.diagonal) + self.row_sizes
+        return self.order > 1 and bool((sums <= 1e-12 * sizes).all())
+
+    @cached_property
+    def edges(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """The places i < j of the c_ij and their values, by rows."""
+        upper = sp.coo_array(sp.triu(self.weights, 1))
+        return upper.row.astype(np.int64), upper.col.astype(np.int64), upper.data
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Where C + I has entries, its diagonal first, then the edges."""
+        vertices = np.arange(self.order)
+        rows, columns, _ = self.edges
+        return Pattern(
+            self.order, np.concatenate([vertices, rows]), np.concatenate([vertices, columns])
+        )
+
+    @cached_property
+    def exponent(self) -> int:
+        """The k for which the largest magnitude in C / 2^k lies in [1/2, 1); 0 if C = 0."""
+        off = float(np.abs(self.weights.data).max(initial=0.0))
+        return math.frexp(max(off, float(np.abs(self.diagonal).max())))[1]
+
+    @cached_property
+    def row_sizes(self) -> FloatArray:
+        """The sums sum_{j != i} |c_ij| as computed, shape ``(n,)``."""
+        return np.asarray(abs(self.weights).sum(axis=1), dtype=np.float64).ravel()
+
+
+def _remember(system: ConicSystem, program: MaxCutProgram | None) -> None:
+    _LAST[:] = [(ref(system, lambda _: _LAST.clear()), program)]
+
+
+def _places(system: ConicSystem) -> tuple[IntArray, IntArray]:
+    """Return the row and the column of each score behind that of x_0, blocks one after another."""
+    rows, columns, before = [], [], 0
+    for part, _ in system.cone.blocks[1:]:
+        pair = (part.rows, part.columns) if isinstance(part, Semidefinite) else None
+        first, second = pair or (np.arange(part.rank),) * 2
+        rows.append(before + first)
+        columns.append(before + second)
+        before += part.rank
+    return np.concatenate(rows), np.concatenate(columns)
+
+
+def _symmetric(n: int, rows: IntArray, columns: IntArray, values: FloatArray) -> sp.csr_array:
+    """Return the matrix with these entries beside the diagonal and their mirror images."""
+    half = sp.coo_array((values, (rows, columns)), shape=(n, n))
+    return sp.csr_array(half + half.T)
+
+
+def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a matrix in the form that :class:`MaxCutProgram` asks for."""
+    found = sp.csr_array(matrix)
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found

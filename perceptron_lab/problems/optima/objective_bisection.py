@@ -1,0 +1,94 @@
+"""A program by bisection of its objective, between proved bounds of the optimum."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import Status
+from perceptron_lab.problems.optima.levels import ObjectiveRow
+from perceptron_lab.problems.optima.optimiser import Optimiser, method_of
+from perceptron_lab.problems.optima.search import Search, relative
+
+# The steps from the upper bound where there is no lower one, doubled each time
+_FIRST_STEP = 0.25
+# Objectives so many times the first one in size, and no lower bound: the search is given up
+_FAR = 1e8
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class ObjectiveBisection(Optimiser):
+    """Levels half-way between a proved upper and a proved lower bound of the optimum.
+
+    The upper bound is the objective of a point that is proved feasible. The lower bound comes from
+    an *exactly* feasible X of the other side: the cuts of the levels, combined by a linear program
+    and corrected (:class:`.OtherSide`). Weights of the method with norm(A w) <= eps alone would
+    prove no level infeasible. A level that is neither reached nor proved to be out of reach is
+    undecided, and counts as half a step: the next one is half-way from it to the upper bound, and
+    the proved lower bound stays.
+
+    It ends when the bounds are as near as ``width`` asks, or when undecided levels are.
+
+    Parameters
+    ----------
+    method
+        A name of ``plab list algorithms``: what solves each level.
+    options
+        Its parameters, those left out having their defaults.
+    width
+        The wanted (upper - lower) / max(1, |upper|) of the proved bounds, > 0 (default 0.01).
+    updates
+        Updates at each level, at most (default 10000).
+    row
+        As of ``objective-sequence``; ``unit`` by default.
+
+    References
+    ----------
+    `Kharechko2009`, Proposition 6.2.
+    """
+
+    method: str = "ellipsoid"
+    options: dict[str, Any] = field(default_factory=dict)
+    width: Annotated[float, Field(gt=0)] = 0.01
+    updates: Annotated[int, Field(ge=1)] = 10_000
+    row: ObjectiveRow = "unit"
+
+    @model_validator(mode="after")
+    def _made(self) -> Self:
+        method_of(self.method, self.options)
+        return self
+
+    def minimise(self, search: Search) -> str:
+        """Halve the interval, level by level."""
+        algorithm = method_of(self.method, self.options)
+        search.feasibility(algorithm, None)
+        search.improve_lower()
+        asked = search.asked(self.width)
+        step, below, first = _FIRST_STEP, search.lower, abs(search.upper or 0.0)
+        while search.upper is not None:
+            if search.width <= asked:
+                return f"the relative width {asked:g} is reached"
+            ended = search.spent()
+            if ended is not None:
+                return ended
+            if below is not None and relative(search.upper, below) <= asked / 2.0:
+                return "the levels left are undecided: raise updates"
+            if below is None and abs(search.upper) > _FAR * max(1.0, first):
+                return "objectives fall beyond all bounds: the program may be unbounded"
+            level = search.upper - step * max(1.0, abs(search.upper))
+            if below is not None:
+                level = (search.upper + below) / 2.0
+            found = search.feasibility(algorithm, level, row=self.row, updates=self.updates)
+            if found.status is Status.FEASIBLE:
+                step *= 2.0
+                continue
+            search.improve_lower()
+            # Decided or not, the next level is above this one.
+            below = level if search.lower is None else max(level, search.lower)
+        return search.spent() or f"no feasible point was found ({search.levels[0].status})"

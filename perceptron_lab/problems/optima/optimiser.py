@@ -1,0 +1,185 @@
+"""The contract of an optimiser, and the result of a run."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goal_proofs import Proved
+from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.results import Result, Status
+from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.problems.optima.proofs import DUAL, NO_BOUND
+from perceptron_lab.problems.optima.search import Search
+from perceptron_lab.solving.driver import Oracle, Stop
+from perceptron_lab.solving.recording import Watch
+from perceptron_lab.systems import ConicSystem
+
+
+class Optimiser(ABC):
+    """A frozen record of parameters that minimises the objective of a semidefinite program.
+
+    It runs algorithms, or a search of its own, on the program; the bounds of the optimum are
+    proved by the :class:`.Search` that it is given, on the data, and by nothing else.
+
+    Attributes
+    ----------
+    uses_oracle
+        Whether oracles can be chosen for it: it asks them by the algorithms that it runs.
+    """
+
+    uses_oracle: ClassVar[bool] = True
+
+    @abstractmethod
+    def minimise(self, search: Search) -> str:
+        """Improve the bounds of a search until it is done, or spent; return why it ended."""
+
+
+def minimise(
+    system: ConicSystem,
+    optimiser: Optimiser,
+    *,
+    oracles: Sequence[Oracle] = (),
+    budget: Budget | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+    goal: Goal | Mapping[str, float] | None = None,
+    earlier: Result | None = None,
+) -> Result:
+    """Minimise the objective of a semidefinite program, with proved bounds of the optimum.
+
+    Parameters
+    ----------
+    system
+        A homogenised system with an objective, as :func:`.read_system` makes it of an SDPA file.
+    optimiser
+        A record of ``plab list optimisers``.
+    oracles, budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.entry.solve`; the budget is that of the whole run.
+    goal
+        ``{"width": w}``, in place of the optimiser's own width; None leaves it to that.
+    earlier
+        A result of the same program, whose lower bound the search starts with.
+
+    Returns
+    -------
+    Result
+        ``point`` is (x_0, x), x / x_0 feasible with an objective of at most ``optimum_upper``;
+        ``proof["dual"]`` proves ``optimum_lower``. FEASIBLE: there is such a point. INFEASIBLE: the
+        program is proved to have no strictly feasible one.
+
+    Raises
+    ------
+    InputError
+        If the system has no objective, the optimiser does not apply to it, or the goal is of
+        another kind.
+
+    Examples
+    --------
+    >>> from perceptron_lab.datasets.generated.maxcut import generate
+    >>> from perceptron_lab.datasets.pencil import homogenised
+    >>> from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
+    >>> program = homogenised(generate("random-12-25", seed=5))
+    >>> found = minimise(program, ObjectiveBisection(method="ellipsoid", width=0.05))
+    >>> found.status.value, found.optimum_width < 0.05
+    ('FEASIBLE', True)
+    """
+    wanted = None if goal is None else goal_of(goal)
+    if not isinstance(wanted, Width | None):
+        raise InputError(f"goal {wanted} of an optimiser; give {{'width': 1e-8}}, or none")
+    load_kernels()
+    began = time.perf_counter()
+    limits = budget or Budget()
+    search = Search(system, tuple(oracles), limits, seed, watch, stop, wanted)
+    if earlier is not None and earlier.optimum_lower is not None and DUAL in earlier.proof:
+        search.take_lower(dict(earlier.proof), earlier.optimum_lower)
+    try:
+        with time_limit(limits.seconds, stop):
+            ending = optimiser.minimise(search)
+    except TimeIsUp:
+        said = None if stop is None else stop()
+        ending = said or f"the budget of {limits.seconds:g} seconds is spent"
+    search.record("end")
+    status, message = _ending(search, ending)
+    point = search.point
+    if point is None:
+        point = np.zeros(system.unknowns) if search.infeasible is None else search.infeasible.point
+    bounds = {"optimum_lower": search.lower, "optimum_upper": search.upper}
+    proved = Proved(status, None, None, width=search.width if math.isfinite(search.width) else None)
+    reached = None if wanted is None else proved.reaches(wanted)
+    if wanted is not None and not reached:
+        message = f"{message}; {proved.missed(wanted)}"
+    figures = {name: value for name, value in bounds.items() if value is not None}
+    figures |= search.figures
+    return Result(
+        status=status,
+        proved=status in (Status.FEASIBLE, Status.INFEASIBLE),
+        point=point,
+        weights=None if search.infeasible is None else search.infeasible.weights,
+        margin_lower=None,
+        margin_upper=None,
+        updates=search.updates,
+        queries=search.queries,
+        iterations=search.iterations,
+        products=search.products,
+        seconds=search.seconds,
+        proof_seconds=search.proof_seconds,
+        total_seconds=time.perf_counter() - began,
+        trace=search.trace,
+        certificate={
+            "levels": search.told(),
+            "data": system.provenance,
+            "figures": figures,
+            **({"answers": dict(search.answers)} if search.answers else {}),
+        },
+        bound=NO_BOUND,
+        message=message,
+        goal=wanted,
+        goal_reached=reached,
+        proof=search.proof,
+        optimum_lower=search.lower,
+        optimum_upper=search.upper,
+    )
+
+
+def _ending(search: Search, ending: str) -> tuple[Status, str]:
+    """Return the status and the message of a run."""
+    if search.infeasible is not None:
+        said = f"no point is strictly feasible: {search.infeasible.message}"
+        if search.lower is not None:
+            said += f"; the infimum is proved to be at least {text_below(search.lower, 10)}"
+        return Status.INFEASIBLE, said
+    lower, upper = search.lower, search.upper
+    said = "no bound of the optimum is proved"
+    if lower is not None and upper is not None:
+        said = f"the optimum is proved to lie in [{text_below(lower, 10)}, {text_above(upper, 10)}]"
+    elif upper is not None:
+        reason = search.without_lower or "no exactly feasible point of the other side was found"
+        said = f"the optimum is proved to be at most {text_above(upper, 10)}; {reason}"
+    elif lower is not None:
+        said = f"the optimum is proved to be at least {text_below(lower, 10)}"
+    if upper is None and search.without_upper:
+        said += f"; {search.without_upper}"
+    limit = Status.UPDATE_LIMIT if search.updates >= search.budget.updates else Status.TIME_LIMIT
+    missed = search.unproved or limit
+    return (Status.FEASIBLE if upper is not None else missed), f"{said}; {ending}"
+
+
+def method_of(name: str, options: dict[str, Any]) -> AnyAlgorithm:
+    """Return the record of a registered algorithm with some parameters, or raise a ValueError."""
+    if name not in registry.names("algorithm"):
+        raise ValueError(f"{name!r} is no algorithm; `plab list algorithms` lists them")
+    record = registry.load("algorithm", name)(**options)
+    assert isinstance(record, Algorithm)
+    return record

@@ -1,0 +1,200 @@
+"""The door to optima: any semidefinite program, the optimiser that suits it, a proved interval."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Result, Status
+from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
+from perceptron_lab.datasets.collections.problem_files import read_system
+from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
+from perceptron_lab.problems.optima.levels import objective_of
+from perceptron_lab.problems.optima.low_rank import LowRank
+from perceptron_lab.problems.optima.maxcut.graphs import is_networkx, program_of_graph
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
+from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
+from perceptron_lab.problems.optima.verified_solver import VerifiedSolver
+from perceptron_lab.solving.driver import Stop
+from perceptron_lab.solving.recording import Watch
+from perceptron_lab.systems import ConicSystem
+
+Program = str | Path | ConicSystem | MaxCutProgram | sp.sparray | npt.NDArray[np.float64]
+
+
+def optimum(
+    path_or_system: Program | None = None,
+    *,
+    graph: Any = None,
+    width: float = 1e-8,
+    budget: Budget | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Result:
+    """Return a proved interval around the optimum of a semidefinite program.
+
+    Parameters
+    ----------
+    path_or_system
+        The path of an SDPA file, a homogenised system with an objective, or one of MAXCUT's
+        relaxations: a :class:`.MaxCutProgram`, or a symmetric matrix C, dense or scipy.sparse, for
+        max <C, X>, diag(X) = 1, X positive semidefinite. C is no adjacency matrix: see ``graph``.
+    graph
+        In place of it a graph, for the relaxation of its MAXCUT: a networkx graph, edges
+        ``(u, v[, weight])``, or a symmetric adjacency matrix, as
+        :func:`~perceptron_lab.problems.optima.maxcut.graphs.program_of_graph` takes them.
+    width
+        The wanted (upper - lower) / max(1, |upper|).
+    budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.entry.solve`. An update of ``low-rank`` is a sweep.
+
+    Returns
+    -------
+    Result
+        ``optimum_lower`` and ``optimum_upper`` are proved; ``goal_reached`` says if they are as
+        near as asked for. Programs of MAXCUT's form are solved by ``low-rank``. Others by
+        ``verified-solver`` with Clarabel, whose answer bounds the optimum on the sides that have
+        interiors; if that is not narrow enough, by ``deep-cut-ellipsoid``, or where this has no
+        ellipsoid to start from, ``objective-bisection``; the narrower interval counts.
+
+    Raises
+    ------
+    InputError, DataError
+        If the program makes no sense, or has no objective; if both or neither of it and a graph
+        are given.
+
+    Warns
+    -----
+    UserWarning
+        If C is nonnegative with a zero diagonal, as an adjacency matrix is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from perceptron_lab import optimum
+    >>> triangle = np.array([[0.5, -0.25, -0.25], [-0.25, 0.5, -0.25], [-0.25, -0.25, 0.5]])
+    >>> found = optimum(triangle)
+    >>> found.optimum_lower <= 2.25 <= found.optimum_upper, found.goal_reached
+    (True, True)
+    >>> found = optimum(graph=[("a", "b"), ("b", "c"), ("c", "a")])
+    >>> found.optimum_lower <= 2.25 <= found.optimum_upper, found.certificate["figures"]["cut"]
+    (True, 2.0)
+    """
+    if (path_or_system is None) == (graph is None):
+        raise InputError("give a program or graph=..., one of the two")
+    if graph is not None:
+        path_or_system = program_of_graph(graph)
+    limits = budget or Budget()
+    asked = {"budget": limits, "seed": seed, "watch": watch, "stop": stop}
+    if isinstance(path_or_system, str | Path):  # reading takes no part of the budget
+        path_or_system = read_system(Path(path_or_system))
+    assert path_or_system is not None
+    with time_limit(limits.seconds, stop):
+        return found_by(program_of(path_or_system), width=width, **asked)[1]  # type: ignore[arg-type]
+
+
+def found_by(
+    system: ConicSystem,
+    *,
+    width: float,
+    budget: Budget | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> tuple[Optimiser, Result]:
+    """Return what :func:`optimum` does, with the optimiser that found it."""
+    limits = budget or Budget()
+    with time_limit(limits.seconds, stop):
+        return _best(system, limits, width=width, seed=seed, watch=watch, stop=stop)
+
+
+def _best(
+    system: ConicSystem,
+    limits: Budget,
+    *,
+    width: float,
+    seed: int,
+    watch: Watch | None,
+    stop: Stop | None,
+) -> tuple[Optimiser, Result]:
+    """Return the narrowest interval of the optimisers for a program, tried in turn."""
+    best: tuple[Optimiser, Result] | None = None
+    refused: InputError | None = None
+    for optimiser in suited(system):
+        if best is not None and (best[1].goal_reached or time_is_up()):
+            break
+        if isinstance(optimiser, ObjectiveBisection) and best is not None and refused is None:
+            break  # it is for programs that others refuse
+        try:
+            found = minimise(
+                system,
+                optimiser,
+                budget=Budget(limits.updates, min(limits.seconds, seconds_left())),
+                seed=seed,
+                watch=watch,
+                stop=stop,
+                goal={"width": width},
+                earlier=None if best is None else best[1],
+            )
+        except InputError as error:
+            refused = error
+            continue
+        if best is None or _narrower(found, best[1]):
+            best = optimiser, found
+    if best is None:
+        assert refused is not None
+        raise refused
+    return best
+
+
+def _narrower(one: Result, other: Result) -> bool:
+    """Return whether a result says more: a decision, or a smaller interval."""
+    if one.status is Status.INFEASIBLE or other.status is Status.INFEASIBLE:
+        return one.status is Status.INFEASIBLE
+    widths = [math.inf if w is None else w for w in (one.optimum_width, other.optimum_width)]
+    if widths[0] == widths[1] == math.inf:
+        return one.optimum_upper is not None and other.optimum_upper is None
+    return widths[0] < widths[1]
+
+
+def program_of(given: Program) -> ConicSystem:
+    """Return the homogenised system of a program; others are refused with their reason."""
+    if isinstance(given, str | Path):
+        given = read_system(Path(given))
+    if isinstance(given, ConicSystem):
+        objective_of(given)
+        return given
+    if isinstance(given, MaxCutProgram):
+        return given.system()
+    if is_networkx(given):
+        raise InputError("a networkx graph is no program; give optimum(graph=...)")
+    program = MaxCutProgram.of_matrix(given)
+    if program.weights.nnz and not program.diagonal.any() and (program.weights.data >= 0.0).all():
+        warnings.warn(
+            "C is nonnegative with a zero diagonal, as an adjacency matrix is; its optimum is no "
+            "bound of a cut: of a graph give optimum(graph=C)",
+            UserWarning,
+            stacklevel=3,
+        )
+    return program.system()
+
+
+def suited(system: ConicSystem) -> list[Optimiser]:
+    """Return the optimisers for a program, to be tried in turn."""
+    if MaxCutProgram.of_system(system) is not None:
+        return [LowRank()]
+    return [
+        VerifiedSolver(solver="clarabel"),
+        DeepCutEllipsoid(),
+        ObjectiveBisection(method="ellipsoid"),
+    ]

@@ -1,0 +1,299 @@
+"""The state of a minimisation: what is proved of the optimum so far, and what it cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import Budget, Width
+from perceptron_lab.core.results import FloatArray, Result, Status, Trace
+from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up
+from perceptron_lab.problems.optima.cutting_planes import (
+    Cuts,
+    Directions,
+    central_dual,
+    relaxed_dual,
+)
+from perceptron_lab.problems.optima.levels import (
+    ObjectiveRow,
+    Remembering,
+    at_level,
+    objective_of,
+    unit_exponent,
+)
+from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.proofs import DUAL, LEVEL, prove_level
+from perceptron_lab.problems.optima.refutations import Refutation
+from perceptron_lab.problems.optima.upper_bounds import mended
+from perceptron_lab.solving.driver import Oracle, Stop, drive
+from perceptron_lab.solving.recording import Watch
+from perceptron_lab.systems import ConicSystem
+
+CUTS_PER_VARIABLE = 4
+"""Directions that are kept for lower bounds, by the number of variables."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One feasibility problem of a sequence, and its end.
+
+    Parameters
+    ----------
+    level
+        What the objective is to be below; None for the program without its objective.
+    status
+        FEASIBLE, INFEASIBLE (the level is proved not to be above the optimum), or a limit.
+    objective
+        Of the point found, proved from above; None where none is.
+    updates, queries, seconds
+        Of this level.
+    """
+
+    level: float | None
+    status: Status
+    objective: float | None
+    updates: int
+    queries: int
+    seconds: float
+
+
+@dataclass
+class Search:
+    """A minimisation under way.
+
+    Parameters
+    ----------
+    system
+        A homogenised system with an objective.
+    oracles, budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.entry.solve`; the budget is that of all levels
+        together.
+    goal
+        The width that is asked for, if it is not left to the optimiser.
+    """
+
+    system: ConicSystem
+    oracles: Sequence[Oracle] = ()
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 0
+    watch: Watch | None = None
+    stop: Stop | None = None
+    goal: Width | None = None
+    upper: float | None = None
+    lower: float | None = None
+    point: FloatArray | None = None
+    proof: dict[str, FloatArray] = field(default_factory=dict)
+    inner: tuple[FloatArray, float] | None = None
+    infeasible: Result | Refutation | None = None
+    levels: list[Level] = field(default_factory=list)
+    trace: Trace = field(default_factory=Trace)
+    updates: int = 0
+    queries: int = 0
+    iterations: int = 0
+    products: float = 0.0
+    seconds: float = 0.0
+    proof_seconds: float = 0.0
+    answers: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        objective_of(self.system)
+        self._cuts: dict[int, list[FloatArray]] = {}
+        self.record("start")
+
+    @cached_property
+    def other(self) -> OtherSide | None:
+        """The other side of the program; None where it is too large for lower bounds."""
+        try:
+            return OtherSide.of(self.system)
+        except InputError as error:
+            self.without_lower = str(error)
+            return None
+
+    without_lower: str = ""
+    without_upper: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
+    unproved: Status | None = None
+
+    @property
+    def width(self) -> float:
+        """(upper - lower) / max(1, |upper|) of the proved bounds; infinity without them."""
+        if self.upper is None or self.lower is None:
+            return math.inf
+        return relative(self.upper, self.lower)
+
+    def asked(self, width: float) -> float:
+        """Return the width that is asked for: the goal's, or else the optimiser's own."""
+        return width if self.goal is None else self.goal.width
+
+    def spent(self) -> str | None:
+        """Return which limit is reached, in words, or None."""
+        if self.updates >= self.budget.updates:
+            return f"the budget of {self.budget.updates} updates is spent"
+        asked = None if self.stop is None else self.stop()
+        if asked is None and (self.seconds >= self.budget.seconds or time_is_up()):
+            return f"the budget of {self.budget.seconds:g} seconds is spent"
+        return asked
+
+    def feasibility(
+        self,
+        algorithm: AnyAlgorithm,
+        level: float | None,
+        *,
+        row: ObjectiveRow = "printed",
+        updates: int | None = None,
+    ) -> Level:
+        """Run an algorithm on the program with its objective below a level, and keep its proofs.
+
+        A point that is proved feasible counts for the upper bound, also where it is not below the
+        level.
+        """
+        system = Remembering.remembering(self.system)
+        if level is not None:
+            system = at_level(self.system, level, row)
+        left = self.budget.updates - self.updates
+        result = drive(
+            system,
+            algorithm,
+            oracles=self.oracles,
+            budget=Budget(
+                left if updates is None else min(updates, left),
+                max(0.0, self.budget.seconds - self.seconds),
+            ),
+            seed=self.seed,
+            stop=self.stop,
+        )
+        self.updates += result.updates
+        self.queries += result.queries
+        self.iterations += result.iterations
+        self.products += result.products
+        self.seconds += result.seconds
+        self.proof_seconds += result.proof_seconds
+        self.answers.update(result.certificate.get("answers", {}))
+        self._remember(system, 1 if level is None else 2)
+        if level is not None and result.status is Status.INFEASIBLE:
+            self._bounded_by(level, row, result)
+        found = self.improve_upper(result.point)
+        if level is None and result.status is Status.INFEASIBLE:
+            self.infeasible = result
+        status = result.status
+        if status is Status.FEASIBLE and (
+            found is None or (level is not None and not found < level)
+        ):
+            status = Status.UNVERIFIED
+        entry = Level(level, status, found, result.updates, result.queries, result.seconds)
+        self.levels.append(entry)
+        self.record(f"level {len(self.levels) - 1}", entry)
+        return entry
+
+    def _bounded_by(self, level: float, row: ObjectiveRow, result: Result) -> None:
+        """Take a level that no strictly feasible point is below for a bound of the optimum.
+
+        Exact weights with A w = 0 are proved to exist. The program has a strictly feasible point,
+        so that every feasible one is the limit of such.
+        """
+        weights = result.weights
+        if weights is None or self.upper is None or (self.lower or -math.inf) >= level:
+            return
+        moved = weights.copy()
+        if row == "printed":  # kept for the row of norm in [1, 2)
+            moved[1] *= 2.0 ** (-unit_exponent(self.system, level))
+        if prove_level(self.system, level, moved):
+            self.proof, self.lower = {LEVEL: moved}, level
+
+    def _remember(self, system: Remembering, others: int) -> None:
+        """Take over the last directions of cuts; ``others`` is how many blocks stand before F."""
+        most = CUTS_PER_VARIABLE * (self.system.unknowns - 1)
+        starts = {span.start: k for k, (_, span) in enumerate(system.cone.blocks[others:])}
+        for start, direction in list(system.kept)[-most:]:
+            block = self._cuts.setdefault(starts[start], [])
+            block.append(direction)
+            del block[: max(0, len(block) - most)]
+
+    @property
+    def cuts(self) -> Directions:
+        """The directions kept."""
+        return {block: np.array(directions) for block, directions in self._cuts.items()}
+
+    def improve_upper(self, point: FloatArray) -> float | None:
+        """Prove a point (x_0, x); return its objective, and keep it if it is the least so far."""
+        clock, found = time.perf_counter(), None
+        with last_proofs(), suppress(TimeIsUp):
+            found = mended(self.system, point)
+        self.proof_seconds += time.perf_counter() - clock
+        if found is None:
+            return None
+        self.take_upper(*found)
+        return found[1]
+
+    def take_upper(self, point: FloatArray, objective: float) -> None:
+        """Keep a point that is proved with its objective, if that is the least so far."""
+        if self.upper is None or objective < self.upper:
+            self.point, self.upper = point, objective
+
+    def take_lower(self, proof: dict[str, FloatArray], bound: float) -> None:
+        """Keep a proved lower bound with the arrays of its proof, if it is the best so far."""
+        if self.lower is None or bound > self.lower:
+            self.proof, self.lower = proof, bound
+
+    def improve_lower(self, cuts: Directions | None = None) -> float | None:
+        """Prove what cuts say of the optimum (default: those kept); keep the best bound."""
+        other = self.other
+        if other is None:
+            return None
+        clock = time.perf_counter()
+        with last_proofs(), suppress(TimeIsUp):
+            self._prove_lower(other, Cuts.of(other, self.cuts if cuts is None else cuts))
+        self.proof_seconds += time.perf_counter() - clock
+        return self.lower
+
+    def _prove_lower(self, other: OtherSide, rows: Cuts) -> None:
+        weights = relaxed_dual(rows)
+        if other.inner is None and self.inner is None:
+            central = central_dual(rows)
+            self.inner = None if central is None else other.interior(central)
+        inner = other.inner or self.inner
+        candidates = [weights, inner[0] if inner is not None and self.lower is None else None]
+        for candidate in candidates:
+            found = None if candidate is None else other.repaired(candidate, inner)
+            if found is not None:
+                self.take_lower({DUAL: found[0]}, found[1])
+
+    def record(self, phase: str, level: Level | None = None) -> None:
+        """Append what is known to the trace; its measures are levels, objectives and bounds."""
+        trace = self.trace
+        trace.updates.append(self.updates)
+        trace.iterations.append(self.iterations)
+        trace.queries.append(self.queries)
+        trace.products.append(self.products)
+        trace.seconds.append(self.seconds)
+        trace.phase.append(phase)
+        trace.margin.append(math.nan)
+        trace.upper.append(math.nan)
+        measured = {
+            "level": None if level is None else level.level,
+            "objective": None if level is None else level.objective,
+            "optimum_lower": self.lower,
+            "optimum_upper": self.upper,
+        }
+        for name, value in measured.items():
+            trace.measures.setdefault(name, []).append(math.nan if value is None else value)
+        if self.watch is not None:
+            self.watch(trace)
+
+    def told(self) -> list[dict[str, object]]:
+        """Return the levels as JSON values."""
+        return [asdict(one) | {"status": one.status.value} for one in self.levels]
+
+
+def relative(upper: float, lower: float) -> float:
+    """Return (upper - lower) / max(1, |upper|)."""
+    return (upper - lower) / max(1.0, abs(upper))

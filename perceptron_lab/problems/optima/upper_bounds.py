@@ -1,0 +1,97 @@
+"""Proved upper bounds of the optimum: the objective of points that are proved feasible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from perceptron_lab.certificates.rounding import exact_dot
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
+from perceptron_lab.problems.optima.levels import objective_of
+from perceptron_lab.systems import ConicSystem
+
+# Parts of a point's size by which one on the boundary is moved towards a known interior direction
+_SHIFTS = (0.0, *(10.0**k for k in range(-15, -8)))
+# How much more than what is missing one is moved towards a strictly feasible point: eigenvalues of
+# sparse matrices are estimates, and may be much lower
+_MORE = (1.0, 1.25, *(2.0 * 4.0**k for k in range(25)))
+# What elimination may lose, as a part of the largest entry, about
+_ROUNDING = 1e-15
+
+
+def objective_above(system: ConicSystem, point: FloatArray) -> float:
+    """Return the least double that c'x / x_0 of a point (x_0, x), x_0 > 0, is proved not to exceed.
+
+    c may be any numbers whose nearest doubles are stored, where the objective says so.
+    """
+    objective, x = objective_of(system), point[1:]
+    total = exact_dot(objective.values, x)
+    if objective.roundings:
+        size = exact_dot(np.abs(objective.values), np.abs(x))
+        total += objective.roundings * Fraction(UNIT_ROUNDOFF) * size
+    return to_double(total / Fraction(float(point[0])), rounding="up")
+
+
+def prove_upper(system: ConicSystem, point: FloatArray) -> float | None:
+    """Return the proved objective of a point (x_0, x) that is proved feasible, or else None.
+
+    None, too, where the objective is beyond the range of doubles.
+    """
+    if not (np.isfinite(point).all() and point[0] > 0.0 and system.prove_point(point).feasible):
+        return None
+    upper = objective_above(system, point)
+    return upper if math.isfinite(upper) else None
+
+
+def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] | None:
+    """Return a point that is proved feasible with its objective: this one, or one beside it."""
+    direction = system.interior
+    for shift in _SHIFTS[: None if direction is not None else 1]:
+        moved = point
+        if direction is not None and shift:
+            moved = point + shift * float(np.abs(point).max()) * direction
+        upper = prove_upper(system, moved)
+        if upper is not None:
+            return moved, upper
+    return None
+
+
+def moved_inside(
+    system: ConicSystem, point: FloatArray, inner: tuple[FloatArray, float]
+) -> tuple[FloatArray, float] | None:
+    """Return a point between this one and an inner one that is proved feasible, its objective.
+
+    (1 - t) x + t x_s has F = (1 - t) F(x) + t F(x_s), so t is a little more than l / (l + s) where
+    -l and s are the lowest eigenvalues; by convexity the objective grows by t (c'x_s - c'x).
+
+    Parameters
+    ----------
+    point, inner
+        (1, x); (1, x_s) and s > 0.
+    """
+    found = prove_upper(system, point)
+    if found is not None:
+        return point, found
+    for share in _shares(system, point, inner):
+        moved = point + share * (inner[0] - point)
+        found = prove_upper(system, moved)
+        if found is not None:
+            return moved, found
+    found = prove_upper(system, inner[0])
+    return None if found is None else (inner[0], found)
+
+
+def _shares(
+    system: ConicSystem, point: FloatArray, inner: tuple[FloatArray, float]
+) -> Iterator[float]:
+    """Yield parts t < 1/2 of the way to an inner point, from what is missing upward."""
+    scores = system.scores(point)
+    lowest = min(part.lowest(scores[span]) for part, span in system.cone.blocks[1:])
+    lacking = max(-float(lowest), _ROUNDING * float(np.abs(scores).max()))
+    taken = lacking / (inner[1] + lacking)
+    return (factor * taken for factor in _MORE if factor * taken < 0.5)

@@ -1,0 +1,350 @@
+"""A solver of others asked for the optimum of a program, and both bounds proved of its answer."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
+from operator import itemgetter
+from typing import Annotated, ClassVar
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import (
+    TimeIsUp,
+    last_proofs,
+    seconds_left,
+    time_is_up,
+    time_limit,
+)
+from perceptron_lab.problems.optima.asked_solvers import (
+    Approximation,
+    AskedSolver,
+    Solver,
+    errors_of,
+)
+from perceptron_lab.problems.optima.corrections import corrected_in_metric
+from perceptron_lab.problems.optima.faces import (
+    Face,
+    Reduction,
+    exposed_face,
+    face_of_null_space,
+    lifted,
+    restricted,
+)
+from perceptron_lab.problems.optima.given_program import GivenProgram
+from perceptron_lab.problems.optima.interiors import FRACTIONS, inner_point, inner_weights
+from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.maxcut.lower_bound import proved_lower
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+from perceptron_lab.problems.optima.maxcut.upper_bound import proved_upper
+from perceptron_lab.problems.optima.optimiser import Optimiser
+from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, VECTORS
+from perceptron_lab.problems.optima.refutations import refuted
+from perceptron_lab.problems.optima.search import Search
+from perceptron_lab.problems.optima.upper_bounds import moved_inside, prove_upper
+from perceptron_lab.systems import ConicSystem
+
+_SMALL = f"{FRACTIONS[-1]:g} of the mean eigenvalue of the answer"
+_NO_POINT = (
+    "no upper bound: x could not be repaired, as no x with F(x) >= s I was found, s down to "
+    f"{_SMALL}: this side may have no interior"
+)
+_NO_WEIGHTS = (
+    "no lower bound: X could not be repaired, as no feasible X >= s I was found, s down to "
+    f"{_SMALL}: the other side may have no interior"
+)
+_NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
+_NO_TIME_ABOVE = "no upper bound: the time was too short"
+_NO_TIME_BELOW = "no lower bound: the time was too short"
+# Seconds of a solver, at least, when the budget is all but spent; and the part of what is left that
+# it has at most, so that its answer can be proved
+_LEAST_SECONDS, _SHARE = 0.2, 0.7
+# Pivots of elimination that are raised, as parts of the diagonal; and those that end a factor
+_FLOORS = (0.0, 1e-9, 1e-6, 1e-3)
+_NEGLIGIBLE = 1e-9
+# Sizes of the variable that lifts points from a face, in those of the others
+_LIFTS = tuple(10.0**k for k in range(1, 9))
+_DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly independent"
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class VerifiedSolver(Optimiser):
+    """CSDP, SDPA, DSDP, Clarabel or SCS, and bounds of the optimum proved of their answer.
+
+    A solver minimises the program as it is given, and answers with x and with X of the other side,
+    both of them a little infeasible. Repaired, they bound the optimum: x is moved towards a point
+    with F(x) positive definite just so far that it is proved to be feasible itself; X is corrected
+    to the exact equations and moved towards an inner point of its own (:class:`.OtherSide`). Inner
+    points come from known directions, or from the same solver, asked for one of its perturbed
+    programs (:mod:`~perceptron_lab.problems.optima.interiors`). A side without an interior cannot
+    be repaired like that: the message says which. Where an equation <vv', X> = 0 takes the interior
+    of X, the bound is proved on the face (:mod:`~perceptron_lab.problems.optima.faces`), exactly.
+    Programs of MAXCUT's form above order 3000 have the bounds of ``low-rank``, of a factor of X.
+
+    ``seconds`` are those to the solver's answer, and ``proof_seconds`` all others. Rows tell the
+    six DIMACS errors of the answer and its objective as ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    solver
+        ``csdp`` (default), ``sdpa``, ``dsdp5``: programs on PATH; ``clarabel``, ``scs``: libraries.
+    tolerance
+        Between 0 and 1; None (default): the solver's own.
+    faces
+        Whether programs are reduced to a face (default true).
+
+    References
+    ----------
+    C. Jansson, D. Chaykin, C. Keil, Rigorous error bounds for the optimal value in semidefinite
+    programming, SIAM Journal on Numerical Analysis 46 (2007) 180-200.
+    """
+
+    uses_oracle: ClassVar[bool] = False
+
+    solver: Solver = "csdp"
+    tolerance: Annotated[float, Field(gt=0, lt=1)] | None = None
+    faces: bool = True
+
+    def minimise(self, search: Search) -> str:
+        """Ask once, and prove both bounds."""
+        asked = AskedSolver(self.solver, self.tolerance)
+        asked.present()
+        ended = search.spent()
+        if ended is not None:
+            return ended
+        run = _Run(search, asked)
+        face = exposed_face(search.system) if self.faces else None
+        said = None if face is None else run.prove_on(face)
+        if said is not None and search.upper is not None and search.lower is not None:
+            return said
+        try:
+            answer = run.asked_first(search.system)
+        except TimeIsUp:
+            search.unproved = Status.TIME_LIMIT
+            return f"{self.solver} has given no answer within the time limit"
+        except NumericalError as error:
+            search.unproved = Status.NUMERICAL_ERROR
+            return str(error)
+        program = run.program_of(search.system)
+        search.figures = errors_of(program, answer)
+        if search.other is None and run.prove_large(program, answer):
+            return answer.said
+        run.prove_upper(program, answer)
+        if search.upper is None:
+            run.refute(program)
+        search.record("upper bound")
+        if time_is_up():
+            search.without_lower = _NO_TIME_BELOW
+        elif face is None and not run.prove_lower(program, answer) and self.faces:
+            face = run.central_face(program)
+            if face is not None:
+                run.prove_on(face)
+        if search.upper is None:
+            search.unproved = Status.UNVERIFIED
+        return answer.said
+
+
+def semidefinite_factor(matrix: FloatArray) -> FloatArray:
+    """Return V, shape ``(n, k)``, with VV' near X: its pivoted Cholesky factor, cut off."""
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, lower=1, tol=_NEGLIGIBLE)
+    found = np.zeros((len(matrix), rank))
+    found[pivots - 1] = np.tril(factor)[:, :rank]
+    return found
+
+
+@plain_dataclass
+class _Run:
+    """A solver at work on a search."""
+
+    search: Search
+    asked: AskedSolver
+
+    def program_of(self, system: ConicSystem) -> GivenProgram:
+        """Return a program as the solver takes it."""
+        return GivenProgram.of(system.completed() if self.asked.whole else system)
+
+    def asked_first(self, system: ConicSystem) -> Approximation:
+        """Return the answer for a program, its seconds counted as the solver's."""
+        clock = time.perf_counter()
+        try:
+            return self.ask(self.program_of(system))
+        finally:
+            self.search.seconds += time.perf_counter() - clock
+            self.search.updates += 1
+
+    def ask(self, program: GivenProgram) -> Approximation:
+        """Return the answer that is given within what is left of the budget."""
+        left = _SHARE * seconds_left()
+        with time_limit(left) if left > _LEAST_SECONDS else last_proofs():
+            return self.asked.solved(program, max(left, _LEAST_SECONDS))
+
+    def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
+        """Prove the bound of x, moved inside where it is not feasible."""
+        clock, search = time.perf_counter(), self.search
+        try:
+            with last_proofs():
+                self._take_upper(program, answer)
+        except TimeIsUp:
+            search.without_upper = _NO_TIME_ABOVE
+        search.proof_seconds += time.perf_counter() - clock
+
+    def _take_upper(self, program: GivenProgram, answer: Approximation) -> None:
+        search = self.search
+        point = np.concatenate([[1.0], answer.point])
+        bound = prove_upper(search.system, point)
+        found = None if bound is None else (point, bound)
+        if found is None:
+            inner = inner_point(search.system, program, answer, self.ask)
+            found = None if inner is None else moved_inside(search.system, point, inner)
+            search.without_upper = _NO_POINT if inner is None else _NOT_MOVED
+        if found is not None:
+            search.take_upper(*found)
+
+    def refute(self, program: GivenProgram) -> None:
+        """Prove, if it is so, that no x is strictly feasible.
+
+        The multiplier X of min t, F(x) + t I psd, has <F_i, X> = 0, tr X = 1 and <F_0, X> = t,
+        which is not negative then.
+        """
+        clock = time.perf_counter()
+        with suppress(NumericalError, TimeIsUp):
+            weights = program.weights(self.ask(program.relaxed()).multipliers)
+            with last_proofs():
+                self.search.infeasible = refuted(self.search.system, weights)
+        self.search.proof_seconds += time.perf_counter() - clock
+
+    def prove_lower(self, program: GivenProgram, answer: Approximation) -> bool:
+        """Prove the bound of X, corrected and moved inside; return whether that worked."""
+        clock, other, found = time.perf_counter(), self.search.other, None
+        try:
+            if other is not None:
+                with last_proofs():
+                    found = self._repaired(other, program, answer)
+        except TimeIsUp:
+            self.search.without_lower = _NO_TIME_BELOW
+        if found is not None:
+            self.search.take_lower({DUAL: found[0]}, found[1])
+        self.search.proof_seconds += time.perf_counter() - clock
+        return found is not None
+
+    def prove_large(self, program: GivenProgram, answer: Approximation) -> bool:
+        """Prove both bounds of an answer for a program of MAXCUT's form; False for other ones.
+
+        They are those of ``low-rank``: of V with X near VV', and of x.
+        """
+        maxcut, search = MaxCutProgram.of_system(self.search.system), self.search
+        if maxcut is None or len(program.blocks) != 1:
+            return False
+        clock = time.perf_counter()
+        bounds = [proved_upper(maxcut, answer.point, floor=floor) for floor in _FLOORS]
+        upper, x = min(bounds, key=itemgetter(0))
+        (part, _), *_ = program.matrices
+        vertices = part.rows[sp.csc_array(program.rows).indices]
+        vectors = semidefinite_factor(answer.multipliers[0])[vertices]
+        lower = proved_lower(maxcut, vectors)
+        if math.isfinite(upper):
+            search.take_upper(np.concatenate([[1.0], x]), upper)
+        if math.isfinite(lower):
+            search.take_lower({VECTORS: vectors}, lower)
+        search.proof_seconds += time.perf_counter() - clock
+        return True
+
+    def central_face(self, program: GivenProgram) -> Face | None:
+        """Return the face of a central X, which is that of the program without F_0."""
+        if self.search.other is None:
+            return None
+        clock, found = time.perf_counter(), None
+        try:
+            central = self.ask(replace(program, constant=np.zeros_like(program.constant)))
+        except (NumericalError, TimeIsUp):
+            return None
+        for (part, span), matrix in zip(program.matrices, central.multipliers, strict=False):
+            number = [at for _, at in program.blocks].index(span)
+            found = found or face_of_null_space(number, matrix)
+            del part
+        self.search.proof_seconds += time.perf_counter() - clock
+        return found
+
+    def prove_on(self, face: Face) -> str | None:
+        """Prove both bounds of what the solver finds on a face; return its name, if it answers.
+
+        Where an equation exposes the face, points are lifted from there. Other faces are known to
+        a few digits, and have lower bounds alone.
+        """
+        search, clock = self.search, time.perf_counter()
+        before, said = search.seconds, None
+        try:
+            reduction = restricted(search.system, face)
+            where = {FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
+            other = OtherSide.of(reduction.system)
+            if not len(reduction.variables):  # nothing is left to be asked
+                search.take_lower({DUAL: np.zeros(other.size), **where}, 0.0)
+                return None
+            answer = self.asked_first(reduction.system)
+            said, program = answer.said, self.program_of(reduction.system)
+            found = self._repaired(other, program, answer)
+            if found is not None:
+                search.take_lower({DUAL: found[0], **where}, found[1])
+            if face.variable is not None:
+                search.figures = errors_of(program, answer)
+                self._lift(face, reduction, answer)
+        except TimeIsUp:
+            search.without_lower = _NO_TIME_BELOW
+        except (InputError, NumericalError) as error:
+            search.without_lower = f"no lower bound: X has no interior, and on its face: {error}"
+        search.proof_seconds += time.perf_counter() - clock - (search.seconds - before)
+        return said
+
+    def _lift(self, face: Face, reduction: Reduction, answer: Approximation) -> None:
+        """Prove the bound of x lifted from the face that an equation exposes, moved inside.
+
+        The larger s is, the nearer to the optimum F(x) + s vv' is positive semidefinite, and the
+        more digits of F(x) it takes: the least of a few bounds counts.
+        """
+        system, program = reduction.system, self.program_of(reduction.system)
+        inner = inner_point(system, program, answer, self.ask)
+        if inner is None or face.variable is None:
+            return
+        whole, found = self.search.system, []
+        size = max(1.0, float(np.abs(answer.point).max(initial=0.0)))
+        for power in _LIFTS:
+            near, inside = (
+                lifted(whole, face, reduction, x, power * size)
+                for x in (answer.point, inner[0][1:])
+            )
+            moved = moved_inside(whole, near, (inside, inner[1]))
+            if moved is not None:
+                found.append(moved)
+        if found:
+            self.search.take_upper(*min(found, key=itemgetter(1)))
+
+    def _repaired(
+        self, other: OtherSide, program: GivenProgram, answer: Approximation
+    ) -> tuple[FloatArray, float] | None:
+        """Return weights that prove a bound, and the bound; None, and why, where that fails."""
+        whole = program if self.asked.whole else GivenProgram.of(other.system)
+        if not other.objective.any():
+            return np.zeros(other.size), 0.0
+        if other.least <= 0.0:
+            self.search.without_lower = _DEPENDENT
+            return None
+        given = whole.weights(answer.multipliers)
+        inner = inner_weights(other, whole, answer, self.ask)
+        moved = corrected_in_metric(other, given) if other.diagonal is None else None
+        tried = [other.repaired(one, inner) for one in (given, moved) if one is not None]
+        found = max((one for one in tried if one is not None), key=itemgetter(1), default=None)
+        if found is None:
+            self.search.without_lower = _NO_WEIGHTS
+        return found

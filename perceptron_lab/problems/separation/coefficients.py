@@ -1,0 +1,230 @@
+"""Which coefficients have finite estimates, run to infinity, or are not determined: each proved.
+
+Of R = {b : A b >= 0} with the partition B, N and a strict b* in it:
+
+* FINITE: b_j = 0 on R, proved by e_j = sum_N m_i a_i;
+* +INF: b_j >= 0 on R, and not 0 everywhere: e_j = sum_N m_i a_i + sum_B l_i a_i with l >= 0, and
+  b*_j > 0; -INF: the same of -e_j;
+* UNDETERMINED: two members of R with entries of both signs.
+
+With b = Q c, Q a basis of N's null space, e_j = sum_N m_i a_i + sum_B l_i a_i says that row j of Q
+is in the cone of the rows A_B Q (Farkas). That is decided on a few rows of B, near a proposal of
+HiGHS or by exact pivots; added are those that the direction found, with a little of b*, violates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from perceptron_lab.algorithms.linear.alternatives import Alternative, Work, alternative
+from perceptron_lab.core.results import IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.problems.separation.cone_proposals import cone_proposal
+from perceptron_lab.problems.separation.pairs import Pair, mixed, without_divisor
+from perceptron_lab.problems.separation.whole_rows import WholeRows
+from perceptron_lab.systems.conditions import over_common
+from perceptron_lab.systems.exact_solutions import Equation, Factors, factorised
+
+FINITE: Final = "FINITE"
+PLUS: Final = "+INF"
+MINUS: Final = "-INF"
+UNDETERMINED: Final = "UNDETERMINED"
+UNDECIDED: Final = "UNDECIDED"  # The time was too short
+CLASSES: Final = (FINITE, PLUS, MINUS, UNDETERMINED)
+
+_FIRST: Final = 4  # Rows to begin with, per dimension of N's null space
+_ADDED: Final = 20  # Rows that a violating direction adds at most
+_MOST_HALVES: Final = 5000
+_PIVOTS: Final = 10_000_000
+_PRODUCTS: Final = 2**20  # Of Python's numbers between two looks at the clock
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """The class of a coefficient, and what proves it, for the rows in whole numbers.
+
+    Parameters
+    ----------
+    name
+        One of :data:`CLASSES`, or :data:`UNDECIDED`, of which nothing is proved.
+    combination
+        Row -> multiplier, of sum_i m_i a_i = e_j, or -e_j for -INF; those of B are > 0.
+    positive, negative
+        Members of R with an entry > 0, and < 0; None where the class needs none.
+    """
+
+    name: str
+    combination: Mapping[int, Fraction] = field(default_factory=dict)
+    positive: tuple[int, ...] | None = None
+    negative: tuple[int, ...] | None = None
+
+
+def coefficients(rows: WholeRows, pair: Pair) -> Iterator[tuple[int, Coefficient]]:
+    """Yield the coefficients with their classes, finite ones first.
+
+    TimeIsUp is raised where a time limit ends before the next one.
+    """
+    work = Work(_PIVOTS)
+    cone = _Cone(rows, pair)
+    for j in sorted(range(rows.width), key=lambda j: cone.nulls[:, j].any()):
+        one = cone.coefficient(j, work)
+        if one is not None:
+            yield j, one
+
+
+class _Cone:
+    """R in the coordinates c of b = Q c, the rows of B that were of use so far, and rows of N."""
+
+    def __init__(self, rows: WholeRows, pair: Pair) -> None:
+        self.rows, self.pair = rows, pair
+        self.nulls = np.array(pair.span.nulls, dtype=object).reshape(-1, rows.width)
+        self.used: list[int] = []
+        self.images: list[tuple[int, ...]] = []  # of the used rows: a_i'Q over its divisor
+        self.divisors: list[int] = []
+
+    @cached_property
+    def _spanning(self) -> Factors | None:
+        """The transposed rows of N's span, to be solved for combinations; None if too large."""
+        some = self.pair.span.rows
+        columns = self.rows.whole(some).T.tolist()
+        equations = [Equation({i: a for i, a in enumerate(one) if a}, 0) for one in columns]
+        return factorised(equations, range(len(some)))
+
+    def coefficient(self, j: int, work: Work) -> Coefficient | None:
+        """Return the class of coefficient j; None if there are too many pivots or equations."""
+        check_time()
+        at = [int(one) for one in self.nulls[:, j]]
+        if not any(at):
+            multipliers = self._multipliers(self._unit(j, 1))
+            return None if multipliers is None else Coefficient(FINITE, multipliers)
+        inside = self.pair.direction[j]
+        if not inside:
+            return self._both_ways(at, j)
+        sign = 1 if inside > 0 else -1
+        target, exactly = [sign * one for one in at], False
+        self._use(self._near_the_edge())
+        while True:
+            check_time()
+            found = None if exactly else cone_proposal(self.images, target)
+            exactly = found is None  # from the first time on that doubles do not tell
+            found = found or self._alternative(target, work)
+            if found is None:
+                return None
+            if found.weights is not None:
+                return self._infinite(j, sign, found)
+            assert found.multipliers is not None
+            other = self._mixed_in(found.multipliers[:-1], j)
+            if sign * other[j] < 0 and self._inside(other):
+                pair = (self.pair.direction, other)[::sign]
+                return Coefficient(UNDETERMINED, {}, *pair)
+            exactly |= not self._use(self._violated(other))
+
+    def _alternative(self, target: Sequence[int], work: Work) -> Alternative | None:
+        """Return l >= 0 with sum_i l_i a_i'Q = target, or a direction c; of the used rows."""
+        height = len(target)
+        columns = [{k: one for k, one in enumerate(image) if one} for image in self.images]
+        minus = {k: -one for k, one in enumerate(target) if one} | {height: 1}
+        return alternative([*columns, minus], height, work)
+
+    def _infinite(self, j: int, sign: int, found: Alternative) -> Coefficient | None:
+        assert found.weights is not None
+        weights = {k: one for k, one in found.weights.items() if k < len(self.used)}
+        cone = {self.used[k]: one / self.divisors[k] for k, one in weights.items()}
+        target = self._unit(j, sign)
+        for k, weight in cone.items():
+            (row,) = self.rows.whole(np.array([k])).tolist()
+            target = [one - weight * entry for one, entry in zip(target, row, strict=True)]
+        multipliers = self._multipliers(target)
+        if multipliers is None:
+            return None
+        combination = cone | multipliers
+        b = self.pair.direction
+        if sign > 0:
+            return Coefficient(PLUS, combination, positive=b)
+        return Coefficient(MINUS, combination, negative=b)
+
+    def _unit(self, j: int, sign: int) -> list[Fraction]:
+        return [Fraction(sign * (i == j)) for i in range(self.rows.width)]
+
+    def _multipliers(self, target: Sequence[Fraction]) -> dict[int, Fraction] | None:
+        """Return m on some rows of N with sum_i m_i a_i = target, which is in their span.
+
+        None where that is too much work.
+        """
+        some = self.pair.span.rows
+        if self._spanning is None:
+            return None
+        rights, common = over_common(target)
+        found = self._spanning.near(rights, [Fraction()] * len(some))
+        assert found is not None, "rows of N do not span what is orthogonal to their null space"
+        pairs = zip(some.tolist(), found[0], strict=True)
+        return {k: Fraction(one, found[1] * common) for k, one in pairs if one}
+
+    def _both_ways(self, at: Sequence[int], j: int) -> Coefficient:
+        """Return b* + t Q q_j and b* - t Q q_j: entries of both signs where that of b* is 0."""
+        along = mixed(self.pair.span.nulls, [Fraction(one) for one in at])
+        step = Fraction(1)
+        for _ in range(_MOST_HALVES):
+            check_time()
+            two = [
+                mixed([self.pair.direction, along], [Fraction(1), sign * step]) for sign in (1, -1)
+            ]
+            if all(self.rows.least_sign(self.pair.separated, one) >= 0 for one in two):
+                return Coefficient(UNDETERMINED, {}, *two)
+            step /= 16
+        raise AssertionError("no neighbourhood of an interior point is inside")
+
+    def _mixed_in(self, point: Sequence[Fraction], j: int) -> tuple[int, ...]:
+        """Return Q c + t b*, t so small that entry j keeps the sign that it has in Q c."""
+        direction = mixed(self.pair.span.nulls, [-one for one in point])
+        inside = self.pair.direction
+        share = Fraction(abs(direction[j]), 2 * abs(inside[j]))
+        return mixed([direction, inside], [Fraction(1), share])
+
+    def _inside(self, member: Sequence[int]) -> bool:
+        return self.rows.least_sign(self.pair.separated, member) >= 0
+
+    def _near_the_edge(self) -> IntArray:
+        """Return some rows of B that are lowest at b* for their sizes, to begin with."""
+        if self.used:
+            return np.zeros(0, dtype=np.int64)
+        scores, errors = self.rows.lowest(self.pair.separated, self.pair.direction)
+        order = np.argsort(scores / errors, kind="stable")
+        return self.pair.separated[order[: _FIRST * len(self.nulls)]]
+
+    def _violated(self, member: Sequence[int]) -> IntArray:
+        """Return rows of B that a vector violates, those that it does most for their sizes."""
+        separated = self.pair.separated
+        scores, errors = self.rows.lowest(separated, member)
+        order = np.argsort(scores / errors, kind="stable")
+        worst = separated[order[:_ADDED]]
+        below = np.array(self.rows.scores(worst, member), dtype=object) < 0
+        if below.any():
+            return np.asarray(worst[below.astype(bool)])
+        every = np.array(self.rows.scores(separated, member), dtype=object) < 0
+        return np.asarray(separated[every.astype(bool)][:_ADDED])  # doubles did not tell
+
+    def _use(self, chosen: IntArray) -> bool:
+        """Use more rows from now on; return whether one of them is new."""
+        known = set(self.used)
+        new = [k for k in chosen.tolist() if k not in known]
+        if new:
+            step = max(1, _PRODUCTS // self.nulls.size)
+            images: list[list[int]] = []
+            for start in range(0, len(new), step):
+                check_time()
+                table = self.rows.whole(np.array(new[start : start + step]))
+                if len(self.pair.span.rows):  # else the null vectors are the unit vectors
+                    table = table @ self.nulls.T
+                images += [[int(one) for one in row] for row in table]
+            self.used += new
+            self.divisors += [math.gcd(*one) for one in images]
+            self.images += [without_divisor(one) for one in images]
+        return bool(new)

@@ -1,0 +1,175 @@
+"""Labelled examples as the question that a verdict answers: rows, names, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.numerics.doubles import Doubles
+from perceptron_lab.numerics.input_checks import (
+    ArrayOrSparse,
+    array_of,
+    column_names,
+    doubles_of_rows,
+    frame_of,
+    refuse_not_finite,
+    two_classes,
+)
+from perceptron_lab.problems.separation.whole_rows import WholeRows, whole_rows
+
+INTERCEPT: Final = "intercept"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows a_i = y_i (x_i, 1) in whole numbers.
+
+    Parameters
+    ----------
+    rows
+        A.
+    names
+        Of the coefficients, in the order of the columns.
+    classes
+        The two labels; the second one is the positive class.
+    intercept
+        The name of its coefficient; None where there is none.
+    constant_columns
+        The columns of the data that are left out because the intercept has their place.
+    reference_levels
+        Column of texts -> the level without a column of its own.
+    """
+
+    rows: WholeRows
+    names: tuple[str, ...]
+    classes: tuple[Any, Any]
+    intercept: str | None = None
+    constant_columns: tuple[str, ...] = ()
+    reference_levels: Mapping[str, str] = field(default_factory=dict)
+
+
+def labelled(
+    X: ArrayOrSparse,
+    y: npt.ArrayLike,
+    *,
+    affine: bool = True,
+    positive: Any = None,
+    leave_out: bool = True,
+) -> Labelled:
+    """Return examples with their labels; parameters and errors are those of :func:`labelled_of`."""
+    examples: Any = frame_of(X)
+    shape: Any = np.shape(examples) if hasattr(X, "shape") else ()
+    if affine and len(shape) == 2 and shape[0] and not shape[1]:
+        given = Doubles(np.zeros(shape))  # the intercept alone
+    else:
+        given = _dense(doubles_of_rows(examples))
+    refuse_not_finite(given.values)
+    numbers = _numbers(examples) if given.roundings and given.whole is None else None
+    names = column_names(X)
+    return labelled_of(
+        given, y, names, numbers, affine=affine, positive=positive, leave_out=leave_out
+    )
+
+
+def unlabelled(rows: ArrayOrSparse) -> WholeRows:
+    """Return the rows of a matrix in whole numbers; they are finite, or refused."""
+    examples = frame_of(rows)
+    given = _dense(doubles_of_rows(examples))
+    refuse_not_finite(given.values)
+    rounded = given.roundings and given.whole is None
+    signs = np.ones(len(given.values))
+    return whole_rows(given, _numbers(examples) if rounded else None, signs, affine=False)
+
+
+def labelled_of(
+    given: Doubles,
+    y: npt.ArrayLike,
+    names: Sequence[str] | None = None,
+    numbers: Any = None,
+    *,
+    affine: bool = True,
+    positive: Any = None,
+    leave_out: bool = True,
+) -> Labelled:
+    """Return examples as doubles, and as the numbers that they stand for, with their labels.
+
+    Parameters
+    ----------
+    given
+        Dense, finite, shape ``(m, k)``.
+    y, affine, positive
+        As for ``separation``.
+    names
+        Of the columns; ``x_1``, ``x_2``, ... by default.
+    numbers
+        As for :func:`~perceptron_lab.problems.separation.whole_rows.whole_rows`.
+    leave_out
+        Whether constant columns of the data, other than those of zeros, are left out beside the
+        column of ones that ``affine`` adds (default true).
+    """
+    count, width = given.values.shape
+    classes = two_classes(y, count, positive)
+    every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=False)
+    constant = constant_places(given, numbers) if affine and leave_out else []
+    left_out = tuple(every[j] for j in constant)
+    if constant:
+        given, numbers = _without(given, numbers, constant)
+    rows = whole_rows(given, numbers, classes.signs, affine=affine)
+    every = _with_intercept([name for name in every if name not in left_out], affine=affine)
+    pair = (classes.negative, classes.positive)
+    return Labelled(rows, every, pair, every[-1] if affine else None, left_out)
+
+
+def constant_places(given: Doubles, numbers: Any = None) -> list[int]:
+    """Return the places of the columns that hold one number other than 0 in every row.
+
+    Parameters
+    ----------
+    given, numbers
+        As for :func:`labelled_of`.
+    """
+    near = given.values
+    rounded = given.roundings and given.whole is None
+    exact = numbers if rounded else near if given.whole is None else given.whole
+    constant = np.flatnonzero((near == near[:1]).all(axis=0) & (near[0] != 0.0))
+    return [j for j in constant.tolist() if (exact[:, j] == exact[0, j]).all()]
+
+
+def _without(given: Doubles, numbers: Any, places: list[int]) -> tuple[Doubles, Any]:
+    """Return the examples without some columns."""
+    arrays = [
+        None if one is None else np.delete(one, places, axis=1)
+        for one in (given.values, given.whole, numbers)
+    ]
+    return replace(given, values=arrays[0], whole=arrays[1]), arrays[2]
+
+
+def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
+    repeated = sorted({one for one in names if list(names).count(one) > 1})
+    if repeated:
+        raise InputError(
+            f"{list(names).count(repeated[0])} columns are called {repeated[0]!r}; rename one"
+        )
+    last = INTERCEPT if INTERCEPT not in names else f"({INTERCEPT})"
+    return (*names, *[last] * affine)
+
+
+def _dense(given: Doubles) -> Doubles:
+    """Return doubles as a dense matrix."""
+    if not sp.issparse(given.values):
+        return given
+    sparse: Any = given.values
+    return Doubles(sparse.toarray(), given.roundings)  # fractions are never sparse
+
+
+def _numbers(given: Any) -> Any:
+    """Return the numbers of a matrix as Python's own."""
+    sparse: Any = given
+    data = sparse.toarray() if sp.issparse(given) else array_of(given)
+    return data.astype(object)

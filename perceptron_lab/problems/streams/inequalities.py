@@ -1,0 +1,177 @@
+"""Linear inequalities A x >= b as a homogeneous system (`PerceptronNotes`, 2.1 and 3.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, doubles_of_rows, refuse_not_finite
+from perceptron_lab.problems.streams.farkas import Farkas, proved_farkas
+from perceptron_lab.systems import ConicSystem
+
+
+@dataclass(frozen=True)
+class LiftedInequalities:
+    """The inequalities A x >= b, lifted: (a_i, -b_i)'(y, t) > 0 for all i, and t > 0.
+
+    (y, t) solves the system if and only if x = y / t has A x > b, strictly; and by Gordan's theorem
+    there is none if and only if there are u >= 0, u_0 >= 0, not all 0, with A'u = 0 and b'u = u_0:
+    u_0 > 0 is Farkas' proof that A x >= b has no solution either.
+
+    Parameters
+    ----------
+    system
+        The rows (a_i, -b_i), and (0, 1) below them; a point is (y, t), shape ``(n + 1,)``, weights
+        are (u, u_0), shape ``(m + 1,)``.
+    """
+
+    system: ConicSystem
+
+    def solution(self, point: npt.ArrayLike) -> FloatArray:
+        """Return x = y / t of a point with t > 0, each entry rounded once, shape ``(n,)``.
+
+        Rounding may violate an inequality that (y, t) satisfies by next to nothing:
+        :meth:`strictly_satisfied` says, and :meth:`exact_solution` is not rounded.
+        """
+        given = self._point(point)
+        return np.asarray(given[:-1] / given[-1])
+
+    def exact_solution(self, point: npt.ArrayLike) -> list[Fraction]:
+        """Return x = y / t of a point with t > 0, exactly."""
+        *entries, last = (Fraction(entry) for entry in self._point(point).tolist())
+        return [entry / last for entry in entries]
+
+    def solves(self, point: npt.ArrayLike) -> bool:
+        """Return whether it is proved, in the numbers given, that (y, t) solves the system.
+
+        Then the exact solution x = y / t has A x > b.
+        """
+        given = np.asarray(point, dtype=float)
+        return self.system.prove_point(self._sized(given, self.system.dimension)).feasible
+
+    def strictly_satisfied(self, x: npt.ArrayLike) -> bool:
+        """Return whether it is proved, in the numbers given, that these doubles x have A x > b."""
+        entries = self._sized(np.asarray(x, dtype=float), self.system.dimension - 1)
+        return self.solves(np.append(entries, 1.0))
+
+    def farkas(self, weights: npt.ArrayLike) -> Farkas | None:
+        """Return the proof that A x > b has no solution by exact weights near these, or None.
+
+        They are solved for in fractions where that is little work; else they are proved to exist.
+
+        Parameters
+        ----------
+        weights
+            (u, u_0) >= 0 for the rows as given, with (nearly) A'u = 0 and b'u = u_0: those of a
+            :class:`~perceptron_lab.core.results.Result`, shape ``(m + 1,)``.
+        """
+        given = self._sized(np.asarray(weights, dtype=float), self.system.cone.size)
+        if not (np.isfinite(given).all() and (given >= 0.0).all()):
+            raise InputError("weights that are negative or not finite; give (u, u_0) >= 0")
+        # They are of the rows as given, on which the origin of a normalised view proves
+        return proved_farkas(self.system.origin or self.system, given)
+
+    def _point(self, point: npt.ArrayLike) -> FloatArray:
+        given = self._sized(np.asarray(point, dtype=float), self.system.dimension)
+        if not (np.isfinite(given).all() and given[-1] > 0.0):
+            raise InputError(
+                f"the point has t = {given[-1]:g}, or is not finite; x = y / t takes a finite "
+                "point (y, t) with t > 0"
+            )
+        return given
+
+    def _sized(self, vector: FloatArray, size: int) -> FloatArray:
+        if vector.shape != (size,):
+            raise InputError(f"received an array of shape {vector.shape}; give one of ({size},)")
+        return vector
+
+
+def linear_inequalities(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> LiftedInequalities:
+    """Return the inequalities A x >= b as a conic system of rows, by lifting.
+
+    `PerceptronNotes`, section 2.1, divides the rows by b_i; that is right only for b_i > 0: from
+    x >= -1, -x >= 2 it makes -x >= 1, -x / 2 >= 1, which has solutions.
+
+    Parameters
+    ----------
+    matrix
+        A, shape ``(m, n)``, dense or scipy.sparse, of any real numbers; fractions stay exact where
+        a multiple of all of them is whole.
+    bounds
+        b, shape ``(m,)``.
+
+    Raises
+    ------
+    InputError
+        If A or b are not finite numbers of these shapes, or a row (a_i, -b_i) is zero: 0 >= 0 says
+        nothing, and is to be removed.
+
+    References
+    ----------
+    `PerceptronNotes`, sections 2.1 and 3.2.
+
+    Examples
+    --------
+    >>> lifted = linear_inequalities([[1.0], [-1.0]], [-1.0, 2.0])  # x >= -1 and -x >= 2
+    >>> proof = lifted.farkas([1.0, 1.25, 0.75])
+    >>> proof.empty, proof.rows, proof.exact  # their sum: 0 >= 1
+    (True, array([0, 1]), (Fraction(3, 4), Fraction(3, 4)))
+    >>> linear_inequalities([[1.0], [-1.0]], [1.0, -1.0]).farkas([1.0, 1.0, 0.0]).empty  # x = 1
+    False
+    >>> lifted = linear_inequalities([[1, 2], [3, -1]], [-5, 4])
+    >>> lifted.solves([4.0, 1.0, 2.0]), lifted.solution([4.0, 1.0, 2.0])
+    (True, array([2. , 0.5]))
+    """
+    given = doubles_of_rows(matrix)
+    refuse_not_finite(given.values)
+    limits = _column(bounds, given.values.shape[0])
+    right = doubles_of_rows(limits)
+    if given.roundings or right.roundings:
+        return LiftedInequalities(ConicSystem.from_rows(_exact(matrix, limits)))
+    last = np.zeros((1, given.values.shape[1] + 1))
+    last[0, -1] = 1.0
+    limit = np.asarray(right.values, dtype=float)
+    if isinstance(given.values, np.ndarray):
+        # 0.0 - b: no negative zeros
+        return _of(np.vstack([np.hstack([given.values, 0.0 - limit]), last]))
+    wide = sp.hstack([given.values, sp.csr_array(0.0 - limit)])
+    return _of(sp.csr_array(sp.vstack([wide, sp.csr_array(last)])))
+
+
+def _of(rows: FloatArray | sp.csr_array) -> LiftedInequalities:
+    return LiftedInequalities(ConicSystem.from_rows(rows))
+
+
+def _column(bounds: npt.ArrayLike, count: int) -> Any:
+    """Return b as a column of the numbers given."""
+    column = np.asarray(bounds)
+    if column.shape not in ((count,), (count, 1)):
+        raise InputError(
+            f"{count} inequalities, but bounds of shape {column.shape}; give one number each"
+        )
+    for place, bound in enumerate(column.ravel().tolist()):
+        finite = isinstance(bound, Rational)  # integers may be beyond doubles
+        if not finite and not (isinstance(bound, Real | Decimal) and math.isfinite(bound)):
+            raise InputError(
+                f"bound {place} is {str(bound)[:40]!r} ({type(bound).__name__}); give a finite "
+                "real number for each inequality"
+            )
+    return column.reshape(count, 1)
+
+
+def _exact(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return the lifted rows as Python's own numbers, of which some are not doubles."""
+    sparse: Any = matrix if sp.issparse(matrix) else None
+    rows = np.asarray(matrix if sparse is None else sparse.toarray(), dtype=object)
+    last = np.array([[0] * rows.shape[1] + [1]], dtype=object)
+    return np.vstack([np.hstack([rows, -np.asarray(bounds, dtype=object)]), last])

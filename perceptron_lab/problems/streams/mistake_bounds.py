@@ -1,0 +1,251 @@
+"""Bounds of the perceptron's mistakes on a stream: Theorems 1 and 2 of `PerceptronNotes`.
+
+With s_i a_i the signed examples, R = max norm(a_i), and c_i how often example i is presented:
+
+- Theorem 1 (Novikoff): at most R^2 norm(w*)^2 mistakes for each w* with s_i a_i'w* >= 1;
+- Theorem 2: at most F(w*) = R^2 norm(w*)^2 + 2 sum_i c_i max(0, 1 - s_i a_i'w*) for each w*.
+
+So any w* gives a valid bound, and the least one is that of a soft margin. How near a w* comes to it
+is shown by multipliers, 0 <= lambda_i <= 2 c_i: since 2 c_i max(0, z) >= lambda_i z,
+
+    F(w) >= R^2 norm(w)^2 + sum_i lambda_i (1 - s_i a_i'w)
+         >= sum_i lambda_i - norm(sum_i lambda_i s_i a_i)^2 / (4 R^2)    for all w.
+
+With lambda >= 0 alone, sum_i lambda_i <= norm(sum_i lambda_i s_i a_i) norm(w*) for the w* of
+Theorem 1. Both ends of a bracket are computed with bounds of all rounding errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.problems.streams.bracket_proofs import (
+    consistent,
+    hinge_loss,
+    least_consistent,
+    least_hinge_loss,
+)
+from perceptron_lab.problems.streams.presented import AnyKernel, Examples, Presented, presented
+from perceptron_lab.problems.streams.soft_margin import Smoothed
+
+# Corners of hinges, as a part of 1, from round to sharp
+CORNERS = 10.0 ** -np.arange(0, 13)
+# Stiffnesses of hard margins, from soft to hard
+STIFFNESSES = 10.0 ** np.arange(0, 17)
+# R^2 / gamma^2 beyond this is not told from infinity
+LARGEST = 1e24
+# Brackets of a smaller width that narrow no more are limited by rounding
+NEAR = 1e-3
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """A bound R^2 norm(w*)^2 + 2 L of the mistakes, proved, and how near to the least one it is.
+
+    Parameters
+    ----------
+    value
+        The bound for w* = ``comparison``, rounded up.
+    least
+        A lower bound of the same for every w* (of Theorem 1: every consistent w*), rounded down.
+    comparison
+        w*, shape ``(features,)``; (w*, -b*), shape ``(features + 1,)``, of an affine stream; with a
+        kernel the coefficients c of sum_j c_j K(x_j, .), shape ``(m,)``.
+    hinge_loss
+        L, the sum of the hinge losses of w* over all presentations, rounded up; 0 in Theorem 1.
+    length
+        R, rounded up.
+    multipliers
+        The lambda_i that prove ``least``, shape ``(m,)``.
+    """
+
+    value: float
+    least: float
+    comparison: FloatArray
+    hinge_loss: float
+    length: float
+    multipliers: FloatArray
+
+    @property
+    def width(self) -> float:
+        """(value - least) / value: a part of the bound that no other w* can take off."""
+        return (self.value - self.least) / self.value
+
+
+def hinge_loss_bound(
+    examples: Examples,
+    labels: npt.ArrayLike | None = None,
+    *,
+    affine: bool = False,
+    kernel: AnyKernel = None,
+    presentations: npt.ArrayLike = 1,
+    tolerance: float = 1e-6,
+) -> MistakeBound:
+    """Return Theorem 2's bound of the mistakes, for a w* with which it is nearly least.
+
+    The perceptron on its mistakes alone makes the same ones: with ``presentations`` the mistakes on
+    each example, this is a bound as well, known only afterwards, and never a larger one at its
+    least.
+
+    Parameters
+    ----------
+    examples, labels, affine
+        The stream of :func:`~perceptron_lab.problems.streams.perceptron.online_perceptron`.
+    kernel
+        None (default), or the kernel of
+        :func:`~perceptron_lab.problems.streams.kernel_perceptron.online_kernel_perceptron`: then
+        all its values are kept, their errors are part of the proof, and labels must be given.
+    presentations
+        How often each example is presented, >= 0, shape ``(m,)``, or one number for all:
+        ``mistakes.presentations`` of a perceptron, or the number of passes.
+    tolerance
+        Of the bracket's ``width``, >= 0. Where it is not reached, the best bracket is returned:
+        with a kernel rounding ends near 1e-6.
+
+    Raises
+    ------
+    InputError
+        If an argument is not as described, or all examples presented are zero.
+
+    References
+    ----------
+    `PerceptronNotes`, Theorem 2.
+
+    Examples
+    --------
+    >>> from perceptron_lab.problems.streams.perceptron import online_perceptron
+    >>> examples, labels = [[2.0], [1.0], [-1.0], [0.5]], [1, 1, -1, -1]  # the last one is wrong
+    >>> found = online_perceptron(examples, labels, passes=10).mistakes
+    >>> bound = hinge_loss_bound(examples, labels, presentations=found.presentations)
+    >>> found.total, round(bound.value, 4), bound.width < 1e-6
+    (13, 34.0, True)
+    """
+    stream = presented(examples, labels, affine, presentations, kernel)
+    best = _narrowed(_soft_margins(stream), tolerance)
+    assert best is not None
+    return best
+
+
+def hinge_loss_bound_of(
+    comparison: npt.ArrayLike,
+    examples: Examples,
+    labels: npt.ArrayLike | None = None,
+    *,
+    affine: bool = False,
+    kernel: AnyKernel = None,
+    presentations: npt.ArrayLike = 1,
+) -> float:
+    """Return Theorem 2's bound of the mistakes for a w* of one's own, rounded up.
+
+    Parameters
+    ----------
+    comparison
+        w*, (w*, -b*) of an affine stream, or with a kernel the coefficients c, one for each
+        example; finite.
+    examples, labels, affine, kernel, presentations
+        See :func:`hinge_loss_bound`.
+
+    Examples
+    --------
+    >>> examples, labels = [[2.0], [1.0], [-1.0], [0.5]], [1, 1, -1, -1]
+    >>> round(hinge_loss_bound_of([1.0], examples, labels), 4)  # 2^2 1 + 2 (0 + 0 + 0 + 1.5)
+    7.0
+    """
+    stream = presented(examples, labels, affine, presentations, kernel)
+    given = np.asarray(comparison, dtype=float)
+    if given.shape != (stream.unknowns,) or not np.isfinite(given).all():
+        raise InputError(
+            f"a comparison of shape {given.shape}, or one that is not finite; give "
+            f"{stream.unknowns} finite numbers"
+        )
+    return hinge_loss(stream, given)[0]
+
+
+def novikoff_bound(
+    examples: Examples,
+    labels: npt.ArrayLike | None = None,
+    *,
+    affine: bool = False,
+    kernel: AnyKernel = None,
+    tolerance: float = 1e-6,
+) -> MistakeBound | None:
+    """Return Theorem 1's bound of the mistakes, for a consistent w* that is nearly shortest.
+
+    With the directional margin gamma of the examples it is R^2 / gamma^2. None where no consistent
+    w* was found: either there is none, or the margin is below what double precision shows.
+
+    Parameters
+    ----------
+    examples, labels, affine, kernel, tolerance
+        See :func:`hinge_loss_bound`.
+
+    References
+    ----------
+    `PerceptronNotes`, Theorem 1.
+
+    Examples
+    --------
+    >>> bound = novikoff_bound([[1, 1], [1, 0], [0, 1], [0.125, 1]], [1, 1, 0, 1])
+    >>> round(bound.value, 3), bound.width < 1e-6, bound.comparison.round(4)
+    (514.0, True, array([16., -1.]))
+    """
+    return _narrowed(_hard_margins(presented(examples, labels, affine, 1, kernel)), tolerance)
+
+
+def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
+    """Yield bounds of Theorem 2, from round corners to sharp ones."""
+    v, caps = np.zeros(stream.rows.shape[1]), 2.0 * stream.counts
+    for corner in CORNERS:
+        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, caps / corner)
+        v = problem.solved(v)
+        multipliers = problem.multipliers(v)
+        comparison = stream.comparison(v, multipliers)
+        value, loss = hinge_loss(stream, comparison)
+        least = least_hinge_loss(stream, multipliers)
+        flat = stream.everywhere(multipliers)
+        yield MistakeBound(value, least, comparison, loss, stream.longest, flat)
+
+
+def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
+    """Yield bounds of Theorem 1 once there are some, from soft margins to hard ones."""
+    v, caps = np.zeros(stream.rows.shape[1]), np.full(len(stream.signs), math.inf)
+    for stiffness in STIFFNESSES:
+        stiff = np.full(len(caps), stiffness)
+        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, stiff)
+        v = problem.solved(v)
+        multipliers = problem.multipliers(v)
+        least = least_consistent(stream, multipliers)
+        if least > LARGEST:
+            return
+        comparison = stream.comparison(v, multipliers)
+        score, value = consistent(stream, comparison)
+        if math.isfinite(value):
+            flat = stream.everywhere(multipliers)
+            yield MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
+
+
+def _narrowed(found: Iterator[MistakeBound], tolerance: float) -> MistakeBound | None:
+    """Return the best of successive bounds; near the end, two that narrow no more end it."""
+    best: MistakeBound | None = None
+    idle = 0
+    for bound in found:
+        before = math.inf if best is None else best.width
+        best = bound if best is None else _better(best, bound)
+        idle = idle + 1 if 0.9 * before <= best.width < NEAR else 0
+        if best.width <= tolerance or idle == 2:
+            break
+    return best
+
+
+def _better(one: MistakeBound, other: MistakeBound) -> MistakeBound:
+    """Return the lower bound of two, with the higher of their lower ends."""
+    lower = one if one.value <= other.value else other
+    higher = one if one.least >= other.least else other
+    return replace(lower, least=higher.least, multipliers=higher.multipliers)

@@ -1,0 +1,227 @@
+"""The examples of a stream for bounds of its mistakes: scores and norms with their rounding."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.certificates.margin import combined_with_radius
+from perceptron_lab.certificates.rounding import below, norm_above, product_with_radius
+from perceptron_lab.certificates.rows.orthant import kernel_scores, kernel_square
+from perceptron_lab.cones.operators.blockwise import row_norms
+from perceptron_lab.cones.operators.gram import Coordinates, Gram
+from perceptron_lab.cones.operators.kernels import Kernel, KernelMatrix
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows
+from perceptron_lab.numerics.roundoff import above
+from perceptron_lab.problems.streams.stream import signs_or_ones
+from perceptron_lab.systems import ConicSystem
+
+Examples = ArrayOrSparse | KernelMatrix
+AnyKernel = Kernel | Literal["precomputed"] | None
+
+
+@dataclass(frozen=True)
+class Presented(ABC):
+    """The k of m examples that are presented at all; what is not presented bounds nothing.
+
+    Parameters
+    ----------
+    rows, signs
+        a_i, shape ``(k, n)``, and s_i, shape ``(k,)``: for computations whose ends are proved.
+    counts
+        c_i > 0, how often each is presented, shape ``(k,)``.
+    at
+        Which examples they are, shape ``(m,)``.
+    longest, shortest
+        R = max norm(a_i), rounded up and down.
+    """
+
+    rows: FloatArray | sp.csr_array
+    signs: FloatArray
+    counts: FloatArray
+    at: npt.NDArray[np.bool_]
+    longest: float
+    shortest: float
+
+    @property
+    @abstractmethod
+    def unknowns(self) -> int:
+        """The entries of a comparison w*."""
+
+    @abstractmethod
+    def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Return w* near v / R, where v and its multipliers solve the smoothed problem."""
+
+    @abstractmethod
+    def scores(self, comparison: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return s_i a_i'w*, computed, and bounds of their errors, shape ``(k,)`` each."""
+
+    @abstractmethod
+    def square(self, comparison: FloatArray) -> float:
+        """Return norm(w*)^2, rounded up."""
+
+    @abstractmethod
+    def combined(self, multipliers: FloatArray) -> float:
+        """Return norm(sum_i lambda_i s_i a_i), rounded up."""
+
+    def everywhere(self, multipliers: FloatArray) -> FloatArray:
+        """Return multipliers of all examples, 0 for those not presented, shape ``(m,)``."""
+        flat = np.zeros(len(self.at))
+        flat[self.at] = multipliers
+        return flat
+
+
+@dataclass(frozen=True)
+class PresentedRows(Presented):
+    """Examples as rows; a comparison is w*, or (w*, -b*) of an affine stream."""
+
+    @property
+    def unknowns(self) -> int:
+        """The number of features, a constant one included."""
+        return int(self.rows.shape[1])
+
+    def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Return v / R."""
+        return v / self.longest
+
+    def scores(self, comparison: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return products with the bounds of dot products."""
+        scores, radius = product_with_radius(self.rows, comparison)
+        return self.signs * scores, radius
+
+    def square(self, comparison: FloatArray) -> float:
+        """Return w'w."""
+        norm = norm_above(comparison)
+        return above(norm * norm, 2)
+
+    def combined(self, multipliers: FloatArray) -> float:
+        """Return the norm of the combined rows."""
+        entries, radius = combined_with_radius(Matrix(self.rows), multipliers * self.signs)
+        return norm_above(np.nextafter(np.abs(entries) + radius, math.inf))
+
+
+@dataclass(frozen=True)
+class PresentedKernel(Presented):
+    """Examples known by a kernel; a comparison is f* = sum_j c_j K(x_j, .), its c for all m.
+
+    Parameters
+    ----------
+    gram
+        The signed features s_j phi(x_j) by their inner products, all m.
+    """
+
+    gram: Gram
+
+    @property
+    def unknowns(self) -> int:
+        """The number of examples, presented or not."""
+        return len(self.at)
+
+    def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Return c = s lambda / (2 R^2), which is the best one for these multipliers."""
+        scaled = self.everywhere(multipliers) / (2.0 * self.longest * self.longest)
+        return np.asarray(self.gram.signs * scaled)
+
+    def scores(self, comparison: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return s_i f*(x_i), the errors of the kernel's values included."""
+        scores, radius, _ = kernel_scores(self.gram, self.gram.signs * comparison)
+        return scores[self.at], radius[self.at]
+
+    def square(self, comparison: FloatArray) -> float:
+        """Return c'K c."""
+        return self._square(self.gram.signs * comparison)
+
+    def combined(self, multipliers: FloatArray) -> float:
+        """Return the norm of the combined features."""
+        return above(math.sqrt(self._square(self.everywhere(multipliers))), 2)
+
+    def _square(self, coefficients: FloatArray) -> float:
+        scores, radius, _ = kernel_scores(self.gram, coefficients)
+        square, error = kernel_square(coefficients, scores, radius)
+        return above(square + error, 2)
+
+
+def presented(
+    examples: Examples,
+    labels: npt.ArrayLike | None,
+    affine: bool,
+    presentations: npt.ArrayLike,
+    kernel: AnyKernel,
+) -> Presented:
+    """Return checked examples, without those that are presented 0 times."""
+    if kernel is not None:
+        return _by_kernel(kernel, examples, labels, affine, presentations)
+    if isinstance(examples, KernelMatrix):
+        raise InputError("a kernel matrix without a kernel; give kernel='precomputed'")
+    rows: Any = checked_rows(examples)
+    signs, counts = signs_or_ones(labels, rows.shape[0]), _counts(presentations, rows.shape[0])
+    at = counts > 0.0
+    if not at.all():
+        rows, signs, counts = rows[at], signs[at], counts[at]
+    rows = _lifted(rows) if affine else rows
+    longest = _checked_length(float(row_norms(rows).max(initial=0.0)))
+    terms = rows.shape[1] + 4
+    return PresentedRows(rows, signs, counts, at, above(longest, terms), below(longest, terms))
+
+
+def _by_kernel(
+    kernel: Kernel | Literal["precomputed"],
+    examples: Examples,
+    labels: npt.ArrayLike | None,
+    affine: bool,
+    presentations: npt.ArrayLike,
+) -> PresentedKernel:
+    if affine:
+        raise InputError("an affine stream with a kernel; give a kernel to which 1 is added")
+    if labels is None:
+        raise InputError("a kernel without labels; give the labels of two classes")
+    system = ConicSystem.from_kernel(kernel, examples, labels)
+    assert system.origin is not None
+    gram = system.origin.operator
+    assert isinstance(gram, Gram)
+    counts = _counts(presentations, gram.size)
+    at = counts > 0.0
+    square = _checked_length(float(gram.kernel.diagonal()[at].max(initial=0.0)))
+    longest = above(math.sqrt(square * (1.0 + gram.matrix.spread)), 4)
+    shortest = below(math.sqrt(square * max(0.0, 1.0 - gram.matrix.spread)), 4)
+    rows = np.asarray(Coordinates(gram).data)[at]  # of the signed features
+    ones = np.ones(len(rows))
+    return PresentedKernel(rows, ones, counts[at], at, longest, shortest, gram)
+
+
+def _checked_length(longest: float) -> float:
+    if 1e-150 < longest < 1e150:
+        return longest
+    raise InputError(
+        f"the longest example presented has the norm {longest:g}; allowed are 1e-150 to 1e150: "
+        "give an example that is not zero, or rescale them"
+    )
+
+
+def _lifted(rows: FloatArray | sp.csr_array) -> FloatArray | sp.csr_array:
+    ones = np.ones((rows.shape[0], 1))
+    if isinstance(rows, np.ndarray):
+        return np.hstack([rows, ones])
+    return sp.csr_array(sp.hstack([rows, sp.csr_array(ones)]))
+
+
+def _counts(presentations: npt.ArrayLike, size: int) -> FloatArray:
+    given = np.asarray(presentations)
+    if given.dtype.kind not in "iuf" or given.shape not in ((), (size,)):
+        raise InputError(
+            f"presentations of type {given.dtype} and shape {given.shape}; give one number, or "
+            f"one for each of {size} examples"
+        )
+    counts = np.array(np.broadcast_to(given, (size,)), dtype=float)
+    if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
+        raise InputError("presentations that are negative or not finite; give counts, 0 or more")
+    return counts

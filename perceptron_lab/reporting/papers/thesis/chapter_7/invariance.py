@@ -1,0 +1,124 @@
+"""Figure 7.4 of `Kharechko2009` as numbers: error rates against the factor of the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, learners_among, needs
+from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+
+_ERROR = "measure.error"
+_CONVERGED = "measure.converged"
+
+
+class Rescaled(NamedTuple):
+    """One label on the data of one factor 10^exponent of ``all`` coordinates, or of ``one``.
+
+    ``errors`` are the error rates of the seeds, means over their ``repetitions`` (in all seeds);
+    ``unconverged`` is the share of fits that did not converge, None where the learner does not say,
+    and ``incomplete`` the number of seeds without an error rate.
+    """
+
+    label: str
+    rescaled: str
+    exponent: int
+    errors: tuple[float, ...]
+    repetitions: int
+    unconverged: float | None
+    incomplete: int
+
+    @property
+    def mean(self) -> float | None:
+        """The mean error rate; None without seeds."""
+        return float(np.mean(self.errors)) if self.errors else None
+
+    @property
+    def spread(self) -> float | None:
+        """The standard error of the mean, from the seeds; None for fewer than two."""
+        if len(self.errors) < 2:
+            return None
+        return float(np.std(self.errors, ddof=1) / np.sqrt(len(self.errors)))
+
+
+def rescaled_errors(evidence: Evidence) -> list[Rescaled]:
+    """Return one line per label, kind of rescaling and exponent, sorted by the latter two.
+
+    Runs of other data, or without error rates, are refused.
+    """
+    frame = evidence.frame.copy()
+    for name in (_ERROR, _CONVERGED):
+        given = frame[name] if name in frame.columns else pd.Series("", index=frame.index)
+        try:
+            frame[name] = reals(given)
+        except (ValueError, TypeError) as error:
+            raise DataError(
+                f"the table of runs, column {name}: {error}; allowed: numbers"
+            ) from None
+    if frame[_ERROR].isna().all():
+        raise DataError(
+            "the table of runs has no error rates; they are there for learners, such as "
+            "ellipsoid-separation"
+        )
+    lines, parameters = [], rescalings(evidence)
+    for (label, problem), runs in frame.groupby(["label", "problem"], sort=False):
+        data = parameters[str(problem)]
+        errors, shares = runs[_ERROR].dropna(), runs[_CONVERGED].dropna()
+        named = str(label), str(data["rescaled"]), int(data["exponent"])
+        repetitions = int(data["repetitions"]) * len(errors)
+        unconverged = 1.0 - float(shares.mean()) if len(shares) else None
+        incomplete = len(runs) - len(errors)
+        lines.append(Rescaled(*named, tuple(errors), repetitions, unconverged, incomplete))
+    return sorted(lines, key=lambda line: (line.rescaled, line.exponent))
+
+
+def rescalings(outline: Outline) -> dict[str, Mapping[str, Any]]:
+    """Return problem -> parameters; those that are not of rescaled data are refused."""
+    found = {problem: outline.parameters(problem) for problem in outline.problems()}
+    for problem, data in found.items():
+        if any(data.get(name) is None for name in ("rescaled", "exponent", "repetitions")):
+            raise DataError(
+                f"the problem {problem!r} has no parameters rescaled, exponent and repetitions; "
+                "needed are problems of the dataset inverted-balls"
+            )
+    return found
+
+
+def percent(share: float | None) -> float | None:
+    """Return a share in percent."""
+    return None if share is None else 100.0 * share
+
+
+@needs(of_plan=[learners_among, rescalings])
+def table_figure_7_4(evidence: Evidence) -> Table:
+    """Error rates where coordinates are rescaled: Figure 7.4 of the thesis in numbers.
+
+    Columns: ``rescaled`` (``all`` coordinates or ``one``), ``exponent`` of the factor, ``label``;
+    ``repetitions``; ``error`` and its ``standard error``, in percent; ``not converged``, the share
+    of fits in percent, of learners that tell; ``incomplete``, seeds without an error rate.
+    """
+    lines = rescaled_errors(evidence)
+    columns = [
+        texts("rescaled", [line.rescaled for line in lines]),
+        counts("exponent", [line.exponent for line in lines]),
+        texts("label", [line.label for line in lines]),
+        counts("repetitions", [line.repetitions for line in lines]),
+        numbers("error", [percent(line.mean) for line in lines]),
+        numbers("standard error", [percent(line.spread) for line in lines]),
+        numbers("not converged", [percent(line.unconverged) for line in lines]),
+        counts("incomplete", [line.incomplete for line in lines]),
+    ]
+    return Table("table_figure_7_4", columns, keys=2, notes=[_NOTE], long=True)
+
+
+_NOTE = (
+    "Error rates and fits that did not converge in percent. Rescaled: all coordinates, or one, by "
+    "the factor $10^{e}$, e the exponent. Incomplete: seeds without an error rate."
+)

@@ -1,0 +1,157 @@
+"""PRA against EA by the density of the graph and by the margin, as numbers and as a table.
+
+Novikoff's bound has the perceptron make at most 1 / rho^2 updates for unit cuts; the ellipsoid
+method needs a query for each of the n vertices at least, as long as its cuts concern one vertex
+each. So n rho^2 compares the two: it is at most 1 on every MAXCUT relaxation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.printing import typesetting
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import Summary, by_label, summaries
+
+RIVALS: Final = {"PRA": "rescaled-perceptron", "EA": "ellipsoid"}
+"""The labels that are compared, with their algorithms."""
+_NAME: Final = re.compile(r"random-(\d+)-(\d+)(?:-(0?\.\d+))?")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The runs of both rivals on the graphs of one name.
+
+    Parameters
+    ----------
+    problem
+        The name.
+    vertices, edges
+        How many.
+    margin
+        What the weights were chosen for; None where they are 1.
+    ends
+        The least lower and the largest upper bound of rho over the seeds, both proved.
+    entries
+        Label -> its runs.
+    """
+
+    problem: str
+    vertices: int
+    edges: int
+    margin: float | None
+    ends: tuple[float, float]
+    entries: dict[str, Summary]
+
+    @property
+    def degree(self) -> float:
+        """The mean degree as the experiment's names round it: 2.5 for 63 edges of 50 vertices."""
+        return round(4.0 * self.edges / self.vertices) / 2.0
+
+    @property
+    def answered(self) -> bool:
+        """Whether all runs ended with a proved feasible point."""
+        return all(entry.feasible for entry in self.entries.values())
+
+    @property
+    def ratio(self) -> float | None:
+        """Median queries of PRA over those of EA; None unless all are proved."""
+        pra, ea = (self.entries[label].median("queries") for label in RIVALS)
+        return pra / ea if pra and ea and self.answered else None
+
+    @property
+    def relative(self) -> float:
+        """N rho^2, by the geometric mean of both ends."""
+        return self.vertices * self.ends[0] * self.ends[1]
+
+
+def suits(outline: Outline) -> None:
+    """Refuse experiments that lack a rival, or graphs whose margin is enclosed."""
+    methods = outline.methods()
+    for label, algorithm in RIVALS.items():
+        if label not in methods or methods[label].algorithm != algorithm:
+            raise DataError(f"maxcut_density: no label {label} of {algorithm}; add it")
+    for problem in outline.problems():
+        found = _NAME.fullmatch(outline.instance(problem))
+        if found is None or not (found[3] or outline.parameters(problem).get("enclose")):
+            raise DataError(
+                f"maxcut_density: {problem} is no random graph whose margin is enclosed; give "
+                "{dataset: maxcut, enclose: true} with instances such as random-100-250, or "
+                "random-100-250-0.03"
+            )
+
+
+def graphs_of(evidence: Evidence) -> list[Graph]:
+    """Return the graphs of an experiment, in its order."""
+    frame = evidence.frame
+    ends = {end: reals(frame[f"measure.rho_{end}"], invalid="coerce") for end in ("lower", "upper")}
+    entries = by_label(one for one in summaries(frame) if one.label in RIVALS)
+    found = []
+    for rivals in zip(*(entries[label] for label in RIVALS), strict=True):
+        problem, mine = rivals[0].problem, frame["problem"] == rivals[0].problem
+        lower, upper = ends["lower"][mine].dropna(), ends["upper"][mine].dropna()
+        if lower.empty:
+            raise DataError(f"maxcut_density: no run on {problem} has a result; run it again")
+        name = _NAME.fullmatch(evidence.instance(problem))
+        assert name is not None
+        found.append(
+            Graph(
+                problem,
+                int(name[1]),
+                int(name[2]),
+                float(name[3]) if name[3] else None,
+                (float(lower.min()), float(upper.max())),
+                dict(zip(RIVALS, rivals, strict=True)),
+            )
+        )
+    return found
+
+
+@needs(suits)
+def maxcut_density(evidence: Evidence) -> Table:
+    """Queries of PRA and EA on random graphs, by density and by margin.
+
+    Columns ``problem``, ``vertices`` n, ``mean degree``, ``rho lower`` and ``rho upper`` (the least
+    and the largest proved bound of the margin over the seeds), ``n rho squared``; per label L
+    ``L queries`` (median over the seeds) and ``L per vertex``; ``ratio``, PRA over EA; ``status``
+    of what is not proved feasible.
+    """
+    graphs = graphs_of(evidence)
+    columns = [
+        texts("problem", [one.problem for one in graphs]),
+        counts("vertices", [one.vertices for one in graphs]),
+        numbers("mean degree", [one.degree for one in graphs], typesetting.real),
+        numbers("rho lower", [one.ends[0] for one in graphs]),
+        numbers("rho upper", [one.ends[1] for one in graphs]),
+        numbers("n rho squared", [one.relative for one in graphs]),
+    ]
+    for label in RIVALS:
+        queries = [one.entries[label].median("queries") for one in graphs]
+        each = [None if q is None else q / g.vertices for q, g in zip(queries, graphs, strict=True)]
+        columns += [counts(f"{label} queries", queries), numbers(f"{label} per vertex", each)]
+    columns += [
+        numbers("ratio", [one.ratio for one in graphs]),
+        Column("status", list(map(_status, graphs)), None, align="l"),
+    ]
+    return Table("maxcut_density", columns, notes=list(_notes(graphs)), widest=20)
+
+
+def _status(graph: Graph) -> str:
+    wrong = [f"{name}: {one.endings}" for name, one in graph.entries.items() if not one.feasible]
+    return "; ".join(wrong)
+
+
+def _notes(graphs: list[Graph]) -> Iterator[str]:
+    yield "Numbers are medians over the seeds; the bounds of $\\rho$ are proved for every one."
+    if any(not one.answered for one in graphs):
+        yield "No ratio where an answer is not a proved feasible point."
+    else:
+        yield "Every answer is a point proved feasible on the original data."

@@ -1,0 +1,118 @@
+"""Table 6.1 by oracle: who is ahead, whether the perceptron has rescaled, and by which clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.papers.thesis.table_6_1.entries import (
+    THESIS_LABELS,
+    Entry,
+    entries_of,
+    orders_of,
+    thesis_table,
+)
+from perceptron_lab.reporting.papers.thesis.table_6_1.rescalings import RESCALED, rescalings_of
+from perceptron_lab.reporting.printing import typesetting
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import Summary
+
+_ALGORITHMS: Final = dict(zip(THESIS_LABELS, (RESCALED, "ellipsoid"), strict=True))
+
+
+def pairs_of(outline: Outline) -> dict[str, tuple[str, str]]:
+    """Return what follows PRA and EA in labels (nothing, ``cholesky``, ..) -> both labels.
+
+    Experiments in which no label of either rival has its counterpart are refused.
+    """
+    methods = outline.methods()
+    found = {}
+    for label in methods:
+        rest = label.removeprefix("PRA")
+        rival = f"EA{rest}"
+        if label == f"PRA{rest}" and rival in methods:
+            found[rest.strip()] = (label, rival)
+    wrong = [
+        label
+        for pair in found.values()
+        for label, name in zip(pair, _ALGORITHMS.values(), strict=True)
+        if methods[label].algorithm != name
+    ]
+    if wrong or not found:
+        raise DataError(
+            f"table_6_1_oracles: {', '.join(wrong) or 'no two labels'} as `PRA ORACLE` of "
+            "rescaled-perceptron beside `EA ORACLE` of ellipsoid; name them so"
+        )
+    return found
+
+
+@needs(pairs_of)
+def table_6_1_oracles(evidence: Evidence) -> Table:
+    """Rescalings, and the ratios of PRA to EA, per problem and oracle.
+
+    Columns ``problem``, ``m``; ``most updates`` of the rescaled perceptron with any oracle,
+    ``first phase``, the updates after which it would rescale, and ``rescalings``; per oracle X
+    ``queries X``, PRA over EA, where both are proved feasible; ``seconds``, the same ratio of the
+    labels PRA and EA, and ``thesis seconds``, that of Table 6.1 of the thesis.
+    """
+    pairs, entries = pairs_of(evidence), entries_of(evidence.frame)
+    rescaled = [label for label, _ in pairs.values()]
+    problems = [entry.problem for entry in entries[rescaled[0]]]
+    orders = orders_of(evidence.frame)
+    runs = [[entries[label][i] for label in rescaled] for i in range(len(problems))]
+    updates = [max((e.largest("updates") or 0.0 for e in own), default=0.0) for own in runs]
+    columns = [
+        texts("problem", problems),
+        counts("m", orders),
+        counts("most updates", updates),
+        counts("first phase", [_first_phase(evidence, rescaled, order) for order in orders]),
+        counts("rescalings", [_most(evidence, own) for own in runs]),
+        *(_ratios(name, "queries", entries, pair) for name, pair in pairs.items()),
+    ]
+    if "" in pairs:
+        columns += [_ratios("", "seconds", entries, pairs[""]), _thesis(problems)]
+    notes = [
+        "Ratios are of PRA to EA: above 1 the ellipsoid method needs fewer queries, or less time.",
+        "``First phase'': updates of the perceptron before it would rescale for the first time.",
+    ]
+    return Table("table_6_1_oracles", columns, notes=notes, widest=20)
+
+
+def _first_phase(evidence: Evidence, labels: Sequence[str], order: int | None) -> int | None:
+    """Return the shortest first phase of some labels in the homogenised dimension."""
+    if order is None:
+        return None
+    methods = evidence.methods()
+    given = (RescaledPerceptron(**methods[label].parameters) for label in labels)
+    return min(record.perceptron_limit(order + 1) for record in given)
+
+
+def _most(evidence: Evidence, own: Sequence[Summary]) -> int | None:
+    found = [count for entry in own for count in rescalings_of(evidence, entry)]
+    return max(found, default=None)
+
+
+def _ratios(
+    name: str, column: str, entries: Mapping[str, Sequence[Entry]], pair: tuple[str, str]
+) -> Column:
+    rivals = zip(*(entries[label] for label in pair), strict=True)
+    values = [_ratio(ours, other, column) for ours, other in rivals]
+    return numbers(f"{column} {name}".strip(), values, typesetting.real)
+
+
+def _ratio(ours: Entry, other: Entry, column: str) -> float | None:
+    mine, theirs = ours.median(column), other.median(column)
+    proved = ours.feasible and other.feasible
+    return mine / theirs if proved and mine and theirs else None
+
+
+def _thesis(problems: Sequence[str]) -> Column:
+    table = thesis_table()
+    pairs = [[table.get((problem, label)) for label in THESIS_LABELS] for problem in problems]
+    ratios = [pra.seconds / ea.seconds if pra and ea else None for pra, ea in pairs]
+    return numbers("thesis seconds", ratios, typesetting.real)

@@ -1,0 +1,144 @@
+"""Table 6.1 of the thesis: one row per problem, ours beside the thesis's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import add
+
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.papers.thesis.table_6_1.entries import (
+    Entry,
+    entries_of,
+    has_thesis,
+    orders_of,
+    spreads,
+)
+from perceptron_lab.reporting.printing import typesetting
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import DAGGER, escape
+
+
+def table_6_1(evidence: Evidence) -> Table:
+    """Updates, queries and seconds per problem, beside Table 6.1 of the thesis.
+
+    Columns ``problem``, ``m`` (unknowns before homogenisation; on MAXCUT the order of the matrix),
+    then per label L: ``L seeds`` (if there are several), ``L updates``, ``L queries``,
+    ``L seconds`` (medians over the seeds); where the thesis has L on some of the problems,
+    ``L thesis queries``, ``L thesis seconds`` and ``L deviation percent`` (of our queries from the
+    thesis's; empty unless proved); ``L status``, empty where every cell is proved feasible; at the
+    end ``proved``: whether every cell of the row is.
+
+    Bold in print, as in the thesis: the fewest queries and seconds of a problem, among the answers
+    that are proved. A dagger marks an entry that is no proved feasible point; a note says why.
+    """
+    labels = entries_of(evidence.frame)
+    rows = list(zip(*labels.values(), strict=True))
+    entries = [entry for row in rows for entry in row]
+    several = any(entry.seeds > 1 for entry in entries)
+    columns = [
+        texts("problem", [row[0].problem for row in rows]),
+        replace(counts("m", orders_of(evidence.frame)), head="$m$"),
+    ]
+    for label, own in labels.items():
+        columns += [
+            replace(column, name=f"{label} {column.name}", group=label)
+            for column in _columns(own, rows, several)
+        ]
+    columns.append(Column("proved", [all(e.feasible for e in row) for row in rows], None))
+    return Table("table_6_1", columns, keys=2, notes=list(_notes(labels, entries, several)))
+
+
+def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: bool) -> list[Column]:
+    """Return the columns of one label, under the names that they have for every label."""
+    columns = [counts("seeds", [entry.seeds for entry in own])] if several else []
+    marks = ["" if entry.feasible else DAGGER for entry in own]
+    for name, show, whole in _COSTS:
+        values = [entry.median(name) for entry in own]
+        written = [show(value) for value in values]
+        bold = []
+        for entry, row, text in zip(own, rows, written, strict=True):
+            best = min((e.median(name) or 0.0 for e in row if e.feasible), default=None)
+            ours = name != "updates" and len(row) > 1 and entry.feasible
+            bold.append(ours and text == show(best))
+        shown = list(map(add, written, marks))
+        columns.append(Column(name, values, shown, bold=bold, whole=whole))
+    if has_thesis(own):
+        queries, spent = zip(*(entry.thesis or (None, None) for entry in own), strict=True)
+        deviations = [entry.deviation for entry in own]
+        off = ["0" if value == 0 else typesetting.signed(value) for value in deviations]
+        columns += [
+            counts("thesis queries", queries),
+            replace(numbers("thesis seconds", spent, typesetting.percent), whole=False),
+            Column("deviation percent", deviations, off, head="\\%", whole=False),
+        ]
+    return [*columns, Column("status", [entry.status for entry in own], None, align="l")]
+
+
+# Column of the runs, print, and whether it is a count
+_COSTS = (
+    ("updates", typesetting.count, True),
+    ("queries", typesetting.count, True),
+    ("seconds", typesetting.seconds, False),
+)
+
+
+def _notes(
+    labels: Mapping[str, Sequence[Entry]], entries: Sequence[Entry], several: bool
+) -> Iterator[str]:
+    if has_thesis(entries):
+        yield (
+            "Columns ``thesis'': Kharechko2009, Table 6.1, where ``updates'' counts oracle queries "
+            "and the machine ran at 2.6\\,GHz. Columns \\%: deviation of our queries from them."
+        )
+        yield from _rounding(entries)
+    if several:
+        yield "Numbers are medians over the seeds."
+    if len(labels) > 1:
+        yield "Bold: the fewest queries and seconds of a problem among the proved answers."
+    unproved = [
+        f"{escape(entry.problem)}, {escape(entry.label)}: {escape(entry.status)}"
+        for entry in entries
+        if not entry.feasible
+    ]
+    every = "Every answer is a point proved feasible on the original data."
+    yield f"{DAGGER} Not a proved feasible point: {'; '.join(unproved)}." if unproved else every
+
+
+def _rounding(entries: Sequence[Entry]) -> Iterator[str]:
+    """Say which counts depend on the BLAS kernel, and which on zeros; of others nothing is known.
+
+    The records are of the thesis's oracle and constants: of entries with those counts.
+    """
+    known = [
+        (entry, spread)
+        for entry in entries
+        if (spread := spreads().get((entry.problem, entry.label))) is not None
+        and entry.feasible
+        and spread.least <= (entry.median("queries") or 0) <= spread.most
+    ]
+    if known:
+        differing = _listed([entry for entry, spread in known if spread.hangs_on_kernel])
+        other = f", but for {differing}" if differing else ""
+        some, all_ = len(known), len(entries)
+        whose = "All queries" if some == all_ else f"The queries of {some} of the {all_} entries"
+        yield (
+            f"{whose} are the same under OpenBLAS's kernels for Prescott, Nehalem, Sandybridge, "
+            f"Haswell and SkylakeX{other}."
+        )
+    moved = [(entry, spread) for entry, spread in known if spread.hangs_on_zeros]
+    if moved:
+        yield (
+            "These hang on zeros that come out exact, and noise of $2^{-52}$ in the points changed "
+            f"them by up to {max(spread.change for _, spread in moved):.1f}\\,\\%: "
+            f"{_listed([entry for entry, _ in moved])}."
+        )
+
+
+def _listed(entries: Sequence[Entry]) -> str:
+    """Name problems, each with its labels."""
+    labels: dict[str, list[str]] = {}
+    for entry in entries:
+        labels.setdefault(entry.problem, []).append(entry.label)
+    return "; ".join(f"{escape(name)} {', '.join(own)}" for name, own in labels.items())

@@ -1,0 +1,265 @@
+"""Tables of learners: Table 8.1 of `Kharechko2009`, rare categories, all problems and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median_high
+
+import numpy as np
+
+from perceptron_lab.datasets.collections.reuters import Reuters
+from perceptron_lab.datasets.collections.reuters_corpus import categories
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import learners_among, needs
+from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
+    HARD,
+    Entry,
+    entries,
+    mean_spread,
+    thesis_precisions,
+)
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, seconds, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import escape, percent
+from perceptron_lab.reporting.summary import by_label
+
+_THESIS = {
+    "thesis ellipsoid k30": "ellipsoid_k30",
+    "thesis SVM k30": "svm_k30",
+    "thesis SVM full": "svm_n20494",
+}
+_BOUNDS = (
+    "Best C: chosen by precision on the test documents, the bound of what the choice of C can "
+    "explain, and no result. "
+)
+_TAKEN_FROM_TEST = (
+    "These weights, the default, were chosen by comparing test precision with the columns of the "
+    "thesis, which does not state its own: agreement with it is no independent evidence."
+)
+_LEAST_PROBLEMS = 3
+"""Of so many problems on, one candidate that wins in every cell is a sign of a fault."""
+_WEIGHTS = {
+    "log1p-idf": "$\\log(1 + tf) \\log(m / df)$",
+    "tf-idf": "$tf \\log(m / df)$",
+    "log-tf": "$\\log(1 + tf)$",
+    "tf": "$tf$",
+}
+
+
+@needs(learners_among)
+def table_8_1(evidence: Evidence) -> Table:
+    """Average precision per category, beside Table 8.1 of the thesis, and the mean.
+
+    Columns: ``category``; the thesis's own three; per label L its mean over the seeds, ``L lowest``
+    and ``L highest`` if it has several (the range of first pivots), ``L status`` where cells have
+    no result, and for hard ellipsoids ``L proves``: the statement proved of the separation ratio t.
+    In print labels with equally many features stay together, and what all hard ellipsoids of these
+    prove stands once; a note says which fits did not converge.
+    """
+    labels = by_label(entries(evidence))
+    named = [entry.problem for entry in next(iter(labels.values()))]
+    known = thesis_precisions()
+    thesis = []
+    for name, column in _THESIS.items():
+        values = [known[one][column] if one in known else None for one in named]
+        present = [value for value in values if value is not None]
+        mean = float(np.mean(present)) if len(present) == len(values) else None
+        thesis.append(numbers(name, [*values, mean], percent))
+    groups: dict[str, list[Column]] = {"thesis": thesis}
+    for own in labels.values():
+        one = own[0]
+        features = "all features" if one.components is None else f"k = {one.components}"
+        kind = "hard, " * (one.algorithm == HARD) + f"{features} {one.kernel}".strip()
+        groups.setdefault(kind, []).extend(_columns(own))
+    columns = [texts("category", [*named, "mean"])]
+    for name, group in groups.items():
+        columns += [replace(column, group=name) for column in _proved_once(group)]
+    note = (
+        "Average precision (microaverage precision) on the test documents in percent; in "
+        "parentheses the lowest and the highest over the seeds, each of which draws one of the "
+        "documents tied for the first pivot (without them: one seed; all features have no pivot). "
+        "k: Gram-Schmidt features, bias $\\min(10, m / m_+)$, pivots among the training documents. "
+        "Parameters by 3-fold cross-validation on training documents, equally many candidates "
+        "each, the most regularised of those within 0.1 points of the best. "
+        f"{_BOUNDS * any(own[0].by_test for own in labels.values())}t: squared separation "
+        "ratio less 1; $t = 0$: proved that no ellipsoid separates the training documents. Thesis: "
+        "Kharechko2009, Table 8.1: the best after tuning, on which documents is not said."
+    )
+    return Table("table_8_1", columns, notes=_notes(note, evidence, labels, named), widest=8)
+
+
+@needs(learners_among)
+def rare_categories(evidence: Evidence) -> Table:
+    """Average precision per category, the rarest last, and the mean.
+
+    Columns: ``category``, ``training`` and ``test``, its documents in the Mod-Apte split (empty for
+    other problems); per label as in ``table_8_1``, for hard ellipsoids also ``L components``,
+    the number of features.
+    """
+    labels = by_label(entries(evidence))
+    named = [entry.problem for entry in next(iter(labels.values()))]
+    known = categories()
+    columns = [
+        texts("category", [*named, "mean"]),
+        counts("training", [*(known[n].training if n in known else None for n in named), None]),
+        counts("test", [*(known[n].test if n in known else None for n in named), None]),
+    ]
+    for own in labels.values():
+        columns += _columns(own, components=True)
+    note = (
+        "Average precision on the test documents in percent; training and test: documents of the "
+        "category. Hard ellipsoids have fewer features than positives, as stated: with as many or "
+        "more no negative lies in the positives' affine hull, and the separation ratio is "
+        "unbounded. A single positive cannot be held out: parameters are then the middle of the "
+        "grid."
+    )
+    return Table("rare_categories", columns, 3, _notes(note, evidence, labels, named))
+
+
+@needs(learners_among)
+def learners(evidence: Evidence) -> Table:
+    """Average precision, error, chosen parameter and seconds of learners, per problem and label.
+
+    Columns: ``problem``, ``label``, ``seeds``, ``features``; ``average precision`` in percent, its
+    mean over the seeds, ``lowest``, ``highest``; ``error``, the share of test examples on the wrong
+    side in percent; ``chosen``, the median (of an even number the upper one) of the parameter, C of
+    support vector machines or the regularisation, ``on edge``: how many seeds chose the edge of the
+    grid; ``seconds``, processor time of features and final fit, the largest; ``proved`` of the
+    training examples by hard ellipsoids, otherwise the endings of cells that are not fitted, and
+    ``not converged`` where a final fit had not.
+    """
+    lines = entries(evidence)
+    spreads = [line.spread for line in lines]
+    errors = [line.average("error") for line in lines]
+    chosen = [[*line.chosen.values()] for line in lines]
+    edges = [line.measured("on_edge").values() for line in lines]
+    spent = [max(line.measured("cpu_seconds").values(), default=None) for line in lines]
+    columns = [
+        texts("problem", [line.problem for line in lines]),
+        texts("label", [line.label for line in lines]),
+        counts("seeds", [line.seeds for line in lines]),
+        counts("features", [line.average("components") for line in lines]),
+        numbers("average precision", [one.mean for one in spreads], percent),
+        numbers("lowest", [one.lowest for one in spreads], percent),
+        numbers("highest", [one.highest for one in spreads], percent),
+        numbers("error", [None if one is None else 100.0 * one for one in errors], percent),
+        numbers("chosen", [median_high(values) if values else None for values in chosen]),
+        counts("on edge", [float(sum(values)) if values else None for values in edges]),
+        seconds("seconds", spent),
+        texts("proved", [line.proof for line in lines]),
+    ]
+    note = (
+        "Averages over the seeds. Chosen: the median of C (support vector machines) or of the "
+        "regularisation, for average precision and not for the error; on edge: seeds in which it "
+        "is the first or last of its candidates. "
+        "Seconds: processor time of features and final fit, tuning excluded, the largest of the "
+        "seeds."
+    )
+    return Table("learners", columns, notes=[note], long=True)
+
+
+def _columns(own: Sequence[Entry], components: bool = False) -> list[Column]:
+    """Return the columns of a label, with a last line for the mean over the problems.
+
+    The mean over the seeds, its range (of several seeds), the endings (where cells have no result),
+    and for hard ellipsoids their features (if asked for) and statements about separability.
+    """
+    label = own[0].label
+    spreads = [*(entry.spread for entry in own), mean_spread(own)]
+    shown = [
+        percent(one.mean)
+        if one.lowest is None or one.lowest == one.highest
+        else f"{percent(one.mean)} ({percent(one.lowest)}--{percent(one.highest)})"
+        for one in spreads
+    ]
+    columns = [Column(label, [one.mean for one in spreads], shown)]
+    if any(entry.seeds > 1 for entry in own):
+        columns.append(Column(f"{label} lowest", [one.lowest for one in spreads], None))
+        columns.append(Column(f"{label} highest", [one.highest for one in spreads], None))
+    endings = [entry.without_result for entry in own]
+    if any(endings):
+        columns.append(texts(f"{label} status", [*endings, ""]))
+    if own[0].algorithm != HARD:
+        return columns
+    if components:
+        used = [entry.average("components") for entry in own]
+        columns.append(counts(f"{label} components", [*used, None]))
+    said = [*(entry.statement for entry in own), ""]
+    bounds = [text.replace("<=", "\\leq").replace(">=", "\\geq") for text in said]
+    stated = [
+        f"${bound}$" if text.startswith("t ") else escape(text)
+        for text, bound in zip(said, bounds, strict=True)
+    ]
+    return [*columns, Column(f"{label} proves", said, stated, align="l")]
+
+
+def _proved_once(group: Sequence[Column]) -> list[Column]:
+    """Return a group's columns, with statements that are the same for all labels printed once."""
+    stated = [column for column in group if column.name.endswith(" proves")]
+    if len(stated) < 2 or len({tuple(column.values or ()) for column in stated}) > 1:
+        return list(group)
+    kept = [replace(column, shown=None) if column in stated else column for column in group]
+    return [*kept, Column("all prove", None, stated[0].shown, align="l")]
+
+
+def _notes(
+    note: str, evidence: Evidence, labels: Mapping[str, Sequence[Entry]], problems: Sequence[str]
+) -> list[str]:
+    """Return a note, the choices of parameters, the fits that did not converge, preprocessing."""
+    missed = []
+    for label, own in labels.items():
+        shares = [share for one in own for share in one.measured("converged").values()]
+        rest = 1.0 - sum(shares) / len(shares) if shares else 0.0
+        if rest:
+            missed.append(f"{escape(label)} {100.0 * rest:.2g}\\,\\%")
+    fits = f"Final fits that had not converged when they were ended: {', '.join(missed)}."
+    notes = [note, _choices(labels), fits if missed else "", preprocessing(evidence, problems)]
+    return [one for one in notes if one]
+
+
+def _choices(labels: Mapping[str, Sequence[Entry]]) -> str:
+    """Return how many choices are at an edge of their grid, and where one candidate always wins."""
+    edges, single = [], []
+    for label, own in labels.items():
+        at_edge = [edge for one in own for edge in one.measured("on_edge").values()]
+        chosen = [value for one in own for value in one.chosen.values()]
+        candidates = [n for one in own for n in one.measured("candidates").values()]
+        if any(at_edge):
+            edges.append(f"{escape(label)} {sum(at_edge):.0f} of {len(at_edge)}")
+        if (
+            len(own) >= _LEAST_PROBLEMS
+            and len(set(chosen)) == 1
+            and max(candidates, default=0.0) > 1
+        ):
+            single.append(f"{escape(label)} ({chosen[0]:g} in {len(chosen)} of {len(chosen)})")
+    said = f"Choices at the edge of their grid: {', '.join(edges) or 'none'}."
+    if single:
+        said += f" One candidate wins everywhere, a sign of a fault: {', '.join(single)}."
+    return said if any(own[0].measured("on_edge") for own in labels.values()) else ""
+
+
+def preprocessing(evidence: Evidence, problems: Sequence[str]) -> str:
+    """Return the choices that made the examples, as one sentence; empty if they are no documents.
+
+    It needs the configuration beside the runs.
+    """
+    described = set()
+    for record in (evidence.dataset(problem) for problem in problems if evidence.folder):
+        if not isinstance(record, Reuters):
+            continue
+        words = "scikit-learn's English stop words left out"
+        described.add(
+            "Reuters-21578, Mod-Apte split (9603 training, 3299 test documents, those without a "
+            "topic among them); "
+            f"{'title, author, dateline and body' if record.text == 'all' else 'the body alone'}; "
+            "words of two or more letters a to z, in lower case; "
+            f"{words if record.stop_words else 'stop words kept'}; "
+            f"{'words of one Porter stem merged' if record.stem else 'words not stemmed'}; "
+            f"in {record.min_documents} or more training documents; "
+            f"weights {_WEIGHTS[record.weighting]}; "
+            f"rows {'divided by their norms' if record.normalise else 'not normalised'}."
+            + f" {_TAKEN_FROM_TEST}"
+            * (record.weighting == "log1p-idf")
+        )
+    return " ".join(sorted(described))

@@ -1,0 +1,35 @@
+"""Claims of the papers that do not survive exact computation."""
+
+from __future__ import annotations
+
+from perceptron_lab.reporting.printing.columns import Column, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import escape
+from perceptron_lab.reporting.theory.exhibit import Exhibit
+from perceptron_lab.reporting.theory.refutations import ALL
+
+
+def claims() -> Exhibit:
+    """Claims of the papers that do not survive exact computation, each with its executed check.
+
+    Columns: ``paper``, ``place``, ``claimed``, ``instead``; ``printed``, the number that the claim
+    asserts in the example of the check, ``computed``, the number found, and ``refuted``, whether
+    the two contradict. The checks are run when the table is made.
+    """
+    found = [claim.check() for claim in ALL]
+    wide = "p{45mm}"
+    columns = [
+        texts("paper", [one.paper for one in ALL]),
+        texts("place", [one.place for one in ALL]),
+        Column("claimed", [c.claimed for c in ALL], [escape(c.claimed) for c in ALL], align=wide),
+        Column("instead", [c.instead for c in ALL], [escape(c.instead) for c in ALL], align=wide),
+        numbers("printed", [one.printed for one in found]),
+        numbers("computed", [one.computed for one in found]),
+        texts("refuted", ["yes" if one.refuted else "no" for one in found]),
+    ]
+    note = (
+        "Printed: the number that the claim asserts in the example of its check; computed: the "
+        "number found there; refuted: whether they contradict."
+    )
+    table = Table("claims", columns, keys=2, notes=[note], long=True)
+    return Exhibit("Claims of the papers that do not survive exact computation", table)

@@ -1,0 +1,445 @@
+"""The only loop: clock, budget, goal and trace; a judge proves every claim."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.base import AnyAlgorithm, State
+from perceptron_lab.algorithms.resisting.rounds import drive_in_rounds
+from perceptron_lab.algorithms.resisting.system import ResistingSystem
+from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import Budget, Goal, MarginRatio, MarginUpper, Width
+from perceptron_lab.core.results import PROVED, FloatArray, Result, Status
+from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up, time_limit
+from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.solving.failures import describe, kept, numerical
+from perceptron_lab.solving.guarantees import guarantee
+from perceptron_lab.solving.judge import Judge
+from perceptron_lab.solving.recording import Observe, Recorder, Watch
+from perceptron_lab.systems import ConicSystem, CutStatistics
+from perceptron_lab.systems.linear_system import LinearSystem
+
+Stop = Callable[[], str | None]  # Asked between chunks of steps; a text is the reason to end
+
+# Records and proofs take this part of the budget of seconds, or so many, on top of the steps; what
+# they take beyond counts as spent. Those at the end have the allowance of the time limit.
+SHARE, FREE = 8.0, 0.25
+# Updates of more seconds are made one at a time: the next may take ten thousand times as long
+LONG = 0.0001
+LONGEST = 2**40  # Updates that are asked of an algorithm at a time, at most
+
+_ADVICE = {
+    Status.UNVERIFIED: "try another algorithm, or the goal margin_upper=1e-6, for a bound",
+    Status.NUMERICAL_ERROR: "try another algorithm, or scale rows and columns to similar norms",
+}
+"""What to try next, by status."""
+
+
+class Oracle(Protocol):
+    """A record of :mod:`perceptron_lab.cones.oracles`: how the blocks of one kind are separated."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of cone."""
+        ...
+
+
+def drive(
+    system: ConicSystem,
+    algorithm: AnyAlgorithm,
+    *,
+    oracles: Sequence[Oracle] = (),
+    goal: Goal = "decide",
+    budget: Budget | None = None,
+    seed: int = 0,
+    start: npt.ArrayLike | None = None,
+    facts: Facts | None = None,
+    record_at: Sequence[int] = (),
+    trace_cuts: bool = False,
+    observe: Observe | None = None,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Result:
+    """Run an algorithm on a system; all parameters are those of :func:`.solving.solve`."""
+    if isinstance(goal, Width):
+        raise InputError(
+            f"goal {goal} is one of optimisers, and {registry.name_of('algorithm', algorithm)} is "
+            "an algorithm for feasibility; choose low-rank or another of `plab list optimisers`"
+        )
+    if isinstance(system, LinearSystem):
+        # Imported here: what decides exactly takes a quarter of a second to load.
+        from perceptron_lab.algorithms.linear.driving import drive_linear
+
+        return drive_linear(
+            system,
+            algorithm,
+            goal=goal,
+            budget=budget or Budget(),
+            stop=stop,
+            others={"oracle": oracles, "start": start, "record_at": record_at},
+        )
+    if isinstance(system, ResistingSystem) and not algorithm.online:
+        return drive_in_rounds(
+            system,
+            lambda known, left: drive(
+                known,
+                algorithm,
+                oracles=oracles,
+                budget=left,
+                seed=seed,
+                start=start,
+                watch=watch,
+                stop=stop,
+            ),
+            goal=goal,
+            budget=budget,
+        )
+    load_kernels()
+    began = time.perf_counter()
+    if seed < 0:
+        raise InputError(f"seed {seed}; give 0 or more")
+    streams = np.random.SeedSequence(seed).spawn(2)
+    limits = budget or Budget()
+    with time_limit(limits.seconds + _allowance(limits.seconds)):
+        view, late = _view(algorithm, replace(system, deciding=goal == "decide"), limits, stop)
+        by_kind = _by_kind(oracles, view, algorithm)
+        started = _aimed(view.started(by_kind, np.random.default_rng(streams[0])), goal)
+        cuts = CutStatistics(started.cone) if trace_cuts else None
+        started.counters.seen = None if cuts is None else cuts.see
+        recorder = Recorder(limits.seconds / SHARE, observe, watch, cuts)
+        judge = Judge(started, goal)
+        run = _Run(judge, algorithm, limits, recorder, tuple(record_at), stop, late=late)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked: no NaN is proved
+            run.begin(np.random.default_rng(streams[1]), start)
+            return run.result(run.status(), facts, began)
+
+
+def _aimed(system: ConicSystem, goal: Goal) -> ConicSystem:
+    """Return a system that knows the bound or the ratio whose proof ends the run."""
+    if isinstance(goal, MarginUpper):
+        return replace(system, target=goal.margin_upper)
+    if isinstance(goal, MarginRatio):
+        return replace(system, ratio=goal.margin_ratio)
+    return system
+
+
+def _allowance(seconds: float) -> float:
+    """Return the seconds that proofs and records may take on top of so many of steps."""
+    return max(FREE, seconds / SHARE)
+
+
+def _stopping(stop: Stop | None) -> Callable[[], bool] | None:
+    """Return whether there is a reason to stop, as a limit asks for it."""
+    return None if stop is None else lambda: stop() is not None
+
+
+def _view(
+    algorithm: AnyAlgorithm, system: ConicSystem, budget: Budget, stop: Stop | None
+) -> tuple[ConicSystem, TimeIsUp | None]:
+    """Return the system as the algorithm sees it; as it is where the budget does not suffice."""
+    try:
+        with time_limit(budget.seconds, _stopping(stop)):
+            return algorithm.view(system), None
+    except TimeIsUp as error:
+        return system.formed(), error
+
+
+def _by_kind(
+    oracles: Sequence[Oracle], system: ConicSystem, algorithm: AnyAlgorithm
+) -> dict[str, Oracle]:
+    """Return oracles by the kind of cone that they separate."""
+    if oracles and not algorithm.uses_oracle:
+        raise InputError(
+            f"{registry.name_of('algorithm', algorithm)} looks at all constraints itself and asks "
+            "no oracle; leave the oracle out"
+        )
+    kinds = {oracle.kind: oracle for oracle in oracles}
+    if len(kinds) < len(oracles):
+        raise InputError("two oracles for one kind of cone; give at most one per kind")
+    for kind in kinds.keys() - system.cone.oracles.keys():
+        raise InputError(
+            f"an oracle for {kind} blocks, of which the system has none; give one for "
+            f"{' or '.join(system.cone.oracles) or 'no'} blocks"
+        )
+    return kinds
+
+
+@dataclass
+class _Run:
+    """One run: it advances, records, and ends when the judge or a limit says so."""
+
+    judge: Judge
+    algorithm: AnyAlgorithm
+    budget: Budget
+    recorder: Recorder
+    record_at: tuple[int, ...] = ()
+    stop: Stop | None = None
+    seconds: float = 0.0
+    proof_seconds: float = 0.0
+    chunk: int = 1
+    idle: int = 0
+    spent: bool = False
+    stopped: bool = False
+    examined: int = 0
+    length: float | None = None  # The norm of the start, if one was given
+    first: Claim | None = None  # That a start is feasible
+    late: TimeIsUp | None = None  # What the time limit has ended
+
+    def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
+        """Start the algorithm, at a given point if there is one, and record the first state."""
+        system = self.judge.system
+        self.failure: Exception | None = None
+        self.state = State(np.zeros(system.dimension))
+        clock = time.perf_counter()
+        given = None if start is None else self.given(start)
+        try:
+            if self.late is None:
+                self.state = self._started(rng, given)
+        except TimeIsUp as error:
+            self.late = error
+        except Exception as error:
+            if not numerical(error):
+                raise
+            self.failure = error
+        if self.late is not None:
+            self.state = State(system.operator.combine(barycentre(system.cone)))
+        self.seconds = time.perf_counter() - clock
+        if given is not None:
+            self.length = system.norm(given)
+            scores = system.operator.scores(given)
+            inside = system.inside(system.cone.lowest(scores), scores)
+            self.first = FeasiblePoint(given) if inside and self.judge.goal == "decide" else None
+        self.record()
+
+    def _started(self, rng: np.random.Generator, given: FloatArray | None) -> State:
+        algorithm, system = self.algorithm, self.judge.system
+        with self.limited():
+            state: State = (
+                algorithm.start(system, rng)
+                if given is None
+                else algorithm.start_at(system, rng, given)
+            )
+        return state
+
+    def limited(self) -> AbstractContextManager[None]:
+        """Limit steps to what is left of the budget; a reason to stop ends them as well."""
+        left = max(0.0, self.budget.seconds - self.seconds - self.beyond)
+        return time_limit(left, _stopping(self.stop))
+
+    def given(self, start: npt.ArrayLike) -> FloatArray:
+        """Return a starting point as the system has it; what is none is refused."""
+        system = self.judge.system
+        if not self.algorithm.takes_start:
+            raise InputError(f"{self.name} has a starting point of its own; leave start out")
+        unknowns = system.operator.unknowns
+        try:
+            given = np.array(start, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"start {start!r}; give {unknowns} finite numbers") from None
+        if given.shape != (unknowns,):
+            raise InputError(f"start has shape {given.shape}; give {unknowns} finite numbers")
+        if not np.isfinite(given).all():
+            place = int(np.flatnonzero(~np.isfinite(given))[0])
+            raise InputError(
+                f"start[{place}] is {given[place]}; give {unknowns} finite numbers, or leave start "
+                "out"
+            )
+        point = system.operator.expand(given)
+        if not system.norm(point) > 0.0:
+            raise InputError("start is 0, which is no direction; leave it out, or give another")
+        return np.asarray(point, dtype=float)
+
+    def status(self) -> Status:
+        """Advance until something is proved, given up or spent."""
+        if self.first is not None and self.failure is None:  # without an update
+            status = self.settled(self.first)
+            if status is not None:
+                return status
+        while True:
+            if self.failure is not None:
+                self.judge.message = describe(self.failure, self.name, self.judge.certificate)
+                return Status.NUMERICAL_ERROR
+            limit = self.limit()
+            if limit is not None:
+                return limit
+            claim = self.advance()
+            status = None if claim is None else self.settled(claim)
+            if status is None or not self.ends(status):
+                status = self.reached()
+            if status is not None:
+                return status
+
+    def ends(self, status: Status) -> bool:
+        """Return whether a claim ends the run: for its goal, or since nothing else will come."""
+        judge = self.judge
+        if judge.repeated or status is Status.UNVERIFIED or judge.goal == "decide":
+            return True
+        return judge.proved(status).reaches(judge.goal)
+
+    def settled(self, claim: Claim) -> Status | None:
+        """Let the judge prove a claim."""
+        clock = time.perf_counter()
+        with time_limit(math.inf, _stopping(self.stop)):
+            status = self.judge.settle(claim, self.state)
+        self.proof_seconds += time.perf_counter() - clock
+        return status
+
+    def limit(self) -> Status | None:
+        """Return which budget is spent, if one is."""
+        budget, status = self.budget, Status.TIME_LIMIT
+        if self.state.updates >= budget.updates:
+            status, reason = Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
+        elif self.seconds + self.beyond >= budget.seconds:
+            beside = f", {self.beyond:.3g} of them on proofs and records" if self.beyond else ""
+            reason = f"the budget of {budget.seconds:g} seconds is spent{beside}"
+        else:
+            asked = None if self.stop is None else self.stop()
+            if asked is not None:
+                self.judge.message, self.stopped = asked, True
+                return status
+            if self.late is None and not time_is_up():
+                return None
+            why = f": {self.late}" if str(self.late or "") else ""
+            reason = f"the budget of {budget.seconds:g} seconds does not suffice{why}"
+        self.spent = True
+        self.judge.message = f"{reason}{self.idleness}"
+        return status
+
+    @property
+    def beyond(self) -> float:
+        """Seconds that records and proofs have taken beyond their share."""
+        taken = self.recorder.seconds + self.proof_seconds
+        return max(0.0, taken - _allowance(self.budget.seconds))
+
+    @property
+    def name(self) -> str:
+        """The algorithm's."""
+        return registry.name_of("algorithm", self.algorithm)
+
+    @property
+    def idleness(self) -> str:
+        """The complaint about an algorithm that makes no progress any more, or nothing."""
+        if not self.idle:
+            return ""
+        return (
+            f"; the last {self.idle} steps, since update {self.state.updates}, made no update, no "
+            "claim and no new phase"
+        )
+
+    def advance(self) -> Claim | None:
+        """Advance to the next record at most, about 5 to 50 ms at a time."""
+        state, phase, updates = self.state, self.state.phase, self.state.updates
+        ahead = [at for at in self.record_at if at > state.updates]
+        due = min([1 << state.updates.bit_length(), *ahead])
+        most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
+        clock = time.perf_counter()
+        claim = self._stepped(most)
+        elapsed = time.perf_counter() - clock
+        self.seconds += elapsed
+        moved = (self.state.updates, self.state.phase) != (updates, phase)
+        self.idle = 0 if moved or claim is not None else self.idle + 1
+        if elapsed > LONG * (self.state.updates - updates) > 0.0:
+            self.chunk = 1
+        elif elapsed < 0.005:
+            self.chunk = min(2 * self.chunk, LONGEST)
+        elif elapsed > 0.05:
+            self.chunk = max(1, self.chunk // 2)
+        if self.state.updates == due or self.state.phase != phase:
+            self.record(last=False)
+        return claim
+
+    def _stepped(self, most: int) -> Claim | None:
+        """Make steps; an exception is kept for the end of the run."""
+        before = self.state.updates
+        try:
+            with self.limited():
+                self.state, claim = advance(self.algorithm, self.judge.system, self.state, most)
+        except TimeIsUp as error:
+            self.late = error
+            return None
+        except Exception as error:
+            if not kept(error, updates=before):
+                raise
+            self.failure = error
+            return None
+        return claim
+
+    def record(self, *, last: bool = True) -> None:
+        """Append the state to the trace, unless it is not the last one and would cost too much."""
+        if last or self.recorder.affordable(self.seconds):
+            self.recorder.record(self.judge.system, self.state, self.seconds)
+
+    def reached(self) -> Status | None:
+        """Return the status of a goal, once it is proved at a record; each is examined once."""
+        trace = self.recorder.trace
+        if trace.updates[-1] != self.state.updates or len(trace) == self.examined:
+            return None
+        self.examined = len(trace)
+        clock = time.perf_counter()
+        with time_limit(math.inf, _stopping(self.stop)):
+            status = self.judge.reached(self.state, (trace.margin[-1], trace.upper[-1]))
+        self.proof_seconds += time.perf_counter() - clock
+        return status
+
+    def result(self, status: Status, facts: Facts | None, began: float) -> Result:
+        """Prove the bracket of the last state and put everything together."""
+        state, judge, system = self.state, self.judge, self.judge.system
+        clock = time.perf_counter()
+        with last_proofs(stopped=self.stopped):
+            if self.recorder.trace.updates[-1] != state.updates:
+                self.record()
+            clock = time.perf_counter()
+            status, proof, point = judge.close(status, state)
+        self.proof_seconds += time.perf_counter() - clock
+        told = system.cone.notes
+        notes = [*state.notes, *told] if told else state.notes
+        if notes:
+            judge.certificate["notes"] = notes
+        if system.cone.answers:
+            judge.certificate["answers"] = dict(system.cone.answers)
+        weights = judge.weights
+        if weights is None and state.weights is not None:
+            weights = system.weights_to_origin(state.weights)
+        if state.figures:
+            judge.certificate["figures"] = state.figures
+        lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
+        reached = judge.conclude(status, spent=self.spent)
+        with last_proofs(stopped=self.stopped):
+            bound = guarantee(self.algorithm, system, facts, lower, self.length)
+        unsaid = f"ended without a reason given ({status})"
+        advice = _ADVICE.get(status, "")
+        found = Result(
+            status=status,
+            proved=status in PROVED,
+            point=system.operator.compact(point).copy(),
+            weights=weights,
+            margin_lower=lower,
+            margin_upper=judge.upper,
+            updates=state.updates,
+            queries=system.counters.queries,
+            iterations=state.iterations,
+            products=system.counters.products,
+            seconds=self.seconds,
+            proof_seconds=self.proof_seconds,
+            total_seconds=time.perf_counter() - began,
+            trace=self.recorder.trace,
+            certificate=judge.certificate,
+            bound=bound,
+            message="; ".join(filter(None, [judge.message or unsaid, state.remark, advice])),
+            goal=judge.goal,
+            goal_reached=reached,
+        )
+        return system.answer(found)

@@ -1,0 +1,274 @@
+"""The door: any problem, any name or record of an algorithm; a proved result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Final
+
+import numpy.typing as npt
+
+from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import Budget, Goal, goal_of
+from perceptron_lab.core.results import Result
+from perceptron_lab.datasets.collections.problem_files import read_system
+from perceptron_lab.solving.driver import Oracle, Stop, drive
+from perceptron_lab.solving.failures import sentence
+from perceptron_lab.solving.recording import Observe, Watch
+from perceptron_lab.systems.conic_system import ConicSystem, Problem
+from perceptron_lab.systems.constructors import Margin
+
+_ARGUMENTS: Final[dict[str, tuple[Any, str]]] = {
+    "seed": (Integral, "a whole number, 0 or more"),
+    "facts": (Facts, "Facts(margin=..., ...) of perceptron_lab.core.facts"),
+    "record_at": (Iterable, "a list of numbers of updates, as [10, 100]"),
+    "observe": (Callable, "a function of the point that returns numbers by name"),
+    "watch": (Callable, "a function of the trace"),
+    "stop": (Callable, "a function that returns None, or a text to end the run"),
+}
+"""Argument -> its type, and how it is given; None stands for its default."""
+
+
+def solve(
+    problem: Problem | str | Path,
+    labels: npt.ArrayLike | AnyAlgorithm | type[AnyAlgorithm] | None = None,
+    algorithm: str | AnyAlgorithm | type[AnyAlgorithm] | None = None,
+    *,
+    margin: Margin | None = None,
+    oracle: str | Oracle | Iterable[str | Oracle] | None = None,
+    goal: Goal | Mapping[str, float] = "decide",
+    budget: Budget | None = None,
+    seed: int = 0,
+    start: npt.ArrayLike | None = None,
+    facts: Facts | None = None,
+    record_at: Sequence[int] = (),
+    trace_cuts: bool = False,
+    observe: Observe | None = None,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Result:
+    """Find y with A*y strictly inside K, or bound the margin; prove the answer on the data.
+
+    Parameters
+    ----------
+    problem
+        Rows, examples with ``labels``, a tuple of both, a :class:`ConicSystem` or the path of a
+        file; see :func:`as_system`. Conditions of :meth:`.ConicSystem.from_linear` are for ``auto``
+        and ``highs``: a :class:`~perceptron_lab.algorithms.linear.linear_result.LinearResult` comes
+        of them.
+    labels
+        Labels of two classes, one per example, shape ``(m,)``; None where there are none. An
+        algorithm may stand in this place instead: ``solve(rows, "perceptron")``.
+    algorithm
+        A name of ``plab list algorithms`` (default ``auto``), or an algorithm's record with its
+        parameters (a class stands for its defaults).
+    margin
+        Of rows and labelled examples: ``unit`` (default), ``directional`` or ``geometric``; see
+        :meth:`.ConicSystem.from_rows` and :meth:`.ConicSystem.from_labelled`.
+    oracle
+        A name of ``plab list oracles``, a record, or a list of them (one per kind of cone); None
+        takes each cone's default.
+    goal
+        ``"decide"``, ``"budget"``, ``{"margin_upper": eps}`` or ``{"margin_ratio": r}``.
+    budget
+        Updates and seconds at most (default 1e6 and 300).
+    seed
+        Of all randomness of the algorithm and its oracles, 0 or more.
+    start
+        Where the point starts, shape ``(dimension,)``, not 0: the answer of another algorithm or
+        solver, or the point of a system that has changed. Where it is feasible, that is proved at
+        once (goal ``decide``). None leaves it to the algorithm.
+    facts
+        What is known of the system, for the bound; None takes the system's own facts.
+    record_at
+        Further numbers of updates at which the trace has a record.
+    trace_cuts
+        Whether the trace has, at each record, number, mean norm and mean depth of the single cuts
+        since the record before; see :class:`~perceptron_lab.systems.cuts.CutStatistics`.
+    observe
+        What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
+        margin: numbers or arrays by name.
+    watch
+        Called with the trace whenever it has a new record.
+    stop
+        Asked before each chunk of steps (5 to 50 ms), in longer steps and in proofs: a text ends
+        the run as a limit does, with TIME_LIMIT and this message. The proofs at the end then have
+        0.4 s.
+
+    Returns
+    -------
+    Result
+        Only what is proved on the original data, in double precision with bounds of all rounding
+        errors, is called proved. Numbers that no double is equal to are rounded once, and proofs
+        enclose them (``certificate["data"]`` says so).
+
+    Raises
+    ------
+    InputError, DataError, ConfigError
+        If the problem or a name makes no sense.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> result = solve([[1.0, 1.0], [1.0, -1.0]], "perceptron")
+    >>> print(result.status, result.proved, result.updates)
+    FEASIBLE True 2
+    >>> bool(result.point @ [1.0, 1.0] > 0.0 and result.point @ [1.0, -1.0] > 0.0)
+    True
+
+    Two classes: the point is (w, b) with w'x + b > 0 for the larger label.
+
+    >>> solve([[1.0], [3.0]], ["no", "yes"]).point.shape
+    (2,)
+
+    The margin of support vector machines, half the distance of the classes' hulls:
+
+    >>> examples, classes = [[1.0], [3.0]], ["no", "yes"]
+    >>> widest = solve(examples, classes, margin="geometric", goal={"margin_ratio": 0.99})
+    >>> print(widest.point, f"{widest.margin_lower:.6f} {widest.margin_upper:.6f}")
+    [ 1. -2.] 1.000000 1.000000
+
+    No point y has y > 0 and -y > 0; weights prove that:
+
+    >>> opposite = solve([[1.0], [-1.0]], "von-neumann")
+    >>> print(opposite.status, opposite.margin_upper, opposite.weights)
+    INFEASIBLE 0.0 [0.5 0.5]
+    """
+    if isinstance(labels, str | Algorithm | type):
+        if algorithm is not None:
+            raise InputError(f"labels {labels!r} name an algorithm; give solve(X, y, algorithm)")
+        if isinstance(labels, str):
+            _refuse_text(labels)
+        labels, algorithm = None, labels
+    record = _algorithm("auto" if algorithm is None else algorithm)
+    if not isinstance(budget, Budget | None):
+        raise InputError(f"budget {budget!r}; give Budget(updates=..., seconds=...)")
+    _refuse_arguments(
+        {
+            "seed": seed,
+            "facts": facts,
+            "record_at": record_at,
+            "observe": observe,
+            "watch": watch,
+            "stop": stop,
+        }
+    )
+    given: Any = problem if labels is None else (problem, labels)
+    return drive(
+        as_system(given, margin),
+        record,
+        oracles=_oracles(oracle),
+        goal=goal_of(goal),
+        budget=budget,
+        seed=seed,
+        start=start,
+        facts=facts,
+        record_at=record_at,
+        trace_cuts=trace_cuts,
+        observe=observe,
+        watch=watch,
+        stop=stop,
+    )
+
+
+def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:
+    """Return the record of an algorithm given by its name, its class or itself."""
+    named = registry.load("algorithm", given) if isinstance(given, str) else given
+    if isinstance(named, type) and issubclass(named, Algorithm):
+        return _with_defaults(named)
+    if isinstance(named, Algorithm):
+        return named
+    raise InputError(
+        f"algorithm {named!r}; give a name of `plab list algorithms`, or a record of a class "
+        "derived from perceptron_lab.algorithms.base.Algorithm"
+    )
+
+
+def _refuse_text(labels: str) -> None:
+    """Refuse a text in the place of labels that names no algorithm."""
+    try:
+        registry.target("algorithm", labels)
+    except ConfigError as error:
+        raise ConfigError(
+            f"labels {labels!r}; give an array with one label per example, such as "
+            f"table[{labels!r}] (of a file: plab solve FILE --labels {labels}), or an algorithm: "
+            f"{error}"
+        ) from None
+
+
+def _with_defaults(kind: type[AnyAlgorithm]) -> AnyAlgorithm:
+    """Return the record of a class, all its parameters their defaults."""
+    lacks = sorted(getattr(kind, "__abstractmethods__", ()))
+    if lacks:
+        raise InputError(f"algorithm {kind.__name__}: it does not define {', '.join(lacks)}")
+    try:
+        return kind()
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"algorithm {kind.__name__}: it cannot be made without arguments ({sentence(error)}); "
+            f"give its parameters defaults, or solve(rows, {kind.__name__}(...))"
+        ) from error
+
+
+def _refuse_arguments(given: Mapping[str, Any]) -> None:
+    """Refuse arguments of another type; their values are checked where they are used."""
+    for name, (kind, mend) in _ARGUMENTS.items():
+        value = given[name]
+        optional = value is None and name != "seed"
+        if not optional and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise InputError(f"{name} {value!r} ({type(value).__name__}); give {mend}")
+
+
+def _oracles(given: Any) -> list[Oracle]:
+    """Return the records of oracles given by names, classes or themselves; one, a list or None."""
+    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
+        given = [] if given is None else [given]
+    found: list[Oracle] = []
+    for one in given:
+        named = registry.load("oracle", one) if isinstance(one, str) else one
+        record = named() if isinstance(named, type) and hasattr(named, "kind") else named
+        if not hasattr(record, "kind"):
+            raise InputError(f"oracle {one!r}; give a name of `plab list oracles`, or a record")
+        found.append(record)
+    return found
+
+
+def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> ConicSystem:
+    """Return the conic system of a problem.
+
+    Parameters
+    ----------
+    problem
+        A :class:`ConicSystem`; the path of a file (:func:`.read_system` says of which kinds); rows,
+        shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
+        ``(X, y)``, examples and labels of two classes (an affine separator (w, b)).
+    margin
+        ``unit``, ``directional`` or ``geometric``; None leaves it to the problem.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or its numbers do not make a system.
+    DataError
+        If the file cannot be read.
+    """
+    if isinstance(problem, str | Path):
+        return read_system(Path(problem), margin=margin or "unit")
+    if isinstance(problem, tuple) and len(problem) == 2 and isinstance(problem[0], str | Path):
+        raise InputError(
+            f"labels beside the file {problem[0]}; name the column that holds them: "
+            "solve(read_system(Path(...), 'NAME')), or `plab solve FILE --labels NAME`"
+        )
+    if margin is None:
+        return ConicSystem.of(problem)
+    if isinstance(problem, ConicSystem):
+        raise InputError(f"margin {margin!r} of a conic system, which has its own; leave it out")
+    if isinstance(problem, tuple) and len(problem) == 2:
+        return ConicSystem.from_labelled(*problem, margin=margin)
+    if isinstance(problem, tuple):
+        raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
+    return ConicSystem.from_rows(problem, margin=margin)

@@ -1,0 +1,126 @@
+"""Exceptions in a run: they lose no proof."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError, NumericalError, PlabError
+from perceptron_lab.core.results import Bound
+
+_PACKAGE = Path(__file__).parent
+# Exceptions of computations whose numbers went too far; others are mistakes in a program
+COMPUTED = (ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError)
+
+_log = logging.getLogger("perceptron_lab")
+
+
+def numerical(error: Exception) -> bool:
+    """Return whether an algorithm failed for its numbers: a result, even before its first state."""
+    return isinstance(error, (ArithmeticError, np.linalg.LinAlgError)) and kept(error)
+
+
+def kept(error: Exception, *, updates: int = 1) -> bool:
+    """Return whether a run ends by this exception, keeping its proofs, instead of passing it on.
+
+    Passed on are refusals before the first update, and what leaves nothing to prove with: no
+    memory, data that cannot be read any more, a processor in another mode of arithmetic.
+    """
+    if isinstance(error, InputError):
+        return updates > 0
+    if isinstance(error, PlabError):
+        return isinstance(error, NumericalError)
+    return not isinstance(error, MemoryError)
+
+
+def describe(error: Exception, name: str, certificate: dict[str, object]) -> str:
+    """Return in a sentence how an algorithm failed.
+
+    The certificate's ``exception`` becomes the kind, text and places, the innermost place last.
+    """
+    if isinstance(error, NumericalError):
+        return str(error) or f"{name} gave up: its numbers left the range of its step"
+    frames = [
+        f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    certificate["exception"] = [sentence(error), *frames]
+    log(error, f"{name} failed; what is proved is kept")
+    place = own_place(error) or frames[-1]
+    return f"{name} failed in {place}: {sentence(error)}"
+
+
+def own_error(error: BaseException) -> str:
+    """Return an exception in code that a user has registered: ``FILE:LINE: kind: text``.
+
+    Empty if no line of registered code was being executed.
+    """
+    place = own_place(error)
+    return f"{place}: {sentence(error)}" if place else ""
+
+
+def own_place(error: BaseException) -> str:
+    """Return the innermost line of registered code in a traceback: ``FILE:LINE``, or empty.
+
+    Modules in the folder of a registered one belong to its user, too. Frames that called this
+    package are none of its registered code.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [Path(frame.filename).is_relative_to(_PACKAGE) for frame in frames]
+    inner = frames[ours.index(True) :] if True in ours else []
+    folders = {file.parent for _, _, target in registry.additions() for file in _files_of(target)}
+    own = [
+        frame
+        for frame in inner
+        if Path(frame.filename).parent in folders and not frame.filename.startswith("<")
+    ]
+    return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else ""
+
+
+def own_fault(kind: str, name: str, error: BaseException) -> str:
+    """Return how a registered table or figure failed: :func:`own_error`, or its wrong value.
+
+    Empty for those of this package.
+    """
+    own = {(one, known): target for one, known, target in registry.additions()}
+    said, target = own_error(error), own.get((kind, name))
+    if said or target is None:
+        return said
+    place = ", ".join(sorted(file.name for file in _files_of(target)))
+    wanted = "a Table" if kind == "table" else "a matplotlib Figure"
+    return f"{place}: what it returns cannot be written; return {wanted} ({sentence(error)})"
+
+
+def _files_of(target: Any) -> set[Path]:
+    """Return the files that define a registered class or function, outside of this package."""
+    if isinstance(target, str):
+        codes, name = [], target.partition(":")[0]
+    else:
+        codes, name = [inspect.unwrap(target), *vars(target).values()], target.__module__
+    files = [one.__code__.co_filename for one in codes if inspect.isfunction(one)]
+    files.append(getattr(sys.modules.get(name), "__file__", None) or "")
+    return {Path(file) for file in files if file and not Path(file).is_relative_to(_PACKAGE)}
+
+
+def sentence(error: BaseException) -> str:
+    """Return the kind and the text of an exception in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+
+
+def log(error: Exception, what: str) -> None:
+    """Log an exception that is no failed computation, with its traceback."""
+    if not isinstance(error, COMPUTED):
+        _log.error(what, exc_info=error)
+
+
+def no_bound(error: Exception, name: str) -> Bound:
+    """Return the bound of an algorithm that failed to evaluate it: none."""
+    log(error, f"{name} failed to say its bound")
+    return Bound(None, "", f"its evaluation failed: {sentence(error)}")

@@ -1,0 +1,384 @@
+"""The judge of a run: it proves claims on the original data, and only then believes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.certificates.infeasibility import InfeasibilityProof
+from perceptron_lab.cones.operators.base import EXACT
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.core.claims import (
+    RELAXED,
+    Claim,
+    FeasiblePoint,
+    MarginAbove,
+    MarginBelow,
+    NearlyWidest,
+)
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.goal_proofs import Proved
+from perceptron_lab.core.goals import Goal, MarginRatio, MarginUpper
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.solving.central_weights import central_weights
+from perceptron_lab.solving.failures import kept, log, sentence
+from perceptron_lab.systems import ConicSystem
+
+Given = TypeVar("Given")
+Proof = TypeVar("Proof")
+
+# Interior shifts that may mend a boundary answer, relative to the point's length
+SHIFTS = tuple(10.0**k for k in range(-15, -5))
+
+# A claim that is repeated unchanged up to this caution of the system ends a run
+LARGEST_CAUTION = 1e-7
+
+# By this factor a computed ratio may miss the goal, and be worth a proof all the same
+HOPEFUL = 1.0 - 1e-6
+
+_LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
+
+
+@dataclass
+class Judge:
+    """The proofs of a run so far, and its system, which each rejected claim makes stricter.
+
+    ``upper`` is the least proved upper bound of the margin, and ``weights`` prove it on the
+    original data; ``repeated`` says whether the last claim was the one before, unchanged, of an
+    unchanged state.
+    """
+
+    system: ConicSystem
+    goal: Goal = "decide"
+    message: str = ""
+    certificate: dict[str, Any] = field(default_factory=lambda: {"claims_rejected": 0})
+    upper: float | None = None
+    weights: FloatArray | None = None
+    repeated: bool = False
+    rejection: str = ""  # Why the last rejected claim could not be verified
+    _tried: tuple[float, float] = (0.0, np.inf)
+    _last: Claim | None = None
+    _settled: Status | None = None
+    _updates: int = -1
+    _best: tuple[PointProof, FloatArray] | None = None
+    _failure: Exception | None = None  # Of the last proof by weights
+    _interrupted: FloatArray | None = None  # Weights whose proof of infeasibility had no time
+
+    def settle(self, claim: Claim, state: State) -> Status | None:
+        """Prove a claim; return the status it leads to, or None if nothing is proved by it.
+
+        Claims about another margin than the one that is proved are taken for the bounds that their
+        points and weights prove. A rejected claim makes the system stricter. UNVERIFIED: the
+        algorithm repeats it all the same, up to the largest caution. What was proved and is claimed
+        again without an update in between is the last word of the algorithm.
+        """
+        again = self._last is not None and same(claim, self._last)
+        self.repeated = again and state.updates == self._updates
+        if self.repeated and self._settled is not None:
+            self._add(state.ending or "the algorithm repeats its claim: nothing more comes")
+            return self._settled
+        if again and self._settled is None and self.system.caution >= LARGEST_CAUTION:
+            parts = ["the algorithm repeats a claim that cannot be verified", state.ending]
+            self.message = "; ".join(filter(None, parts))
+            return Status.UNVERIFIED
+        self._last, self._updates = claim, state.updates
+        if isinstance(claim, MarginBelow):
+            self._settled = self._settle_weights(claim, state)
+        elif isinstance(claim, NearlyWidest):
+            self._settled = self._settle_widest(claim)
+        elif self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
+            self.message = self.message or "a point is proved strictly feasible"
+            self._settled = Status.FEASIBLE
+        else:
+            self._settled = self._settle_point(claim)
+        if self._settled is None:
+            self.certificate["claims_rejected"] += 1
+            self.certificate["last_rejection"] = self.rejection
+            self.system = self.system.stricter()
+        return self._settled
+
+    @property
+    def _feasible(self) -> bool:
+        return self._best is not None and self._best[0].feasible
+
+    def _prove(self, point: FloatArray) -> PointProof:
+        """Prove a point, and keep it if it is the best so far; a failed proof proves nothing."""
+        if self._best is not None and np.array_equal(point, self._best[1]):
+            return self._best[0]
+        try:
+            proof = self.system.prove_point(point)
+        except Exception as error:
+            if not kept(error):
+                raise
+            log(error, "the proof of a point failed")
+            proof = PointProof(False, -math.inf, 0, f"no proof: {sentence(error)}")
+        if self._best is None or _merit(proof) > _merit(self._best[0]):
+            self._best = proof, point.copy()
+        return proof
+
+    def _settle_point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
+        proof = self._prove(claim.point)
+        if proof.feasible:
+            exact = f" ({proof.exact_rows} rows in exact arithmetic)" if proof.exact_rows else ""
+            self.message = f"the point is proved strictly feasible{exact}"
+            return Status.FEASIBLE
+        lower = proof.margin_lower
+        if isinstance(claim, MarginAbove):
+            bound = claim.bound if self.system.margin_is_proved else lower
+            if lower >= bound > -math.inf:
+                shown = text_below(lower, 10)
+                self.message = f"{RELAXED}: a margin of at least {shown} is proved"
+                self.certificate["claim"] = {"margin_above": bound}
+                return Status.MARGIN_BOUNDED
+        elif self._mended(claim.point):
+            return Status.FEASIBLE
+        shown = (
+            f"only a margin of {text_below(lower, 3)} or more" if lower > -math.inf else "nothing"
+        )
+        self.rejection = f"of its point {shown} is proved"
+        self.message = f"no proof of the claimed point (margin >= {text_below(lower, 3)})"
+        return None
+
+    def _settle_widest(self, claim: NearlyWidest) -> Status | None:
+        proof = self._prove(claim.point)
+        self._bound(claim.weights)
+        if not proof.feasible:
+            self.message = "no proof of the point of the largest margin"
+            self.rejection = "its point is not proved strictly feasible"
+            return None
+        if self.proved(Status.FEASIBLE).reaches(self.goal):
+            self.message = f"the goal {self.goal} is proved"
+            return Status.FEASIBLE
+        self.message = "the point is proved strictly feasible, its ratio is not"
+        return None
+
+    def _mended(self, point: FloatArray) -> bool:
+        """Try point + delta * interior for growing delta, where an interior point is known."""
+        interior = self.system.interior
+        if interior is None:
+            return False
+        unit = float(np.linalg.norm(point) / np.linalg.norm(interior))
+        for shift in SHIFTS:
+            if self._prove(point + shift * unit * interior).feasible:
+                self.certificate["interior_shift"] = shift * unit
+                self.message = (
+                    "boundary answer, proved strictly feasible after an interior shift of "
+                    f"{shift * unit:.1e}"
+                )
+                return True
+        return False
+
+    def _bound(self, weights: FloatArray) -> float | None:
+        """Prove an upper bound of the margin, and keep it if it is the least so far."""
+        upper = self._attempted(self.system.prove_weights, weights)
+        if upper is not None and (self.upper is None or upper < self.upper):
+            self.upper, self.weights = upper, self.system.weights_to_origin(weights).copy()
+        return upper
+
+    def _bound_above(self, state: State) -> None:
+        """Prove the bound of a state's weights; or, where there is none, that of the cone's own."""
+        if state.weights is not None:
+            self._bound(state.weights)
+        if self.upper is None:
+            weights = self._attempted(central_weights, self.system)
+            if weights is not None:
+                self._bound(weights)
+
+    def _attempted(self, proof: Callable[[Given], Proof | None], given: Given) -> Proof | None:
+        """Try a proof by weights; an exception proves nothing, and loses nothing."""
+        try:
+            return proof(given)
+        except Exception as error:
+            if not kept(error):
+                raise
+            log(error, "the proof of weights failed")
+            self._failure = error
+            return None
+
+    def _settle_weights(self, claim: MarginBelow, state: State) -> Status | None:
+        upper = self._bound(claim.weights)
+        if upper == 0.0:
+            self.message = f"the weights prove it: {self._nothing(claim.weights)}"
+            return Status.INFEASIBLE
+        # Where a run goes on after bounds, for a goal that they do not reach, the proof that exact
+        # weights with A w = 0 are near is tried again when norm(A w) has halved.
+        try_again = not self._feasible
+        if try_again and self.goal != "decide" and upper is not None:
+            products, least = self._tried
+            try_again = upper <= 0.5 * least
+            self._tried = (products, upper) if try_again else self._tried
+        if try_again and self._infeasible(claim.weights):
+            return Status.INFEASIBLE
+        bound = claim.bound if self.system.margin_is_proved else upper
+        if upper is not None and bound is not None and upper <= bound:
+            if self.goal == "decide" and self._sought(claim.weights, state.point):
+                return Status.INFEASIBLE
+            self.message = f"a margin of at most {text_above(upper, 3)} is proved"
+            self.certificate["claim"] = {"margin_below": bound}
+            return Status.MARGIN_BOUNDED
+        shown = "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
+        self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
+        self.rejection = f"it states a margin of at most {claim.bound:g}, and {shown} is proved"
+        return None
+
+    def _infeasible(self, weights: FloatArray) -> bool:
+        """Try to prove that exact weights with A w = 0 exist near these."""
+        self._failure = None
+        proof = self._attempted(partial(self.system.prove_infeasible, quick=True), weights)
+        late = isinstance(self._failure, TimeIsUp)
+        self._interrupted = weights.copy() if late else self._interrupted
+        return self._kept(proof)
+
+    def _sought(self, weights: FloatArray, point: FloatArray) -> bool:
+        """Seek exact weights of rows, in the time that is left where all else has been tried."""
+        if self._interrupted is not None or self._feasible:
+            return False
+        return self._kept(
+            self._attempted(lambda given: self.system.seek_contradiction(given, point), weights)
+        )
+
+    def _kept(self, proof: InfeasibilityProof | None) -> bool:
+        """Keep a proof that there are exact weights; return whether there is one."""
+        if proof is None:
+            return False
+        self.upper, self.weights = 0.0, proof.weights
+        self.certificate["infeasibility_ratio"] = proof.ratio
+        self.certificate["infeasibility_method"] = proof.method
+        self.message = (
+            "exact weights with A w = 0 are proved to exist near these: "
+            f"{self._nothing(proof.weights)}"
+        )
+        return True
+
+    def _nothing(self, weights: FloatArray) -> str:
+        """Return in words the consequence of weights with A w = 0."""
+        if not self.system.homogenised:
+            return "no point is strictly feasible"
+        closed = weights[0] > 0
+        if any(isinstance(part, SecondOrder) for part, _ in self.system.cone.blocks):
+            return f"no x is {'in' if closed else 'strictly inside'} all cones"
+        return f"no x has F(x) positive {'semidefinite' if closed else 'definite'}"
+
+    def infeasible(self, state: State) -> Status | None:
+        """Return INFEASIBLE if the weights of a state under way prove it.
+
+        It is tried when norm(A w) has fallen, and products as many as there are unknowns have been
+        spent since the last time: so many cost as much as trying.
+        """
+        products, (before, least) = self.system.counters.products, self._tried
+        if state.weights is None or products - before < self.system.operator.unknowns:
+            return None
+        upper = self._bound(state.weights)
+        if upper == 0.0:
+            self.message = f"the weights prove it: {self._nothing(state.weights)}"
+            return Status.INFEASIBLE
+        if upper is None or upper > 0.9 * least:
+            return None
+        self._tried = products, upper
+        return Status.INFEASIBLE if self._infeasible(state.weights) else None
+
+    def reached(self, state: State, computed: tuple[float, float]) -> Status | None:
+        """Return the status of a state under way that reaches the goal, if it is proved to.
+
+        ``computed`` are the margin of its point and the bound of its weights, or NaN: nothing is
+        proved for the sake of a ratio that they are far from.
+        """
+        if self.goal == "budget":
+            return None
+        if not isinstance(self.goal, MarginUpper) and not self._feasible:
+            decided = self.infeasible(state)
+            if decided is not None or self.goal == "decide":
+                return decided
+        margin, upper = computed
+        if isinstance(self.goal, MarginRatio) and margin < self.goal.margin_ratio * upper * HOPEFUL:
+            return None
+        self._bound_above(state)
+        if isinstance(self.goal, MarginRatio):
+            self._prove(state.point)
+        status: Status | None = None
+        if self._feasible:
+            status = Status.FEASIBLE
+        elif self.upper is not None:
+            status = Status.INFEASIBLE if self.upper == 0.0 else Status.MARGIN_BOUNDED
+        if status is None or not self.proved(status).reaches(self.goal):
+            return None
+        self.message = f"the goal {self.goal} is proved"
+        if status is Status.INFEASIBLE:
+            assert self.weights is not None
+            self.message = f"the weights prove it: {self._nothing(self.weights)}"
+        return status
+
+    def proved(self, status: Status, *, spent: bool = False) -> Proved:
+        """Return the facts proved so far, in a run of this status."""
+        lower = None if self._best is None else self._best[0].margin_lower
+        relaxed = self.certificate.get("claim", {}).get("margin_above")
+        reached = relaxed is not None and lower is not None and lower >= relaxed
+        return Proved(status, lower, self.upper, relaxed=reached, spent=spent)
+
+    def close(self, status: Status, state: State) -> tuple[Status, PointProof, FloatArray]:
+        """Prove the bracket that the run ends with; return its status, best proof and point."""
+        if self.goal != "decide" or not self._feasible:
+            self._prove(state.point)
+        assert self._best is not None
+        proof, point = self._best
+        if proof.feasible and status is not Status.FEASIBLE:
+            self._add(
+                f"{'the last' if status in _LIMITS else 'a'} point is proved strictly feasible"
+            )
+            status = Status.FEASIBLE
+        self._bound_above(state)
+        late, decided = self._interrupted, status in (Status.FEASIBLE, Status.INFEASIBLE)
+        if late is not None and not decided and self._infeasible(late):
+            status = Status.INFEASIBLE
+        if self.upper == 0.0 and status is not Status.INFEASIBLE:
+            assert self.weights is not None
+            self._add(f"the weights prove it: {self._nothing(self.weights)}")
+            status = Status.INFEASIBLE
+        data, name = self.system.provenance, self.system.margin_name
+        self.certificate |= {"margin": name} if name else {}
+        self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows, "data": data}
+        if data != EXACT and status not in (Status.FEASIBLE, Status.INFEASIBLE):
+            self._add(f"the data: {data}")
+        return status, proof, point
+
+    def conclude(self, status: Status, *, spent: bool) -> bool:
+        """Return whether the goal is reached in the end; the message says so if it is not."""
+        proved = self.proved(status, spent=spent)
+        reached = proved.reaches(self.goal)
+        if not reached and (self.goal != "decide" or status is Status.MARGIN_BOUNDED):
+            self._add(proved.missed(self.goal))
+        rejected = self.certificate["claims_rejected"]
+        if rejected and status not in (Status.FEASIBLE, Status.INFEASIBLE):
+            self._add(
+                f"{counted(rejected, 'claim')} could not be verified; the last one because "
+                f"{self.rejection}"
+            )
+        return reached
+
+    def _add(self, sentence: str) -> None:
+        """Add to the message."""
+        self.message = f"{self.message}; {sentence}" if self.message else sentence
+
+
+def _merit(proof: PointProof) -> tuple[bool, float]:
+    return proof.feasible, proof.margin_lower
+
+
+def same(left: Claim, right: Claim) -> bool:
+    """Return whether two claims are one, unchanged."""
+    if isinstance(left, MarginBelow) or isinstance(right, MarginBelow):
+        return (
+            isinstance(left, MarginBelow)
+            and isinstance(right, MarginBelow)
+            and np.array_equal(left.weights, right.weights)
+        )
+    return type(left) is type(right) and np.array_equal(left.point, right.point)

@@ -1,0 +1,76 @@
+"""The trace of a run, within a share of its time."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.core.results import FloatArray, Trace
+from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.systems import ConicSystem, CutStatistics
+
+Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
+Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
+
+FREE = 1.0  # Seconds that records may take whatever the steps take
+
+
+@dataclass
+class Recorder:
+    """Appends states to a trace, and leaves records out where they would cost too much.
+
+    All records but the first and the last may take ``allowance`` seconds, and, beyond ``FREE``
+    seconds, no longer than the steps. ``observe`` and ``watch`` are those of
+    :func:`perceptron_lab.solving.entry.solve`; ``cuts`` has seen the cuts since the last record.
+    """
+
+    allowance: float
+    observe: Observe | None = None
+    watch: Watch | None = None
+    cuts: CutStatistics | None = None
+    trace: Trace = field(default_factory=Trace)
+    seconds: float = 0.0
+    _last: float = 0.0
+
+    def affordable(self, steps: float) -> bool:
+        """Return whether one more record is within bounds, after so many seconds of steps."""
+        ahead = self.seconds + self._last
+        return ahead <= FREE or ahead <= min(steps, self.allowance)
+
+    def record(self, system: ConicSystem, state: State, seconds: float) -> None:
+        """Append a state, reached after so many seconds of steps."""
+        clock, trace = time.perf_counter(), self.trace
+        trace.updates.append(state.updates)
+        trace.iterations.append(state.iterations)
+        trace.queries.append(system.counters.queries)
+        trace.products.append(system.counters.products)
+        trace.seconds.append(seconds)
+        trace.phase.append(state.phase)
+        trace.margin.append(_or_nan(lambda: system.margin(state.point)))
+        weights = state.weights
+        trace.upper.append(math.nan if weights is None else _or_nan(lambda: system.upper(weights)))
+        measured: dict[str, Any] = {}
+        if self.observe is not None:
+            measured |= self.observe(system.operator.compact(state.point))
+        if self.cuts is not None:
+            measured |= self.cuts.take()
+        for name, value in measured.items():
+            trace.measures.setdefault(name, []).append(value)
+        if self.watch is not None:
+            self.watch(trace)
+        self._last = time.perf_counter() - clock
+        self.seconds += self._last
+
+
+def _or_nan(figure: Callable[[], float]) -> float:
+    """Return a figure, or NaN where an algorithm's numbers or the time do not allow for it."""
+    try:
+        return figure()
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError, TimeIsUp):
+        return math.nan

@@ -1,0 +1,245 @@
+"""The operator and the cone of rows, of labelled examples, of kernels and of second-order blocks.
+
+What a user passes is checked and converted here, once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.certificates.matrices.definite import semidefinite
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.kernels import Kernel, KernelMatrix, kernel_matrix, symmetrised
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.row_source import (
+    ArrayRows,
+    LabelledRows,
+    RowSource,
+    augmented_precision,
+)
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.doubles import LARGEST_WHOLE, Doubles
+from perceptron_lab.numerics.input_checks import (
+    ArrayOrSparse,
+    check_kernel,
+    checked_rows,
+    doubles_of_rows,
+    refuse_empty,
+    refuse_extreme_rows,
+    refuse_not_finite,
+    signs_of,
+)
+
+# Rows as users pass them, shape (m, n)
+Rows = ArrayOrSparse | RowSource | Doubles
+
+# Of rows: ``unit`` is that of the rows divided by their norms, ``directional`` of those given;
+# ``geometric``, of two classes: half the distance of their hulls
+Margin = Literal["unit", "directional", "geometric"]
+
+
+class Parts(NamedTuple):
+    """The parts of a conic system.
+
+    Parameters
+    ----------
+    operator, cone
+        A* and K.
+    proved_on
+        The data as given, where ``operator`` is a normalised view of them.
+    multiple
+        What the data given were multiplied by in ``proved_on``.
+    """
+
+    operator: Operator
+    cone: Cone
+    proved_on: Operator | None = None
+    multiple: float = 1.0
+
+
+def of_rows(rows: Rows, memory: int | None = None, margin: Margin = "unit") -> Parts:
+    """Return rows, or unit rows in their place; see :meth:`.ConicSystem.from_rows`."""
+    if margin == "geometric":
+        if not (isinstance(rows, LabelledRows) and rows.affine and memory is None):
+            raise InputError(
+                "margin 'geometric' of rows, which have no classes; give examples with their "
+                "labels, or 'unit' or 'directional'"
+            )
+        return _classes(Doubles(rows.examples), rows.signs, rows.omitted)
+    return _seen(_checked(rows, memory), margin)
+
+
+def of_labelled(
+    examples: Rows,
+    labels: npt.ArrayLike,
+    *,
+    affine: bool,
+    augment: float,
+    margin: Margin,
+    memory: int | None,
+) -> Parts:
+    """Return the rows s_i (x_i, rho); see :meth:`.ConicSystem.from_labelled`."""
+    constant = _constant(augment, affine)
+    given = _checked(examples, memory)
+    data, whole = given.values, given.whole
+    signs = signs_of(labels, data.shape[0])
+    if margin == "geometric":
+        if constant != 1.0:
+            raise InputError(
+                f"margin 'geometric' with affine={affine}, augment={augment}; its bias is free: "
+                "leave both out"
+            )
+        return _classes(given, signs)
+    if isinstance(data, RowSource):
+        return of_rows(LabelledRows(data, signs, affine=affine, augment=augment), margin=margin)
+    if whole is not None and constant is not None:
+        number = Fraction(constant) * int(given.multiple)
+        exact = number.denominator == 1 and number <= LARGEST_WHOLE
+        whole = _signed(whole, signs, float(number)) if exact else None
+    elif whole is not None:
+        whole = _signed(whole, signs, None)
+    rows = _signed(data, signs.astype(augmented_precision(data.dtype, constant)), constant)
+    return _seen(replace(given, values=rows, whole=whole), margin)
+
+
+def of_kernel(
+    kernel: Kernel | Literal["precomputed"],
+    examples: ArrayOrSparse | KernelMatrix,
+    labels: npt.ArrayLike,
+) -> Parts:
+    """Return the signed kernel matrix; see :meth:`.ConicSystem.from_kernel`."""
+    matrix = _kernel_matrix_of(kernel, examples)
+    signs = signs_of(labels, len(matrix.values))
+    scale = 1.0 / np.sqrt(matrix.values.diagonal())
+    view = Gram(matrix.values, signs, scale, matrix)
+    return Parts(view, Orthant(len(signs)), Gram(matrix.values, signs, matrix=matrix))
+
+
+def of_second_order(matrix: ArrayOrSparse, sizes: Sequence[int]) -> Parts:
+    """Return blocks below one another; see :meth:`.ConicSystem.second_order`."""
+    found = doubles_of_rows(matrix)
+    data = found.values
+    refuse_not_finite(data)
+    given = np.atleast_1d(np.asarray(sizes))
+    if given.dtype.kind not in "iu" or given.min() < 1 or given.sum() != data.shape[0]:
+        raise InputError(
+            f"blocks of sizes {sizes} for {data.shape[0]} rows; give whole numbers, 1 or more, "
+            "that sum to the number of rows"
+        )
+    orders: list[int] = given.tolist()
+    cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
+    operator = Matrix(data.astype(float, copy=False), roundings=found.roundings)
+    return Parts(operator, cones[0] if len(cones) == 1 else Product(cones))
+
+
+def _checked(rows: Rows, memory: int | None) -> Doubles:
+    """Return a source of rows as it is, and other rows as a matrix or, with a memory, a source."""
+    if isinstance(rows, RowSource):
+        if memory is not None:
+            raise InputError("these rows have a memory of their own; leave memory out")
+        return Doubles(rows)
+    given = rows if isinstance(rows, Doubles) else doubles_of_rows(rows)
+    refuse_empty(given.values.shape)
+    if memory is None:
+        return given
+    if not isinstance(given.values, np.ndarray):
+        raise InputError("sparse rows are in memory already; leave memory out")
+    return Doubles(ArrayRows(given.values, memory, given.roundings))
+
+
+def _constant(augment: float, affine: bool) -> float | None:
+    """Return the constant feature to append, checked; None for none."""
+    if not 0.0 < augment < math.inf:
+        raise InputError(f"the constant feature augment={augment}; give a finite number above 0")
+    if not affine and augment != 1.0:
+        raise InputError(f"augment={augment} without a constant feature; leave one of them out")
+    return float(augment) if affine else None
+
+
+def _seen(given: Doubles, margin: Margin) -> Parts:
+    """Return rows as they are, or through unit rows and proved on whole numbers if they can be."""
+    original = Matrix(given.values, roundings=given.roundings)
+    norms = original.row_norms()
+    refuse_extreme_rows(given.values, norms)
+    if margin == "directional":  # whole numbers would have another margin
+        return Parts(original, Orthant(given.values.shape[0]))
+    if margin != "unit":
+        raise InputError(f"margin {margin!r}; give 'unit', 'directional' or 'geometric'")
+    view = Matrix(given.values, 1.0 / norms, given.roundings)
+    proved_on, multiple = original, 1.0
+    if given.whole is not None:
+        proved_on, multiple = Matrix(given.whole), given.multiple
+    return Parts(view, Orthant(given.values.shape[0]), proved_on, multiple)
+
+
+def _classes(given: Doubles, signs: FloatArray, omitted: int | None = None) -> Parts:
+    """Return two classes of examples as they are, checked to be finite and in range."""
+    double = signs.astype(np.float64)
+    found = Classes(given.values, double, omitted=omitted, roundings=given.roundings)
+    if not found.dimension > 1:
+        raise InputError("there is no feature beside the labels; give one column or more")
+    norms = found.example_norms()
+    fine = norms < 1e150
+    if not fine.all():
+        refuse_extreme_rows(given.values, np.where(fine, 1.0, norms))
+    return Parts(found, Orthant(found.size))
+
+
+def _kernel_matrix_of(
+    kernel: Kernel | Literal["precomputed"], examples: ArrayOrSparse | KernelMatrix
+) -> KernelMatrix:
+    """Return the matrix of a kernel on examples, or the one given; checked in any case."""
+    if isinstance(examples, KernelMatrix) and kernel == "precomputed":
+        matrix = examples
+    elif isinstance(examples, KernelMatrix):
+        raise InputError("a kernel matrix for a kernel; give 'precomputed' for the kernel")
+    elif kernel == "precomputed":
+        matrix = KernelMatrix(symmetrised(_dense(checked_rows(examples))))
+    elif isinstance(kernel, type) or not isinstance(kernel, Kernel):
+        raise InputError(
+            f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
+            "perceptron_lab.cones.operators.kernels, or 'precomputed'"
+        )
+    else:
+        found = doubles_of_rows(examples)
+        refuse_not_finite(found.values)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            matrix = kernel_matrix(kernel, _dense(found.values), found.roundings)
+    check_kernel(matrix.values)
+    if matrix.definite:
+        return matrix
+    values, part = semidefinite(matrix.values)
+    said = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
+    provenance = said or matrix.provenance
+    return replace(matrix, values=values, provenance=provenance, definite=True, raised=part)
+
+
+def _dense(data: FloatArray | sp.csr_array) -> FloatArray:
+    return np.asarray(data if isinstance(data, np.ndarray) else data.toarray(), dtype=float)
+
+
+def _signed(
+    examples: FloatArray | sp.csr_array, signs: FloatArray, constant: float | None
+) -> FloatArray | sp.csr_array:
+    """Return s_i x_i, or s_i (x_i, constant) where there is one, in the precision of the signs."""
+    ones = None if constant is None else np.full((len(signs), 1), constant, signs.dtype)
+    if isinstance(examples, np.ndarray):
+        lifted = examples if ones is None else np.hstack([examples, ones])
+        return np.asarray(lifted * signs[:, None])
+    wide = examples if ones is None else sp.hstack([examples, sp.csr_array(ones)])
+    return sp.csr_array(sp.diags_array(signs) @ wide)

@@ -1,0 +1,371 @@
+"""Exact solutions of linear equations near computed ones, by python-flint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import chain
+from typing import Any, NamedTuple
+
+from flint import fmpq, fmpz_mat, nmod_mat
+
+from perceptron_lab.core.time_limit import check_time, in_time
+from perceptron_lab.systems.conditions import over_common
+from perceptron_lab.systems.lifted_solutions import LiftedMatrix
+
+# Ranks are taken modulo this prime; what it gets wrong, the exact check of the answer finds
+PRIME = 2**61 - 1
+# Entries of the equations, and their rank, beyond which an elimination takes minutes
+MOST_ENTRIES = 4_000_000
+MOST_PIVOTS = 500
+# Systems of so many equations are solved by lifting, which takes less time there
+SMALLEST_LIFTED = 60
+# Equations are multiplied as a matrix unless it has so many places for each entry
+_DENSE = 4
+# Products modulo the prime that an elimination may make at once, about 0.5 s; and the rows that are
+# eliminated at a time where they are more
+_AT_ONCE, _ROWS = 2_000_000_000, 300
+
+
+class Equation(NamedTuple):
+    """sum_j entries_j x_j = right, in whole numbers."""
+
+    entries: Mapping[int, int]
+    right: int
+
+
+def near_solution(
+    equations: Sequence[Equation],
+    guess: Sequence[Fraction],
+    order: Sequence[int],
+    most_pivots: int | None = None,
+) -> list[Fraction] | None:
+    """Return an exact solution of equations near a guess; None if there is none, or too much work.
+
+    Unknowns that come first in ``order`` are solved for, as far as they are independent; the others
+    keep their guess.
+
+    Parameters
+    ----------
+    equations
+        In unknowns 0, ..., N - 1.
+    guess
+        Of the unknowns, shape ``(N,)``.
+    order
+        The unknowns that may be solved for, each once.
+    most_pivots
+        The rank beyond which there is too much work; None: :data:`MOST_PIVOTS`.
+    """
+    found = near_multiples(equations, guess, order, most_pivots)
+    return None if found is None else [_fraction(one, found[1]) for one in found[0]]
+
+
+def _fraction(numerator: int, denominator: int) -> Fraction:
+    check_time()  # a divisor of many thousand digits takes a while to be found
+    return Fraction(numerator, denominator)
+
+
+def near_multiples(
+    equations: Sequence[Equation],
+    guess: Sequence[Fraction],
+    order: Sequence[int],
+    most_pivots: int | None = None,
+) -> tuple[list[int], int] | None:
+    """Return such a solution, as :func:`near_solution`, over a common denominator > 0, and it."""
+    most = MOST_PIVOTS if most_pivots is None else most_pivots
+    if min(len(equations), len(order)) > most:
+        return _peeled_solution(equations, guess, order, most)
+    factors = factorised(equations, order, most_pivots)
+    return None if factors is None else factors.near([one.right for one in equations], guess)
+
+
+def _peeled_solution(
+    equations: Sequence[Equation], guess: Sequence[Fraction], order: Sequence[int], most: int
+) -> tuple[list[int], int] | None:
+    """Return such a solution of many equations, what is triangular of them by substitution.
+
+    Equations that determine one unknown come first, again and again; those with an unknown that no
+    other equation has come last; what is left between is solved as a matrix.
+    """
+    first, last, rows, columns = _peeled(equations, order)
+    found = [fmpq(one.numerator, one.denominator) for one in guess]
+    for i, j in first:
+        check_time()
+        found[j] = _value(equations[i], j, found)
+    if rows:
+        check_time()
+        factors = factorised([equations[i] for i in rows], columns, most)
+        near = [_fraction(int(one.p), int(one.q)) for one in found]
+        rights = [equations[i].right for i in rows]
+        core = None if factors is None else factors.near(rights, near)
+        if core is None:
+            return None
+        for j in columns:
+            found[j] = fmpq(core[0][j], core[1])
+    for i, j in reversed(last):
+        check_time()
+        found[j] = _value(equations[i], j, found)
+    for one in equations:
+        check_time()
+        if sum((a * found[j] for j, a in one.entries.items()), fmpq(-one.right)) != 0:
+            return None
+    return over_common([_fraction(int(one.p), int(one.q)) for one in found])
+
+
+def _value(equation: Equation, j: int, values: Sequence[Any]) -> Any:
+    """Return the x_j of an equation, the other unknowns given."""
+    others = sum((a * values[k] for k, a in equation.entries.items() if k != j), fmpq(0))
+    return (equation.right - others) / equation.entries[j]
+
+
+_Pairs = list[tuple[int, int]]
+
+
+def _peeled(
+    equations: Sequence[Equation], order: Sequence[int]
+) -> tuple[_Pairs, _Pairs, list[int], list[int]]:
+    """Return pairs (equation, its unknown) to solve first, and last, and what is between."""
+    place = {j: k for k, j in enumerate(order)}
+    unknowns = [{j for j in one.entries if j in place} for one in equations]
+    holders: dict[int, set[int]] = {}
+    for i, row in enumerate(unknowns):
+        for j in row:
+            holders.setdefault(j, set()).add(i)
+    first, last = _Pairs(), _Pairs()
+    single = [i for i, row in enumerate(unknowns) if len(row) == 1]
+    while single:
+        check_time()
+        i = single.pop()
+        if len(unknowns[i]) != 1:  # it has been determined by another equation meanwhile
+            continue
+        (j,) = unknowns[i]
+        first.append((i, j))
+        for other in holders.pop(j):
+            unknowns[other].discard(j)
+            if len(unknowns[other]) == 1:
+                single.append(other)
+    alone = [(place[j], j) for j, rows in holders.items() if len(rows) == 1]
+    heapify(alone)
+    while alone:
+        check_time()
+        _, j = heappop(alone)
+        if not holders[j]:  # its equation is another unknown's
+            continue
+        (i,) = holders[j]
+        last.append((i, j))
+        for other in unknowns[i]:
+            holders[other].discard(i)
+            if len(holders[other]) == 1:
+                heappush(alone, (place[other], other))
+        unknowns[i] = set()
+    rows = [i for i, row in enumerate(unknowns) if row]
+    return first, last, rows, [j for j in order if holders.get(j)]
+
+
+def factorised(
+    equations: Sequence[Equation], order: Sequence[int], most_pivots: int | None = None
+) -> Factors | None:
+    """Return the left-hand sides of equations, to be solved for any right-hand sides.
+
+    None if that is too much work; the parameters are those of :func:`near_solution`.
+    """
+    used = {j for one in equations for j in one.entries}
+    columns = [j for j in order if j in used]
+    if len(equations) * len(columns) > MOST_ENTRIES:
+        return None
+    chosen = basis(equations, columns, most_pivots)
+    return None if chosen is None else Factors([one.entries for one in equations], *chosen)
+
+
+@dataclass
+class Factors:
+    """Left-hand sides of equations and a regular part of them, as large as their rank.
+
+    Parameters
+    ----------
+    entries
+        Of the equations, in whole numbers.
+    rows, pivots
+        The equations and the unknowns of the regular part.
+    """
+
+    entries: Sequence[Mapping[int, int]]
+    rows: list[int]
+    pivots: list[int]
+
+    def near(
+        self, rights: Sequence[int], guess: Sequence[Fraction]
+    ) -> tuple[list[int], int] | None:
+        """Return N and D > 0 with N / D a solution; the unknowns but the pivots keep their guess.
+
+        None if there is none.
+        """
+        numerators, denominator = over_common(guess)
+        solved = set(self.pivots)
+        sides = []
+        for i in self.rows:
+            check_time()
+            known = sum(a * numerators[j] for j, a in self.entries[i].items() if j not in solved)
+            sides.append(rights[i] * denominator - known)
+        answer = self._square_solution(sides)
+        if answer is None:
+            return None
+        multiples, multiple = answer
+        found = [one * multiple for one in numerators]
+        for j, one in zip(self.pivots, multiples, strict=True):
+            found[j] = one
+        common = denominator * multiple
+        return (found, common) if self._solves(rights, found, common) else None
+
+    def _square_solution(self, sides: Sequence[int]) -> tuple[list[int], int] | None:
+        """Return N and D > 0 with A N = D b, A the regular part; None if it is not found."""
+        if not any(sides):
+            return [0] * len(sides), 1
+        if len(sides) >= SMALLEST_LIFTED:
+            return None if self._lifted is None else self._lifted.solution(sides)
+        found: Any = fmpz_mat(self._square).solve(fmpz_mat([[side] for side in sides]))
+        numerators, denominator = found.numer_denom()
+        return [int(one) for one in numerators.entries()], int(denominator)
+
+    @property
+    def _square(self) -> list[list[int]]:
+        return [[self.entries[i].get(j, 0) for j in self.pivots] for i in in_time(self.rows)]
+
+    @cached_property
+    def _lifted(self) -> LiftedMatrix | None:
+        return LiftedMatrix.of(self._square)
+
+    def _solves(self, rights: Sequence[int], numerators: Sequence[int], denominator: int) -> bool:
+        entries = sum(len(one) for one in self.entries)
+        if entries * _DENSE <= len(self.entries) * len(numerators):
+            return all(
+                sum(a * numerators[j] for j, a in one.items()) == right * denominator
+                for one, right in zip(self.entries, rights, strict=True)
+            )
+        products: Any = self._matrix(len(numerators)) * fmpz_mat([[one] for one in numerators])
+        sides = (right * denominator for right in rights)
+        return all(found == side for found, side in zip(products.entries(), sides, strict=True))
+
+    def _matrix(self, width: int) -> Any:
+        """Return the left-hand sides as a matrix of python-flint."""
+        if self._table is None:
+            places = range(width)
+            self._table = fmpz_mat([[one.get(j, 0) for j in places] for one in self.entries])
+        return self._table
+
+    _table: Any = field(default=None, init=False, repr=False)
+
+
+def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return a basis of {x : A x = 0}, one vector for each unknown that is no pivot.
+
+    Parameters
+    ----------
+    table
+        A in whole numbers, shape ``(m, n)``.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends first.
+    """
+    width = len(table[0])
+    if min(len(table), width) >= SMALLEST_LIFTED:
+        columns = _lifted_columns(table)
+        if columns is not None:
+            return columns
+    matrix, nullity = fmpz_mat(table).nullspace()
+    return [[int(matrix[i, j]) for i in range(width)] for j in range(nullity)]
+
+
+def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
+    """Return such vectors by lifting; None where the rank modulo the prime is not the rank."""
+    width = len(table[0])
+    equations = [Equation({j: a for j, a in enumerate(row) if a}, 0) for row in table]
+    chosen = basis(equations, range(width), width)
+    assert chosen is not None
+    factors = Factors([one.entries for one in equations], *chosen)
+    columns = []
+    for free in sorted(set(range(width)) - set(factors.pivots)):
+        guess = [Fraction(int(j == free)) for j in range(width)]
+        column = factors.near([0] * len(equations), guess)
+        if column is None:
+            return None
+        columns.append(column[0])
+    return columns
+
+
+def independent(columns: Sequence[Mapping[int, int]]) -> bool:
+    """Return whether it is proved that columns of whole numbers are linearly independent.
+
+    They are if they are so modulo the prime.
+    """
+    rows = sorted({i for column in columns for i in column})
+    if len(rows) < len(columns) or len(rows) * len(columns) > MOST_ENTRIES:
+        return False
+    table = [[column.get(i, 0) % PRIME for i in rows] for column in columns]
+    return len(_pivots(table)) == len(columns)
+
+
+def basis(
+    equations: Sequence[Equation], columns: Sequence[int], most_pivots: int | None = None
+) -> tuple[list[int], list[int]] | None:
+    """Return independent equations, and as many of the columns in which they are so.
+
+    None if they are more than ``most_pivots``.
+    """
+    if not equations or not columns:
+        return [], []
+    most = MOST_PIVOTS if most_pivots is None else most_pivots
+    table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in in_time(equations)]
+    pivots = _pivots(table, most)
+    if len(pivots) > most:
+        return None
+    turned = [[row[place] for row in table] for place in pivots]
+    return _pivots(turned), [columns[place] for place in pivots]
+
+
+def _pivots(table: list[list[int]], most: int | None = None) -> list[int]:
+    """Return the pivots' columns in the echelon form of a matrix modulo the prime.
+
+    A large matrix is taken in parts, between which the clock is read; with more than ``most``
+    pivots of the first parts the others are left out.
+    """
+    if not table or not table[0]:
+        return []
+    height, width = len(table), len(table[0])
+    step = height if height * width * min(height, width) <= _AT_ONCE else _ROWS
+    rows: list[list[int]] = []
+    pivots = list[int]()
+    for start in range(0, height, step):
+        check_time()
+        reduced, rank = _reduced([*rows, *table[start : start + step]])
+        pivots = _columns_of_pivots(reduced, rank)
+        if start + step >= height or (most is not None and rank > most):
+            break
+        rows = reduced.tolist()[:rank]
+    return pivots
+
+
+def _reduced(table: list[list[int]]) -> tuple[Any, int]:
+    """Return the echelon form of a matrix modulo the prime, and its rank."""
+    matrix = nmod_mat(len(table), len(table[0]), list(chain.from_iterable(table)), PRIME)
+    reduced, rank = matrix.rref()
+    return reduced, int(rank)
+
+
+def _columns_of_pivots(reduced: Any, rank: int) -> list[int]:
+    found, column = list[int](), 0
+    for row in range(rank):
+        while int(_entry(reduced, row, column)) == 0:
+            column += 1
+        found.append(column)
+        column += 1
+    return found
+
+
+def _entry(matrix: Any, row: int, column: int) -> Any:
+    return matrix[row, column]

@@ -1,0 +1,177 @@
+"""Linear inequalities, equations and bounds, with every number as it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.core.errors import InputError, counted
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.numerics.input_checks import ArrayOrSparse
+from perceptron_lab.systems.conditions import (
+    Condition,
+    bound_conditions,
+    condition,
+    exact_bounds,
+    exact_matrix,
+    exact_vector,
+    over_common,
+)
+from perceptron_lab.systems.conic_system import ConicSystem
+
+Equalities = tuple[ArrayOrSparse, npt.ArrayLike]
+
+
+@dataclass(frozen=True, repr=False)
+class LinearSystem(ConicSystem):
+    """The set of all x with a_k'x >= b_k, or a_k'x = b_k, for each of its conditions.
+
+    As a conic system it is homogenised: t > 0 and a_k'x - b_k t > 0 with (t, x) as the point, and
+    both directions of an equation, so that its interior is empty where there are equations. The
+    question about the set itself, which is closed, is answered on ``conditions``, exactly; numbers
+    may be beyond the range of doubles there, and nowhere else (:meth:`strict`).
+
+    Parameters
+    ----------
+    conditions
+        Inequalities, equations, lower and upper bounds, in this order.
+    variables
+        Their names.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    variables: tuple[str, ...] = ()
+
+    @classmethod
+    def of_conditions(
+        cls, conditions: Sequence[Condition], variables: Sequence[str]
+    ) -> LinearSystem:
+        """Return the system of conditions on variables."""
+        if not variables:
+            raise InputError("a linear system without variables; give a matrix with a column each")
+        operator = Matrix(_homogenised(conditions, len(variables)), roundings=1)
+        cone = Orthant(operator.size)
+        return cls(
+            operator,
+            cone,
+            homogenised=True,
+            conditions=tuple(conditions),
+            variables=tuple(variables),
+        )
+
+    def __repr__(self) -> str:
+        """Return the size in a line; exact numbers may have thousands of digits."""
+        variables = counted(self.unknowns, "variable")
+        return f"<LinearSystem: {counted(self.constraints, 'condition')} on {variables}>"
+
+    @property
+    def constraints(self) -> int:
+        """Number of conditions."""
+        return len(self.conditions)
+
+    @property
+    def unknowns(self) -> int:
+        """Number of variables."""
+        return len(self.variables)
+
+    def violation(self, point: Sequence[Fraction]) -> Fraction:
+        """Return the largest violation of a condition as given at x, exactly; 0: x is feasible."""
+        numerators, denominator = over_common(point)
+        violations = (one.violation(numerators, denominator) for one in self.conditions)
+        return max(violations, default=Fraction())
+
+    def facts(self, margin: float | None = None) -> Facts:
+        """Return the size alone: no theorem on margins is about a closed set."""
+        return Facts(dimension=len(self.variables), rank=len(self.conditions))
+
+    def strict(self) -> ConicSystem:
+        """Return the conic system of t > 0, a_k'x > b_k t, on which every algorithm runs.
+
+        A point (t, x) of it has x / t strictly inside.
+
+        Raises
+        ------
+        InputError
+            If there are equations: then none is. If a number is not 0 and no double is near to it.
+        """
+        if any(one.equation for one in self.conditions):
+            raise InputError("a system with equations has no strict interior; solve it as it is")
+        for one in self.conditions:
+            if not all(_near_a_double(number, one.scale) for number in _numbers(one)):
+                raise InputError(
+                    f"{one.name} has a number beyond 1.8e308 or below 2.2e-308, which no double is "
+                    "near to; rescale, or solve the system as it is"
+                )
+        return ConicSystem(self.operator, self.cone, homogenised=True)
+
+
+def linear_system(
+    matrix: ArrayOrSparse,
+    right: npt.ArrayLike,
+    equalities: Equalities | None = None,
+    lower: npt.ArrayLike | None = None,
+    upper: npt.ArrayLike | None = None,
+) -> LinearSystem:
+    """Return {x : A x >= b, C x = d, lower <= x <= upper}; see :meth:`.ConicSystem.from_linear`."""
+    rows, width = exact_matrix(matrix, "A")
+    limits = exact_vector(right, len(rows), "b")
+    equations, values = list[tuple[tuple[int, ...], tuple[Fraction, ...]]](), list[Fraction]()
+    if equalities is not None:
+        if not isinstance(equalities, tuple | list) or len(equalities) != 2:
+            raise InputError("equalities take two parts; give (C, d)")
+        equations, other = exact_matrix(equalities[0], "C")
+        values = exact_vector(equalities[1], len(equations), "d")
+        if equations and rows and other != width:
+            raise InputError(f"A has {width} columns, C has {other}; give one per variable")
+        width = width or other
+    if not width:
+        raise InputError("A has no columns; give a column for each variable")
+    names = [f"x_{j + 1}" for j in range(width)]
+    found = [
+        condition(row, limit, f"row {i + 1}")
+        for i, (row, limit) in enumerate(zip(rows, limits, strict=True))
+    ]
+    found += [
+        condition(row, value, f"equation {i + 1}", equation=True)
+        for i, (row, value) in enumerate(zip(equations, values, strict=True))
+    ]
+    below = exact_bounds(lower, width, "lower", -np.inf)
+    above = exact_bounds(upper, width, "upper", np.inf)
+    return LinearSystem.of_conditions([*found, *bound_conditions(below, above, names)], names)
+
+
+def _numbers(one: Condition) -> tuple[int, ...]:
+    """Return -b and the entries of a that are not 0, times the scale."""
+    return (-one.right, *one.coefficients)
+
+
+def _near_a_double(number: int, scale: int) -> bool:
+    """Return whether a double is off by 2^-53 of a number at most."""
+    exact = Fraction(number, scale)
+    return abs(Fraction(to_double(exact)) - exact) * 2**53 <= abs(exact)
+
+
+def _homogenised(conditions: Sequence[Condition], width: int) -> sp.csr_array:
+    """Return the rows (1, 0), (-b_k, a_k) and, for equations, (b_k, -a_k), as nearest doubles."""
+    values: list[float] = [1.0]
+    columns, ends = [0], [0, 1]
+    for one in conditions:
+        here = [to_double(number, one.scale) for number in _numbers(one)]
+        for sign in (1.0, -1.0)[: 1 + one.equation]:
+            values += [sign * number + 0.0 for number in here]  # no negative zeros
+            columns += [0, *(j + 1 for j in one.columns)]
+            ends.append(len(values))
+    data: FloatArray = np.array(values)
+    shape = (len(ends) - 1, width + 1)
+    rows = sp.csr_array((data, np.array(columns), np.array(ends)), shape=shape)
+    rows.eliminate_zeros()
+    return rows

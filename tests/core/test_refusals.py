@@ -1,0 +1,143 @@
+"""Wrong values of public records are refused in one line that says what is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from perceptron_lab import Budget
+from perceptron_lab.cli.main import main
+from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import MarginRatio, MarginUpper
+from perceptron_lab.experiments.configuration.components import build
+from perceptron_lab.experiments.configuration.faults import Fault
+
+
+@pytest.mark.parametrize(
+    ("record", "arguments", "named", "said"),
+    [
+        (Budget, ["a"], {}, "Budget: updates 'a'; allowed: a whole number, 0 or more"),
+        (Budget, [-1], {}, "Budget: updates -1; allowed: 0 or more"),
+        (
+            Budget,
+            [],
+            {"seconds": float("nan")},
+            "Budget: seconds nan; allowed: a finite number, 0 or more",
+        ),
+        (
+            *(Budget, [1.5, "x"], {}),
+            "Budget: updates 1.5; allowed: a whole number, 0 or more; "
+            "seconds 'x'; allowed: a number, 0 or more",
+        ),
+        (
+            *(Budget, [], {"updats": 3}),
+            "Budget: no parameter 'updats' (did you mean 'updates'?); allowed: updates, seconds",
+        ),
+        (Budget, [1, 2.0, 3], {}, "Budget: 3 is one value too many; allowed: updates, seconds"),
+        (MarginRatio, [1.0], {}, "MarginRatio: margin_ratio 1.0; allowed: less than 1"),
+        (MarginUpper, [], {}, "MarginUpper: margin_upper is missing; it must be given"),
+    ],
+)
+def test_it_says_what_was_received_and_what_is_allowed(
+    record: Any, arguments: list[Any], named: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        record(*arguments, **named)
+    assert str(caught.value) == said
+
+
+def test_right_values_pass() -> None:
+    assert Budget(3, 2.5) == Budget(updates=3, seconds=2.5)
+
+
+REGISTERED = [
+    (kind, name)
+    for kind in ("algorithm", "learner", "oracle", "dataset", "optimiser")
+    for name in registry.names(kind)
+]
+
+
+class Odd:
+    """A value that is no parameter."""
+
+    def __repr__(self) -> str:
+        return "<odd>"
+
+
+def parameters(record: Any) -> list[str]:
+    return [field.name for field in fields(record) if field.init]
+
+
+def one_line(error: pytest.ExceptionInfo[InputError]) -> str:
+    said = str(error.value)
+    assert "\n" not in said
+    for word in ("pydantic", "Input should", "Value error", "[type=", "validation error"):
+        assert word not in said
+    return said
+
+
+def answered_otherwise(record: Any) -> list[str]:
+    """Return what is said of parameters, and of one too many, other than in a line of ours."""
+    said = []
+    for name in parameters(record):
+        with pytest.raises(InputError) as caught:
+            record(**{name: Odd()})
+        if f"{name} <odd>; allowed: " not in one_line(caught):
+            said.append(str(caught.value))
+    with pytest.raises(InputError) as caught:
+        record(zap=1)
+    return said if "no parameter 'zap'" in one_line(caught) else [*said, str(caught.value)]
+
+
+@pytest.mark.parametrize(("kind", "name"), REGISTERED)
+def test_every_registered_record_refuses_in_one_line(kind: str, name: str) -> None:
+    record = registry.load(kind, name)
+    assert answered_otherwise(record) == []
+    schema = TypeAdapter(record).json_schema().get("properties", {})
+    for parameter, entry in schema.items():
+        if entry.get("type") == "number" and entry.get("exclusiveMinimum") == 0:
+            with pytest.raises(InputError) as caught:
+                record(**{parameter: "x"})
+            assert f"{parameter} 'x'; allowed: a number, more than 0" in one_line(caught)
+
+
+@pytest.mark.parametrize("record", [Linear, Polynomial, Rbf])
+def test_kernels_refuse_in_one_line(record: Any) -> None:
+    assert answered_otherwise(record) == []
+
+
+@pytest.mark.parametrize(("kind", "name"), REGISTERED)
+def test_a_configuration_names_each_parameter_at_its_place(kind: str, name: str) -> None:
+    """A mapping of a list is no value of a parameter, but of those that are mappings."""
+    mappings = ("parameters", "first_parameters", "options")
+    known = [one for one in parameters(registry.load(kind, name)) if one not in mappings]
+    faults: list[Fault] = []
+    places: dict[str, tuple[str | int, ...]] = {one: ("at", 0, one) for one in known}
+    build(kind, name, ("at",), {one: {"odd": []} for one in known}, places, faults)
+    found = {".".join(map(str, one.crumbs)): one.message for one in faults}
+    for one in known:
+        assert found[f"at.0.{one}"].startswith("received a mapping; allowed: ")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "override", "said"),
+    [
+        ("perceptron-with-margin", "b=x", "b: received the text 'x'; allowed: a number, more th"),
+        ("svc", "tolerance=0", "tolerance: received 0; allowed: more than 0"),
+        ("sgd", "steps=optimum", "did you mean 'optimal'?"),
+        ("sgd", "first=a", "first: received the text 'a'; allowed: a whole number, 1 or more\n"),
+    ],
+)
+def test_the_command_line_says_the_range(
+    algorithm: str, override: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.csv").write_text("1,2\n3,4\n")
+    given = ["solve", str(tmp_path / "rows.csv"), "--algorithm", algorithm, "-s", override]
+    assert main(given) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,30 @@
+"""No category of real documents is separable by an ellipsoid in 30 features: proved by few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.collections.reuters import Reuters
+from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "conflicting"), [("trade", True), ("corn", False)])
+def test_few_documents_prove_inseparability(
+    categories: Reuters, name: str, conflicting: bool, tmp_path: Path
+) -> None:
+    task = categories.task(name, seed=0, base=tmp_path)
+    features = GramSchmidtFeatures(30).fit_transform(task.examples, task.labels)
+    inner, outer = features[task.labels > 0], features[task.labels < 0]
+    found = maximal_separation(inner, outer, solver="constraint-generation", tolerance=1e-8)
+    assert found.status is Status.INFEASIBLE
+    assert found.proved
+    used = np.count_nonzero(found.positive_weights) + np.count_nonzero(found.negative_weights)
+    assert used < 1000
+    assert found.inseparability is not None
+    assert (found.inseparability.rows is not None) == conflicting

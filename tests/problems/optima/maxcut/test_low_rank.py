@@ -1,0 +1,202 @@
+"""Intervals around optima: they contain what other solvers find, and are as narrow as asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perceptron_lab import ConicSystem, optimum
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.generated.maxcut import generate, graph_of
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.problems.optima.low_rank import LowRank
+from perceptron_lab.problems.optima.maxcut.ascent import Ascent
+from perceptron_lab.problems.optima.maxcut.dual_point import DualPoint
+from perceptron_lab.problems.optima.maxcut.low_rank import LOCAL, enclose
+from perceptron_lab.problems.optima.maxcut.lower_bound import proved_lower
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+from perceptron_lab.problems.optima.maxcut.upper_bound import proved_upper
+from perceptron_lab.problems.optima.optimiser import minimise
+from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS, cut_again, proved_again
+from perceptron_lab.solving.entry import solve
+from tests.problems.optima.maxcut.small_graphs import (
+    DEGENERATE,
+    OPTIMA,
+    judged,
+    random_graph,
+    random_program,
+)
+from tests.problems.optima.small_programs import dense_program
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_interval_is_narrow_and_around_the_optimum_of_another_solver(seed: int) -> None:
+    program = random_program(seed) if seed % 2 else random_graph(seed, signed=seed == 2)
+    found = enclose(program, width=1e-9, seed=seed)
+    optimum, slack = judged(program), 1e-7 * max(1.0, abs(judged(program)))
+    assert found.reached, found.message
+    assert found.width <= 1e-9
+    assert optimum - slack <= found.lower <= found.upper <= optimum + slack
+    assert proved_lower(program, found.vectors) == found.lower
+    assert proved_upper(program, found.point)[0] == pytest.approx(found.upper, rel=1e-13)
+
+
+@pytest.mark.parametrize("name", list(DEGENERATE))
+def test_degenerate_programs_are_enclosed(name: str) -> None:
+    found = enclose(DEGENERATE[name], width=1e-8)
+    assert found.lower <= OPTIMA[name] <= found.upper
+    assert found.reached, found.message
+    # the width is relative to 1 at least
+    assert found.upper - found.lower <= 1e-8 * max(1.0, abs(found.upper))
+
+
+@pytest.mark.parametrize("name", ["torus-9x9", "random-300-900", "random-120-3000"])
+def test_sparse_and_dense_graphs_are_enclosed_to_small_widths(name: str) -> None:
+    program = MaxCutProgram.of_system(homogenised(generate(name, 2)))
+    assert program is not None
+    first, second = enclose(program, width=1e-6, seed=1), enclose(program, width=1e-8, seed=2)
+    assert first.reached
+    assert second.reached
+    assert max(first.lower, second.lower) <= min(first.upper, second.upper)
+    assert enclose(program, width=1e-6, seed=1).upper == first.upper
+
+
+def test_too_few_columns_give_a_wider_interval_and_more_of_them_are_added() -> None:
+    program = random_graph(5, n=20)
+    narrow = enclose(program, width=1e-8, rank=1, sweeps=3000)
+    assert not narrow.reached
+    assert "no more progress" in narrow.message or "sweeps" in narrow.message
+    optimum = enclose(program, width=1e-9)
+    assert narrow.lower <= optimum.upper
+    assert narrow.upper >= optimum.lower
+
+
+def test_limits_end_a_search_with_what_is_proved() -> None:
+    program = random_graph(3)
+    best = enclose(program)
+    for found, said in (
+        (enclose(program, sweeps=2), "2 sweeps"),
+        (enclose(program, seconds=0.0), "0 seconds"),
+        (enclose(program, stop=lambda: "asked to"), "asked to"),
+        (enclose(program, width=1e-17), "no more progress"),
+    ):
+        assert said in found.message
+        assert not found.reached
+        assert found.lower <= best.upper
+        assert best.lower <= found.upper < np.inf
+
+
+def test_negative_curvature_lies_in_the_range_of_the_vectors_and_a_correction_takes_it_away() -> (
+    None
+):
+    """The estimate is the least eigenvalue, nearly, and the correction leaves a second order."""
+
+    program = MaxCutProgram.of_system(homogenised(generate("random-120-3000", 4)))
+    assert program is not None
+    ascent = Ascent(program, 16, np.random.default_rng(0))
+    ascent.run(120)
+    dual = DualPoint.of(ascent.weights, ascent.vectors)
+
+    def lowest(one: DualPoint) -> float:
+        whole = np.diag(one.lengths) - ascent.weights.toarray()
+        return float(np.linalg.eigvalsh(whole)[0])
+
+    assert dual.lowest < 0.0
+    assert lowest(dual) <= dual.lowest + 1e-14
+    assert dual.lowest <= 0.7 * lowest(dual)
+    assert max(0.0, -lowest(dual.corrected())) <= 0.05 * -lowest(dual)
+
+
+def test_the_optimiser_proves_what_its_result_says() -> None:
+    system = homogenised(generate("random-30-80", 1))
+    found = minimise(system, LowRank(), goal={"width": 1e-7}, seed=3)
+    assert found.status is Status.FEASIBLE
+    assert found.goal_reached
+    assert str(found.goal) == "width=1e-07"
+    assert found.optimum_width is not None
+    assert found.optimum_width <= 1e-7
+    assert system.prove_point(found.point).feasible
+    again = proved_again(system, found.point, found.proof, None)
+    assert again == pytest.approx((found.optimum_lower, found.optimum_upper), rel=1e-13)
+    assert found.trace.measures["optimum_upper"][-1] == found.optimum_upper
+    assert "optimum in [" in repr(found)
+    assert "relative width" in str(found)
+    assert "margin" not in str(found)
+
+
+def test_tampered_arrays_prove_less() -> None:
+    system = homogenised(generate("random-30-80", 1))
+    found = minimise(system, LowRank())
+    assert found.optimum_lower is not None
+    assert found.optimum_upper is not None
+    turned = found.proof[VECTORS].copy()
+    turned[3] = -turned[3]
+    less = found.point.copy()
+    less[1:] -= 1e-3
+    lower, upper = proved_again(system, less, {VECTORS: turned}, found.optimum_lower)
+    assert lower is not None
+    assert lower < found.optimum_lower - 1e-4
+    assert upper is not None
+    assert upper > found.optimum_upper - 1e-9
+    broken = np.full_like(turned, np.nan)
+    assert proved_again(system, -found.point, {VECTORS: turned}, None) == (None, None)
+    assert proved_again(system, found.point, {VECTORS: broken}, None)[0] is None
+
+
+def test_goals_of_other_kinds_and_other_programs_are_refused() -> None:
+    system = homogenised(generate("random-12-25", 1))
+    with pytest.raises(InputError, match="of an optimiser"):
+        minimise(system, LowRank(), goal="decide")
+    with pytest.raises(InputError, match="one of optimisers"):
+        solve([[1.0]], "perceptron", goal={"width": 1e-3})
+    with pytest.raises(InputError, match="MAXCUT's form"):
+        minimise(homogenised(dense_program(1)), LowRank())
+    missed = minimise(system, LowRank(), goal={"width": 1e-9}, budget=Budget(updates=1))
+    assert missed.goal_reached is False
+    assert "the goal width 1e-09 is missed" in missed.message
+
+
+def test_any_program_has_an_optimum() -> None:
+    graph = random_graph(7)
+    matrix = np.diag(graph.diagonal) + graph.weights.toarray()
+    wanted = judged(graph)
+    for given in (matrix, graph, graph.system()):
+        found = optimum(given, width=1e-8)
+        assert found.optimum_lower is not None
+        assert found.optimum_upper is not None
+        assert found.goal_reached
+        assert found.optimum_lower - 1e-6 <= wanted <= found.optimum_upper + 1e-6
+    other = optimum(homogenised(dense_program(2)), width=1e-2, budget=Budget(4000, 20.0))
+    assert other.goal_reached, other.message
+    with pytest.raises(InputError, match="no objective"):
+        optimum(ConicSystem.from_rows([[1.0, 2.0]]))
+
+
+def test_vertices_are_shifted_one_by_one_where_the_width_has_room() -> None:
+    """On a torus a wide interval is proved with a few raised pivots, and holds the narrow one."""
+    program = MaxCutProgram.of_system(homogenised(generate("torus-30x30", 1)))
+    assert program is not None
+    wide = enclose(program, width=LOCAL / program.order)
+    narrow = enclose(program, width=1e-5)
+    assert wide.reached
+    assert narrow.reached
+    assert wide.lower <= narrow.upper
+    assert narrow.lower <= wide.upper
+    assert proved_upper(program, wide.point)[0] <= wide.upper * (1.0 + 1e-12)
+
+
+def test_a_cut_is_told_beside_the_bounds() -> None:
+    system = homogenised(generate("random-30-80", 1))
+    found = minimise(system, LowRank(), seed=3)
+    told = found.certificate["figures"]
+    signs = found.proof[SIGNS]
+    assert found.optimum_upper is not None
+    assert told["cut"] <= found.optimum_upper
+    assert 0.878 <= told["cut_ratio"] <= told["cut"] / found.optimum_upper
+    between = graph_of("random-30-80", 1).toarray()[np.ix_(signs > 0, signs < 0)].sum()
+    assert told["cut"] == between == cut_again(system, found.proof)
+    without = minimise(system, LowRank(hyperplanes=0), seed=3)
+    assert "cut" not in without.certificate["figures"]
+    assert cut_again(system, without.proof) is None

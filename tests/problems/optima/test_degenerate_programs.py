@@ -1,0 +1,109 @@
+"""Small programs without interior: bounds and refutations are proved, and nothing crashes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.problems.optima.optimum import optimum
+from perceptron_lab.problems.optima.proofs import proved_again
+from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.sdpa_data import SdpaData
+from tests.repetitions import repeated
+
+Entry = tuple[int, int, int, int, float]
+
+
+def program(objective: list[float], blocks: list[int], entries: list[Entry]) -> ConicSystem:
+    places = np.array([entry[:4] for entry in entries], dtype=np.int64)
+    values = np.array([entry[4] for entry in entries], dtype=np.float64)
+    return homogenised(SdpaData.from_entries(np.array(objective), blocks, places, values))
+
+
+def diagonal(constant: float) -> ConicSystem:
+    """Minimise 0 subject to diag(-constant, x) positive semidefinite."""
+    return program([0.0], [2], [(0, 0, 0, 0, constant), (1, 0, 1, 1, 1.0)])
+
+
+def test_no_variable_is_left_on_the_face() -> None:
+    found = optimum(diagonal(-1.0))
+    assert (found.optimum_lower, found.optimum_upper) == (0.0, 0.0)
+    assert found.goal_reached
+
+
+@pytest.mark.parametrize("constant", [1.0, 0.0])
+def test_no_strictly_feasible_point_with_the_bound_that_was_proved(constant: float) -> None:
+    system = diagonal(constant)
+    found = optimum(system)
+    assert (found.status, found.proved, found.optimum_lower) == (Status.INFEASIBLE, True, 0.0)
+    assert "no point is strictly feasible" in found.message
+    assert "at least 0" in found.message
+    assert found.weights is not None
+    assert system.prove_weights(found.weights) == 0.0
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [(1, 0, 0, 0, 1.0), (1, 0, 1, 1, -1.0), (2, 0, 0, 1, 1.0)],  # [[x, y], [y, -x]]
+        [(1, 0, 0, 0, 1.0), (0, 0, 0, 1, -1.0), (2, 0, 0, 1, 1.0)],  # [[x, y + 1], [y + 1, 0]]
+    ],
+)
+def test_refutations_without_an_interior_are_simple_numbers(entries: list[Entry]) -> None:
+    system = program([1.0, 0.0], [2], entries)
+    found = optimum(system, budget=Budget(seconds=20))
+    assert found.status is Status.INFEASIBLE
+    assert found.weights is not None
+    assert system.prove_weights(found.weights) == 0.0
+
+
+def test_a_single_number_is_no_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.dat-s").write_text("1\n1\n1\n1\n0 1 1 1 3\n1 1 1 1 1\n")
+    assert main(["solve", str(tmp_path / "p.dat-s"), "--optimum"]) == 0
+    printed = capsys.readouterr().out
+    assert "the optimum lies in [2.99" in printed
+    assert "a cut has" not in printed
+
+
+def test_a_graph_without_edges_has_the_optimum_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "g.rud").write_text("3 0\n")
+    assert main(["solve", str(tmp_path / "g.rud"), "--optimum"]) == 0
+    assert "the optimum lies in [0, 0], relative width 0 (proved); a cut has 0" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("seed", repeated(range(20), kept=6))
+def test_bounds_of_small_diagonal_programs_are_around_the_exact_optimum(seed: int) -> None:
+    """Rows a_k x >= b_k of one variable: the least x is the largest of the b_k / a_k, a_k > 0."""
+    rng = np.random.default_rng(seed)
+    count, objective = int(rng.integers(1, 4)), float(rng.integers(0, 2))
+    a, b = rng.integers(-1, 3, count), rng.integers(-2, 3, count)
+    entries: list[Entry] = [(1, 0, k, k, float(v)) for k, v in enumerate(a) if v]
+    entries += [(0, 0, k, k, float(v)) for k, v in enumerate(b) if v]
+    if not entries:
+        entries = [(1, 0, 0, 0, 1.0)]
+        a[0] = 1
+    system = program([objective], [-count], entries)
+    low = max((v / u for u, v in zip(a, b, strict=True) if u > 0), default=-np.inf)
+    high = min((v / u for u, v in zip(a, b, strict=True) if u < 0), default=np.inf)
+    strict = low < high and all(v < 0 for u, v in zip(a, b, strict=True) if u == 0)
+    found = optimum(system, budget=Budget(2000, 20))
+    assert (found.status is Status.INFEASIBLE) <= (not strict)
+    least = objective * low if objective else 0.0
+    lower, upper = proved_again(system, found.point, found.proof, found.optimum_lower)
+    assert (lower is None) == (found.optimum_lower is None)
+    assert (upper is None) == (found.optimum_upper is None)
+    if strict:
+        assert found.optimum_lower is None or found.optimum_lower <= least
+        assert found.optimum_upper is None or found.optimum_upper >= least
+    else:
+        assert found.optimum_upper is None

@@ -1,0 +1,214 @@
+"""Lower bounds: exact feasibility of what is behind them, and nothing from anything less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.problems.optima.corrections import corrected_in_metric
+from perceptron_lab.problems.optima.cutting_planes import Cuts, central_dual, relaxed_dual
+from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.systems import ConicSystem
+from tests.problems.optima.small_programs import dense_program, judged, maxcut, rational
+from tests.repetitions import repeated
+
+SEEDS = range(12)
+
+
+def programs(seed: int) -> list[ConicSystem]:
+    return [maxcut(seed, "random-8-12"), homogenised(dense_program(seed))]
+
+
+def random_cuts(other: OtherSide, seed: int, count: int = 40) -> dict[int, FloatArray]:
+    rng = np.random.default_rng(seed)
+    return {
+        block: rng.standard_normal((count, part.rank))
+        for block, (part, _) in enumerate(other.blocks)
+        if isinstance(part, Semidefinite)
+    }
+
+
+def inside(cuts: Cuts) -> tuple[FloatArray, float] | None:
+    central = central_dual(cuts)
+    return None if central is None else cuts.other.interior(central)
+
+
+def fraction(value: flint.fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def rationally(other: OtherSide, weights: FloatArray) -> tuple[list[Fraction], Fraction]:
+    """The feasible point that the bound of some weights speaks of, and its objective, exactly."""
+    dense = other.rows.toarray()
+    columns = [rational(column) for column in dense.T]
+    double = rational(other.multiplicity)
+    given, c = rational(weights), rational(other.objective)
+
+    def inner(left: list[Fraction], right: list[Fraction], scale: list[Fraction]) -> Fraction:
+        return sum((a * b * s for a, b, s in zip(left, right, scale, strict=True)), Fraction(0))
+
+    ones = [Fraction(1)] * len(given)
+    gram = flint.fmpq_mat(
+        [
+            [flint.fmpq(v.numerator, v.denominator) for v in row]
+            for row in [[inner(f, g, double) for g in columns] for f in columns]
+        ]
+    )
+    short = [want - inner(given, f, ones) for want, f in zip(c, columns, strict=True)]
+    right = flint.fmpq_mat([[flint.fmpq(v.numerator, v.denominator)] for v in short])
+    z = [fraction(gram.solve(right)[i, 0]) for i in range(len(columns))]
+    exact = [
+        w + s * sum((zk * f[p] for zk, f in zip(z, columns, strict=True)), Fraction(0))
+        for p, (w, s) in enumerate(zip(given, double, strict=True))
+    ]
+    assert [inner(exact, f, ones) for f in columns] == c
+    return exact, inner(exact, rational(other.constant), ones)
+
+
+def definite(rows: list[list[Fraction]]) -> bool:
+    """Whether a rational symmetric matrix is positive semidefinite, by elimination."""
+    rest = [row[:] for row in rows]
+    while rest:
+        pivot, column = rest[0][0], rest[0][1:]
+        if pivot < 0 or (pivot == 0 and any(column)):
+            return False
+        below = [row[1:] for row in rest[1:]]
+        if pivot:
+            below = [
+                [a - left * top / pivot for a, top in zip(row, column, strict=True)]
+                for row, left in zip(below, column, strict=True)
+            ]
+        rest = below
+    return True
+
+
+def semidefinite_blocks(other: OtherSide, exact: list[Fraction]) -> bool:
+    for part, span in other.blocks:
+        own = exact[span]
+        if not isinstance(part, Semidefinite):
+            if min(own) < 0:
+                return False
+            continue
+        matrix = [[Fraction(0)] * part.rank for _ in range(part.rank)]
+        for i, j, w in zip(part.rows.tolist(), part.columns.tolist(), own, strict=True):
+            matrix[i][j] = matrix[j][i] = w if i == j else w / 2
+        if not definite(matrix):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_repaired_weights_stand_for_an_exactly_feasible_point(seed: int) -> None:
+    for system in programs(seed):
+        other = OtherSide.of(system)
+        cuts = Cuts.of(other, random_cuts(other, seed))
+        weights, inner = relaxed_dual(cuts), inside(cuts)
+        assert weights is not None
+        found = other.repaired(weights, inner)
+        assert found is not None
+        repaired, bound = found
+        exact, objective = rationally(other, repaired)
+        assert semidefinite_blocks(other, exact)
+        assert bound <= objective
+        assert bound >= objective - Fraction(1e-6) * (1 + abs(objective))
+        assert bound <= judged(system) + 1e-6
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_more_cuts_give_better_bounds_and_central_weights_are_inside(seed: int) -> None:
+    for system in programs(seed):
+        other = OtherSide.of(system)
+        few, many = (Cuts.of(other, random_cuts(other, seed, count)) for count in (20, 2000))
+        inner = inside(many)
+        assert inner is not None
+        assert inner[1] > 0.0
+        weights = [relaxed_dual(few), relaxed_dual(many)]
+        bounds = [None if w is None else other.repaired(w, inner) for w in weights]
+        assert bounds[1] is not None
+        assert bounds[0] is None or bounds[0][1] <= bounds[1][1] + 1e-6
+
+
+def test_weights_that_miss_the_equations_or_the_cone_prove_nothing() -> None:
+    other = OtherSide.of(maxcut(1))
+    assert other.inner is not None
+    good, _ = other.inner
+    assert other.prove(good) is not None
+    assert other.prove(good * (1.0 + 1e-6)) is None or other.lowest(good) > 1e-7
+    outside = good.copy()
+    part, _ = other.blocks[0]
+    outside[part.identity == 0.0] = 5.0  # an indefinite matrix with the right diagonal
+    assert other.prove(outside) is None
+    assert other.prove(good[:-1]) is None
+    assert other.prove(np.full(other.size, np.nan)) is None
+    assert other.repaired(np.zeros(other.size)) is None
+
+
+def test_a_bound_allows_for_equations_that_are_missed() -> None:
+    """Weights off by a little prove a bound that is lower by no less than what they gain."""
+    other = OtherSide.of(maxcut(2))
+    assert other.inner is not None
+    good, _ = other.inner
+    exact = other.prove(good)
+    assert exact is not None
+    for factor in (1.0 + 1e-9, 1.0 - 1e-9):
+        off = other.prove(good * factor)
+        assert off is not None
+        assert off < exact
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_a_correction_in_the_metric_of_a_point_keeps_its_small_eigenvalues(seed: int) -> None:
+    """X has eigenvalues of 1e-12, and the equations are missed by 1e-9 relative to it."""
+    system = homogenised(dense_program(seed))
+    other = OtherSide.of(system)
+    rng = np.random.default_rng(seed)
+    weights = np.zeros(other.size)
+    for part, span in other.blocks:
+        if not isinstance(part, Semidefinite):
+            weights[span] = 10.0 ** -rng.integers(0, 13, span.stop - span.start)
+            continue
+        turn = np.linalg.qr(rng.standard_normal((part.rank, part.rank)))[0]
+        root = turn * 10.0 ** (-6.0 * rng.integers(0, 2, part.rank))
+        weights[span] = (root @ root.T)[part.rows, part.columns] * part.multiplicity
+    # Its own right sides, but for a little: L (I + Z) L' for a small Z has them
+    asked = np.concatenate([weights @ other.rows * (1.0 + 1e-9 * rng.standard_normal())])
+    assert system.objective is not None
+    near = replace(system, objective=replace(system.objective, values=asked))
+    found = corrected_in_metric(OtherSide.of(near), weights)
+    assert found is not None
+    np.testing.assert_allclose(found @ other.rows, asked, rtol=1e-13, atol=1e-15)
+    assert other.lowest(found) >= 0.5 * other.lowest(weights) - 1e-15
+    assert corrected_in_metric(other, -weights) is None
+
+
+def test_systems_without_an_objective_are_refused() -> None:
+    with pytest.raises(InputError, match="no objective"):
+        OtherSide.of(ConicSystem.from_rows([[1.0, 0.0]]))
+
+
+def test_dependent_matrices_have_no_lower_bounds() -> None:
+    data = dense_program(3)
+    doubled = np.isin(data.matrix, (1, 2))
+    first = data.matrix == 1
+    indices = np.column_stack([data.matrix, data.block, data.row, data.column])
+    copies = indices[first].copy()
+    copies[:, 0] = 2
+    kept = ~doubled | first
+    program = type(data).from_entries(
+        data.objective,
+        data.blocks,
+        np.vstack([indices[kept], copies]),
+        np.concatenate([data.value[kept], data.value[first]]),
+    )
+    other = OtherSide.of(homogenised(program))
+    assert other.least <= 0.0
+    assert other.inner is None
+    assert other.repaired(np.ones(other.size)) is None

@@ -1,0 +1,86 @@
+"""Verdict, partition and classes of coefficients equal those of a judge in fractions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+
+import pytest
+
+from perceptron_lab import separation
+from perceptron_lab.problems.separation.proofs import faults
+from perceptron_lab.problems.separation.verdict import SeparationVerdict
+from tests.problems.separation.konis import konis_separates
+from tests.problems.separation.labelled_systems import KINDS, Labelled, Truth, labelled, truth
+
+SMALL = (16, 4)
+
+
+@cache
+def small_truth(kind: str, seed: int) -> Truth:
+    return truth(labelled(kind, seed, SMALL))
+
+
+def checked(system: Labelled, expected: Truth) -> None:
+    """The answer is the judge's, and proved."""
+    found = separation(system.examples, system.labels, affine=system.affine)
+    assert found.proved
+    assert found.verdict == expected.verdict
+    assert found.overlap_rows.tolist() == expected.overlap
+    assert list(found.coefficients.values()) == expected.classes
+    assert proved_by(found)
+
+
+def proved_by(found: SeparationVerdict) -> bool:
+    assert found.pair is not None
+    return faults(found.rows, found.pair, found.proofs) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_systems_of_every_kind(kind: str) -> None:
+    for seed in range(20):
+        checked(labelled(kind, seed, SMALL), small_truth(kind, seed))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_exact_decision_alone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "perceptron_lab.problems.separation.separation.proposals", lambda _: iter(())
+    )
+    monkeypatch.setattr(
+        "perceptron_lab.problems.separation.coefficients.cone_proposal", lambda *_: None
+    )
+    for seed in range(6):
+        checked(labelled(kind, seed, SMALL), small_truth(kind, seed))
+
+
+def test_every_kind_and_every_class_is_among_them() -> None:
+    truths = [small_truth(kind, seed) for kind in KINDS for seed in range(20)]
+    kinds = Counter(one.verdict for one in truths)
+    classes = Counter(name for one in truths for name in one.classes)
+    assert min(kinds[kind] for kind in KINDS) >= 10
+    assert len(classes) == 4
+    assert min(classes.values()) >= 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("kind", KINDS)
+def test_300_systems_of_each_kind_up_to_60_rows_and_8_columns(
+    kind: str, part: int, record_property: Callable[[str, object], None]
+) -> None:
+    """Konis's program in doubles is asked beside; disagreements are its errors."""
+    found, wrong = 0, 0
+    for asked in count(1):
+        system = labelled(kind, 1000 * (part + 1) + asked)
+        expected = truth(system)
+        checked(system, expected)
+        verdict = expected.verdict
+        found += verdict == kind
+        wrong += konis_separates(system) == (verdict == "overlap")
+        if found == 30:
+            break
+    record_property("Konis's program in doubles disagrees on", f"{wrong} of {asked}")
+    assert found == 30
