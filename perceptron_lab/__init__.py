@@ -41,6 +41,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from perceptron_lab.core import former_paths
+
 if TYPE_CHECKING:
     from perceptron_lab.core.goals import Budget as Budget
     from perceptron_lab.core.results import Result as Result
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
     from perceptron_lab.systems.infeasible_margin import negative_margin as negative_margin
 
 __version__ = "0.1.0"
+
+former_paths.install()
 
 _PUBLIC = {
     "Budget": "perceptron_lab.core.goals",

@@ -1,1 +1,1 @@
-"""The algorithms of the papers, one family per file, each against the one contract of ``base``."""
+"""The algorithms of the papers, one family per folder, and external solvers, on one contract."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
+from perceptron_lab.cli.verdict_answers import reading_line
 from perceptron_lab.core import registry
 from perceptron_lab.core.atomic_files import replacing
 from perceptron_lab.core.errors import ConfigError, DataError, counted
@@ -25,7 +26,6 @@ from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.rows import Row, Run, row_of
 from perceptron_lab.experiments.provenance.privacy import portable
-from perceptron_lab.experiments.verdict_answers import reading_line
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
 from perceptron_lab.solving.driver import Oracle, Stop
 from perceptron_lab.solving.entry import solve

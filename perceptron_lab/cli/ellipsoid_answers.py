@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perceptron_lab.cli.verdict_answers import reading_line
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.file_contents import read_contents, told
-from perceptron_lab.experiments.verdict_answers import reading_line
 from perceptron_lab.numerics.input_checks import refuse_rounded
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation

@@ -18,6 +18,7 @@ from perceptron_lab.cli.ellipsoid_answers import ellipsoid_answer
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.optimum_answers import optimum_answer
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
+from perceptron_lab.cli.verdict_answers import verdict_answer
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.core import registry
 from perceptron_lab.core.atomic_files import replacing
@@ -27,7 +28,6 @@ from perceptron_lab.datasets.formats.columns import LAST, Columns, listed_column
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
-from perceptron_lab.experiments.verdict_answers import verdict_answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,1 +1,1 @@
-"""Self-dual cones: how they separate, their spectrum and their base."""
+"""Self-dual cones, the linear maps onto them (operators) and their separation oracles."""

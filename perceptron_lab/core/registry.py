@@ -82,7 +82,9 @@ _OURS = {
         "dsdp5": "algorithms.external.sdpa_programs:Dsdp",
     },
     "learner": {
-        "ellipsoid-separation": "estimators.learners.registered.ellipsoid_separation:EllipsoidSeparation",
+        "ellipsoid-separation": (
+            "estimators.learners.registered.ellipsoid_separation:EllipsoidSeparation"
+        ),
         "soft-ellipsoid": "estimators.learners.registered.tuned_classifiers:TunedSoftEllipsoid",
         "polynomial-svm": "estimators.learners.registered.polynomial_svm:TunedPolynomialSvm",
         "linear-scorer": "estimators.learners.registered.tuned_classifiers:TunedLinearScorer",
@@ -90,7 +92,9 @@ _OURS = {
         "separation-verdict": "estimators.learners.registered.separation_verdict:ProvedSeparation",
         "konis-program": "estimators.learners.registered.konis_program:KonisProgram",
         "newton-steps": "estimators.learners.registered.likelihood:NewtonSteps",
-        "logistic-regression": "estimators.learners.registered.likelihood:SklearnLogisticRegression",
+        "logistic-regression": (
+            "estimators.learners.registered.likelihood:SklearnLogisticRegression"
+        ),
         "online-perceptron": "estimators.learners.registered.online_perceptrons:StreamedPerceptron",
         "online-kernel-perceptron": (
             "estimators.learners.registered.online_perceptrons:StreamedKernelPerceptron"
@@ -135,7 +139,9 @@ _OURS = {
         "separation-families": "datasets.generated.separation_families:SeparationFamilies",
         "textbook-separation": "datasets.collections.textbook_separation:TextbookSeparation",
         "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
-        "ellipsoid-separation": "problems.ellipsoids.hard.separation_system:EllipsoidSeparationSystems",
+        "ellipsoid-separation": (
+            "problems.ellipsoids.hard.separation_system:EllipsoidSeparationSystems"
+        ),
     },
     "table": {
         "summary": "reporting.plain_table:summary",
@@ -155,7 +161,9 @@ _OURS = {
         "margins": "reporting.performance.largest_margins:margins",
         "table_8_1": "reporting.papers.thesis.table_8_1.tables:table_8_1",
         "below_thesis": "reporting.papers.thesis.table_8_1.below_thesis:below_thesis",
-        "precision_differences": "reporting.papers.thesis.table_8_1.differences:precision_differences",
+        "precision_differences": (
+            "reporting.papers.thesis.table_8_1.differences:precision_differences"
+        ),
         "rare_categories": "reporting.papers.thesis.table_8_1.tables:rare_categories",
         "learners": "reporting.papers.thesis.table_8_1.tables:learners",
         "mistakes": "reporting.papers.perceptron_notes.table:mistakes",
@@ -206,7 +214,9 @@ _OURS = {
         "figure_3_2": "reporting.theory.exhibits.figure_3_2:figure_3_2",
         "figure_4_1": "reporting.theory.exhibits.figure_4_1:figure_4_1",
         "rescaling_factors": "reporting.theory.exhibits.rescaling_factors:rescaling_factors",
-        "start_probability": "reporting.theory.exhibits.start_probabilities:start_probability_exhibit",
+        "start_probability": (
+            "reporting.theory.exhibits.start_probabilities:start_probability_exhibit"
+        ),
         "parameter_sets": "reporting.theory.exhibits.parameter_sets:parameter_sets",
         "relaxed_tries": "reporting.theory.exhibits.tries:relaxed_tries",
         "normalised_margin": "reporting.theory.exhibits.two_rays:normalised_margin",

@@ -293,7 +293,9 @@ class Result:
         """
         from perceptron_lab.core.trace_figure import trace_figure  # matplotlib takes half a second
 
-        return trace_figure(self)
+        trace, bracket = self.trace, (self.margin_lower, self.margin_upper)
+        title = f"{self.status}{' (proved)' if self.proved else ''}"
+        return trace_figure(trace.updates, trace.margin, trace.upper, bracket, title)
 
     def save(self, path: str | Path, *, source: Mapping[str, Any] | None = None) -> None:
         """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle).

@@ -1,1 +1,1 @@
-"""Data: file formats, registered collections, generators, and the datasets built from them."""
+"""Data: file formats, downloads, registered collections and generators."""

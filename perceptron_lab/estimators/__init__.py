@@ -1,19 +1,52 @@
-"""scikit-learn classifiers: linear and kernel functions with proofs, and ellipsoids."""
+"""scikit-learn estimators with proofs, and the learners that experiments name."""
 
 from __future__ import annotations
 
-from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationClassifier
-from perceptron_lab.estimators.perceptrons import MarginPerceptronClassifier, PerceptronClassifier
-from perceptron_lab.estimators.separators import (
-    EllipsoidMethodClassifier,
-    MaxMarginClassifier,
-    MirrorProxClassifier,
-    RescaledPerceptronClassifier,
-    SmoothedPerceptronClassifier,
-)
-from perceptron_lab.estimators.soft_ellipsoid import SoftEllipsoidClassifier
-from perceptron_lab.estimators.soft_separation import SoftSeparationClassifier
-from perceptron_lab.estimators.squared_hinge import SquaredHingeClassifier
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perceptron_lab.estimators.ellipsoid_separation import (
+        EllipsoidSeparationClassifier as EllipsoidSeparationClassifier,
+    )
+    from perceptron_lab.estimators.perceptrons import (
+        MarginPerceptronClassifier as MarginPerceptronClassifier,
+    )
+    from perceptron_lab.estimators.perceptrons import PerceptronClassifier as PerceptronClassifier
+    from perceptron_lab.estimators.separators import (
+        EllipsoidMethodClassifier as EllipsoidMethodClassifier,
+    )
+    from perceptron_lab.estimators.separators import MaxMarginClassifier as MaxMarginClassifier
+    from perceptron_lab.estimators.separators import MirrorProxClassifier as MirrorProxClassifier
+    from perceptron_lab.estimators.separators import (
+        RescaledPerceptronClassifier as RescaledPerceptronClassifier,
+    )
+    from perceptron_lab.estimators.separators import (
+        SmoothedPerceptronClassifier as SmoothedPerceptronClassifier,
+    )
+    from perceptron_lab.estimators.soft_ellipsoid import (
+        SoftEllipsoidClassifier as SoftEllipsoidClassifier,
+    )
+    from perceptron_lab.estimators.soft_separation import (
+        SoftSeparationClassifier as SoftSeparationClassifier,
+    )
+    from perceptron_lab.estimators.squared_hinge import (
+        SquaredHingeClassifier as SquaredHingeClassifier,
+    )
+
+_MODULES = {
+    "EllipsoidMethodClassifier": "separators",
+    "EllipsoidSeparationClassifier": "ellipsoid_separation",
+    "MarginPerceptronClassifier": "perceptrons",
+    "MaxMarginClassifier": "separators",
+    "MirrorProxClassifier": "separators",
+    "PerceptronClassifier": "perceptrons",
+    "RescaledPerceptronClassifier": "separators",
+    "SmoothedPerceptronClassifier": "separators",
+    "SoftEllipsoidClassifier": "soft_ellipsoid",
+    "SoftSeparationClassifier": "soft_separation",
+    "SquaredHingeClassifier": "squared_hinge",
+}
 
 __all__ = [
     "EllipsoidMethodClassifier",
@@ -28,3 +61,14 @@ __all__ = [
     "SoftSeparationClassifier",
     "SquaredHingeClassifier",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load an estimator on first use: learners of this package need few of them."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULES])

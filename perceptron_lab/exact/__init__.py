@@ -1,1 +1,1 @@
-"""Proofs in whole numbers, for a checker that knows nothing of this package."""
+"""Exact certificates, for a checker that shares no code with this package."""

@@ -1,1 +1,1 @@
-"""Experiments: problems x algorithms x seeds from a YAML file, one row per cell."""
+"""Experiments from a YAML file: configuration, cells, storage, verification, certificates."""

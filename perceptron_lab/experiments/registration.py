@@ -53,7 +53,8 @@ def register(kind: str, name: str, target: Target) -> None:
 
     Examples
     --------
-    >>> from perceptron_lab import register, registry
+    >>> from perceptron_lab import register
+    >>> from perceptron_lab.core import registry
     >>> from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
     >>> register("algorithm", "my-perceptron", Perceptron)
     >>> "my-perceptron" in registry.names("algorithm")

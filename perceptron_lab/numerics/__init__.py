@@ -1,1 +1,1 @@
-"""Exact numbers: as doubles, and as text."""
+"""Exact numbers, rounding errors, checks of arrays, factorisations and compiled kernels."""

@@ -7,22 +7,17 @@ more than 4300 digits, or as many as a user sets.
 
 from __future__ import annotations
 
-import re
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, Final
 
 from flint import fmpz
 
+from perceptron_lab.core.exact_form import EXACT, MOST_CHARACTERS
 from perceptron_lab.numerics.exact_doubles import to_double
 
-# A fraction of so many characters takes Python seconds, and twice as many four times as long
-MOST_CHARACTERS: Final = 1 << 20
 _SHOWN: Final = 40  # Characters of an exact number that are not abbreviated
 _SPARE: Final = 128  # Bits of a number that is rounded to decimal digits
-
-_WHOLE: Final = r"(?:0x[0-9a-f]+|[0-9]+)"
-_EXACT: Final = re.compile(rf"(-?)({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
 
 
 def exact_text(number: Any) -> str:
@@ -56,7 +51,7 @@ def read_exact(text: Any) -> Fraction:
         raise ValueError(f"{type(text).__name__} in place of the text of an exact number")
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"an exact number of {len(text)} characters; 2^20 are allowed")
-    match = _EXACT.fullmatch(text)
+    match = EXACT.fullmatch(text)
     if match is None:
         raise ValueError(f"{text[:_SHOWN]!r} is no exact number; allowed: digits, 0x..., and p/q")
     sign, p, q = match.groups()
@@ -64,15 +59,6 @@ def read_exact(text: Any) -> Fraction:
     if not below:
         raise ValueError(f"{text[:_SHOWN]!r} has the denominator 0")
     return Fraction(-_read_whole(p) if sign else _read_whole(p), below)
-
-
-def is_exact(text: Any) -> bool:
-    """Return whether :func:`read_exact` reads a text."""
-    try:
-        read_exact(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_whole(digits: str) -> int:

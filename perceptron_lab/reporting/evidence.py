@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.goals import Goal
 from perceptron_lab.core.results import Bound, Status, Trace
@@ -24,7 +25,6 @@ from perceptron_lab.experiments.configuration.rows import Row, blank, doubles, r
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.experiments.storage.stored import Recorded
-from perceptron_lab.reporting.needs import Method
 from perceptron_lab.reporting.summary import Shape, shape_of
 
 WITHOUT_RESULT = frozenset(
@@ -43,6 +43,18 @@ REQUIRED: Final = (*TEXT, "proved", *NUMBERS, *SIGNED)
 """The columns that reports need; further ones are carried along unchecked."""
 
 _TRUTH = {"true": True, "True": True, "false": False, "False": False, "": False}
+
+
+class Method(NamedTuple):
+    """The algorithm or learner that a label stands for, with its parameters as JSON values."""
+
+    algorithm: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is a learner."""
+        return self.algorithm in registry.names("learner")
 
 
 @dataclass(frozen=True)

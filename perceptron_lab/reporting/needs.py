@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
@@ -14,23 +14,9 @@ from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.loader import Experiment
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.stored import Recorded
+from perceptron_lab.reporting.evidence import Evidence, Method
 from perceptron_lab.reporting.summary import Shape
 from perceptron_lab.solving.failures import own_error
-
-if TYPE_CHECKING:
-    from perceptron_lab.reporting.evidence import Evidence
-
-
-class Method(NamedTuple):
-    """The algorithm or learner that a label stands for, with its parameters as JSON values."""
-
-    algorithm: str
-    parameters: Mapping[str, Any]
-
-    @property
-    def learns(self) -> bool:
-        """Whether it is a learner."""
-        return self.algorithm in registry.names("learner")
 
 
 class Outline(Protocol):

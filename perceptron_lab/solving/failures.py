@@ -15,7 +15,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError, NumericalError, PlabError
 from perceptron_lab.core.results import Bound
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 # Exceptions of computations whose numbers went too far; others are mistakes in a program
 COMPUTED = (ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError)
 

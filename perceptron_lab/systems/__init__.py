@@ -1,4 +1,4 @@
-"""A conic system: find y with A*y strictly inside K. Every algorithm runs on one."""
+"""A linear map and a cone: rows, labelled data, kernels, conic and linear systems."""
 
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.cuts import Counters, Cut, CutStatistics, Deepest

@@ -32,7 +32,7 @@ from tests.families import (
 from tests.word_of_others import DECIDING
 
 ALGORITHMS = DECIDING
-PEERS = {name for name in ALGORITHMS if str(registry.target("algorithm", name)).count(".peers.")}
+PEERS = {name for name in ALGORITHMS if str(registry.target("algorithm", name)).count(".external.")}
 PEERS -= {"postprocessed"}  # which goes on itself
 """Solvers of others: asked once, or trained for longer and longer."""
 ROWS_ONLY = {

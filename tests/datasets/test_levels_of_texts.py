@@ -11,13 +11,13 @@ import pytest
 
 from perceptron_lab import verify
 from perceptron_lab.cli.main import main
+from perceptron_lab.cli.verdict_answers import verdict_answer
 from perceptron_lab.core.errors import DataError, InputError, PlabError
 from perceptron_lab.datasets.collections.files import Files
 from perceptron_lab.datasets.collections.problem_files import read_problem, read_system
 from perceptron_lab.datasets.formats.columns import Columns, ConfiguredColumns
 from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.experiments.configuration.components import Component
-from perceptron_lab.experiments.verdict_answers import verdict_answer
 
 PATIENTS = (
     "drug,age,ill\n"

@@ -82,7 +82,8 @@ def test_what_is_not_documented_is_seen() -> None:
     wrong = ["from perceptron_lab.solving.driver import drive", "from perceptron_lab import solves"]
     wrong += ["import perceptron_lab as lab\nlab.driver.drive(1)"]
     assert [len(undocumented(ast.parse(one))) for one in wrong] == [1, 1, 1]
-    right = "from perceptron_lab.cones.operators.kernels import Rbf\nimport perceptron_lab as lab\nlab.run"
+    right = "from perceptron_lab.cones.operators.kernels import Rbf\n"
+    right += "import perceptron_lab as lab\nlab.run"
     assert undocumented(ast.parse(right)) == []
 
 

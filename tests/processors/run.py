@@ -13,15 +13,9 @@ from tests.processors.processor import Processor, in_force_under
 
 OTHER = "other"
 NUMERICAL = (
-    *("tests/theorems", "tests/conformance", "tests/certificates", "tests/numerics/compiled"),
-    *(
-        "tests/cones",
-        "tests/cones/operators",
-        "tests/cones/oracles",
-        "tests/algorithms/external",
-        "tests/problems/ellipsoids",
-    ),
-    *("tests/estimators", "tests/estimators/learners", "tests/reporting", "tests/datasets"),
+    *("tests/theorems", "tests/conformance", "tests/certificates", "tests/numerics", "tests/cones"),
+    *("tests/algorithms/external", "tests/problems/ellipsoids", "tests/estimators"),
+    *("tests/reporting", "tests/datasets"),
 )
 """The folders whose tests compute."""
 

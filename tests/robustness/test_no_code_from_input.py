@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "perceptron_lab"
 FILES = sorted(PACKAGE.rglob("*.py"))
 SHIPPING = {
-    "killable_calls.py",
+    "core/killable_calls.py",
     "experiments/cells/attempt.py",
     "experiments/cells/cell_run.py",
     "experiments/cells/dask_executor.py",

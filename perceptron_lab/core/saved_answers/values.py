@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.exact_form import is_exact
 from perceptron_lab.core.goals import goal_of
-from perceptron_lab.numerics.exact_texts import is_exact
 
 _MOST: Final = 2**63
 """Above all counts."""

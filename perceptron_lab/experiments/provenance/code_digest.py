@@ -35,11 +35,11 @@ OUTSIDE: Final = ("experiments", "reporting", "cli")
 _OURS: Final = f"{PACKAGE.name}."
 _OUTSIDE: Final = tuple(f"{_OURS}{part}." for part in OUTSIDE)
 # Modules that tell where others are, and add nothing to them.
-_REGISTRIES: Final = (PACKAGE.name, f"{_OURS}registry")
+_REGISTRIES: Final = (PACKAGE.name, f"{_OURS}core.registry", f"{_OURS}core.former_paths")
 _DRIVERS: Final = {
-    "algorithm": f"{_OURS}driver",
-    "learner": f"{_OURS}learners.learning",
-    "optimiser": f"{_OURS}programs.optimiser",
+    "algorithm": f"{_OURS}solving.driver",
+    "learner": f"{_OURS}estimators.learners.learning",
+    "optimiser": f"{_OURS}problems.optima.optimiser",
 }
 _KINDS: Final = (*registry.METHODS, "dataset", "oracle")
 # Digests of earlier versions, of the whole package, are 64 digits without this mark.

@@ -13,7 +13,7 @@ from perceptron_lab.core.errors import BROKEN, ConfigError, DataError, MissingDa
 from perceptron_lab.core.saved_answers.checks import Check
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.experiments.provenance.privacy import resolved
-from perceptron_lab.experiments.verdict_answers import labelled_file
+from perceptron_lab.experiments.verification.labelled_file import labelled_file
 from perceptron_lab.experiments.verification.own_data import (
     MEND,
     ChangedDataError,

@@ -1,4 +1,4 @@
-"""`python -m perceptron_lab.numerics.compiled` compiles all kernels, before one of them is needed."""
+"""`python -m perceptron_lab.numerics.compiled` compiles all kernels before any is needed."""
 
 from __future__ import annotations
 

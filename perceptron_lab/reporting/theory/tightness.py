@@ -30,7 +30,7 @@ ALL_KNOWN: Final = Facts(
     l1_margin=0.01,
 )
 """Unit rows of which a bound may ask everything: one that has none here has none on any system."""
-_SAMPLE = Path(__file__).resolve().parents[2] / "results" / "sample"
+_SAMPLE = Path(__file__).resolve().parents[3] / "results" / "sample"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 
 from perceptron_lab import Result, separation, verify
 from perceptron_lab.cli.main import main
-from perceptron_lab.numerics.exact_texts import MOST_CHARACTERS
+from perceptron_lab.core.exact_form import MOST_CHARACTERS
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from tests.core.saved_answers.edits import changed, read, write
 

@@ -60,7 +60,7 @@ ALGORITHMS = [
 SCRIPT = """\
 import sys
 from pydantic.dataclasses import dataclass
-from perceptron_lab import registry
+from perceptron_lab.core import registry
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.runner import run_cells

@@ -41,7 +41,7 @@ SPINNING = """
     import signal
     import sys
     from pathlib import Path
-    from perceptron_lab import registry
+    from perceptron_lab.core import registry
     from perceptron_lab.experiments.configuration.loader import checked
     from perceptron_lab.experiments.configuration.plan import plan
     from perceptron_lab.experiments.cells import server_handle
@@ -78,7 +78,7 @@ OWN_CLASSES = """
     from pathlib import Path
     import numpy as np
     from pydantic.dataclasses import dataclass
-    from perceptron_lab import registry
+    from perceptron_lab.core import registry
     from perceptron_lab.core.registry import register
     from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
     from perceptron_lab.experiments.configuration.config import ProcessLimits

@@ -109,10 +109,10 @@ def test_the_readers_of_files_concern_their_datasets_alone() -> None:
     repeated(
         [
             "certificates/feasibility.py",
-            "driver.py",
+            "solving/driver.py",
             "datasets/generated/maxcut.py",
-            "oracles/semidefinite.py",
-            "goals.py",
+            "cones/oracles/semidefinite.py",
+            "core/goals.py",
         ],
         kept=2,
     ),

@@ -89,6 +89,7 @@ def outside_of_its_code(cell: dict[str, Any]) -> set[str]:
         *CellCode().modules_of(cell["settings"]),
         "perceptron_lab",
         "perceptron_lab.core.registry",
+        "perceptron_lab.core.former_paths",
     }
     return {name for name in cell["modules"] if not name.startswith(beside)} - known
 

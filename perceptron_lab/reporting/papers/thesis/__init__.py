@@ -1,1 +1,1 @@
-"""."""
+"""The tables and figures of `Kharechko2009`."""

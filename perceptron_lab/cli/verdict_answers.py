@@ -7,18 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
-
 from perceptron_lab.core.atomic_files import replacing
-from perceptron_lab.core.errors import DataError, InputError
-from perceptron_lab.datasets.formats.columns import Columns, Contents
-from perceptron_lab.datasets.formats.file_contents import read_contents, told
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.formats.file_contents import told
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.experiments.provenance.privacy import portable
-from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.numerics.input_checks import refuse_not_finite
-from perceptron_lab.problems.separation.labelled import Labelled, labelled_of
+from perceptron_lab.experiments.verification.labelled_file import labelled_file
 from perceptron_lab.problems.separation.separation import decided
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
@@ -119,43 +115,3 @@ def reading_line(file: Path, reading: str, notes: Sequence[str]) -> str:
     """
     said = "; ".join(filter(None, [reading, *notes]))
     return f"{file}: read as {said}\n" if reading else f"{file}: {said}\n" if said else ""
-
-
-def labelled_file(
-    file: Path, columns: Columns, *, leave_out: bool = True
-) -> tuple[Labelled, Contents]:
-    """Return the labelled rows of a file, exactly, and its contents.
-
-    ``leave_out`` is as for :func:`~perceptron_lab.problems.separation.labelled.labelled_of`.
-    """
-    contents = read_contents(file, columns, exact=True)
-    if contents.classes is None:
-        raise InputError("a verdict is on two classes; say which column holds labels: --labels")
-    names, numbers = contents.features, contents.decimals
-    given = labelled_of(
-        _exact(contents),
-        contents.classes,
-        names,
-        numbers,
-        positive=contents.positive,
-        leave_out=leave_out,
-    )
-    return replace(given, reference_levels=contents.reference_levels), contents
-
-
-def _exact(contents: Contents) -> Doubles:
-    """Return the rows as a dense matrix of doubles, which are exact, or have decimals beside."""
-    given = contents.in_memory()
-    values, whole = _dense(given.values), _dense(given.whole)
-    if given.roundings and whole is None and contents.decimals is None:
-        raise InputError(
-            "it holds numbers that no double is equal to; give them as text (.csv), which is read "
-            "as decimals"
-        )
-    refuse_not_finite(values)
-    return Doubles(values, given.roundings, whole, given.multiple)
-
-
-def _dense(matrix: Any) -> Any:
-    sparse: Any = matrix
-    return sparse.toarray() if sp.issparse(matrix) else matrix
