@@ -124,7 +124,9 @@ class _Cone:
             if sign * other[j] < 0 and self._inside(other):
                 pair = (self.pair.direction, other)[::sign]
                 return Coefficient(UNDETERMINED, {}, *pair)
-            exactly |= not self._use(self._violated(other))
+            new = self._use(self._violated(other))
+            assert new or not exactly, "an exact direction violates a row that it was made from"
+            exactly |= not new
 
     def _alternative(self, target: Sequence[int], work: Work) -> Alternative | None:
         """Return l >= 0 with sum_i l_i a_i'Q = target, or a direction c; of the used rows."""

@@ -106,6 +106,8 @@ def pair_of_original(pair: Pair, columns: Columns | None) -> Pair:
     """Return the pair for A of one for A T."""
     if columns is None:
         return pair
-    nulls = tuple(without_divisor(_applied(columns, one)) for one in pair.span.nulls)
+    nulls = pair.span.nulls
+    if len(pair.span.rows):  # else all vectors, of which the unit vectors are a basis here too
+        nulls = tuple(without_divisor(_applied(columns, one)) for one in nulls)
     direction = without_divisor(_applied(columns, pair.direction))
     return replace(pair, direction=direction, span=Span(pair.span.rows, nulls))

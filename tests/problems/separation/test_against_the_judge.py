@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import count
 
+import numpy as np
 import pytest
 
 from perceptron_lab import separation
@@ -63,6 +64,15 @@ def test_every_kind_and_every_class_is_among_them() -> None:
     assert min(kinds[kind] for kind in KINDS) >= 10
     assert len(classes) == 4
     assert min(classes.values()) >= 10
+
+
+def test_separated_rows_whose_columns_were_conditioned_first() -> None:
+    """No row overlaps: the null vectors are the unit vectors, also after other columns were used."""
+    system = labelled("overlap", 5023)
+    found = separation(system.examples, system.labels, affine=system.affine, max_seconds=60)
+    assert found.pair is not None
+    assert found.pair.span.nulls == tuple(map(tuple, np.eye(5, dtype=int).tolist()))
+    checked(system, truth(system))
 
 
 @pytest.mark.long
