@@ -67,7 +67,7 @@ def test_every_kind_and_every_class_is_among_them() -> None:
 
 
 def test_separated_rows_whose_columns_were_conditioned_first() -> None:
-    """No row overlaps: the null vectors are the unit vectors, also after other columns were used."""
+    """No row overlaps: the null vectors are unit vectors, also after other columns were used."""
     system = labelled("overlap", 5023)
     found = separation(system.examples, system.labels, affine=system.affine, max_seconds=60)
     assert found.pair is not None
