@@ -429,3 +429,23 @@ def test_the_limit_of_iterations_is_told() -> None:
         fitted = SoftEllipsoidClassifier(max_iter=2).fit(*overlapping(0))
     assert not fitted.converged_
     assert fitted.n_iter_ == 2
+
+
+@pytest.mark.parametrize(("count", "features", "rank", "seed"), [(400, 10, 5, 1), (600, 15, 8, 0)])
+def test_separated_classes_with_little_regularisation(
+    count: int, features: int, rank: int, seed: int
+) -> None:
+    """Without gradually lowered regularisations 6000 steps do not suffice here."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((count, features))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    positive = np.arange(count) < 2 * features
+    rows[positive] += 0.3 * rng.standard_normal(features)
+    model = SoftEllipsoidClassifier(rank, regularisation=1e-9, max_iter=2000).fit(rows, positive)
+    assert model.converged_
+    found = model.certify(rows, positive)
+    assert 0.0 <= found.gap <= 0.01 * found.primal
+    within = clone(model).set_params(max_iter=210)
+    with pytest.warns(ConvergenceWarning):
+        within.fit(rows, positive)
+    assert within.n_iter_ == 210

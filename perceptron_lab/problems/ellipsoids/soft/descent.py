@@ -9,11 +9,16 @@ beyond their margins by less than the last step changed q.
 
 Where L has fewer directions than columns, as at L = 0, no step in L shows that P falls along
 another one. Such a point is left along the negative part of the gradient G in A = L L'.
+
+With next to no regularisation, of examples that are nearly separated, steps can become very short.
+What has not converged after some steps is therefore begun again with much regularisation, which is
+lowered by a constant factor, each minimum the start of the next.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +26,12 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import time_is_up, time_limit
-from perceptron_lab.problems.ellipsoids.soft.low_rank import Local, Quadratic, SoftObjective
+from perceptron_lab.problems.ellipsoids.soft.low_rank import (
+    Local,
+    Quadratic,
+    SoftObjective,
+    squared_norms,
+)
 
 QUIET = 3
 """Steps in a row that hardly lower the objective, after which it has converged."""
@@ -33,6 +43,14 @@ LARGEST_MATRIX = 500
 """Of so many features at most all eigenvalues of G are computed; else only the lowest ones."""
 LOWEST = 4
 """... so many of them."""
+DIRECT_STEPS = 200
+"""Steps before the regularisation is lowered gradually; most descents end sooner."""
+FIRST_REGULARISATION, LAST_REGULARISATION = 1e-2, 1e-12
+"""It is lowered from and to at most this multiple of the mean of |x|^4, ..."""
+FACTOR = 3.0
+"""... by this factor, ..."""
+EARLY_TOLERANCE = 1e-2
+"""... with this tolerance before the last of the minima."""
 
 
 class Minimum(NamedTuple):
@@ -64,7 +82,25 @@ def minimised(
     also be no more than that to gain by leaving along the negative part of G.
     """
     with time_limit(math.inf if seconds is None else seconds):
-        return _descent(objective, start, tolerance, steps)
+        found = _descent(objective, start, tolerance, min(steps, DIRECT_STEPS))
+        if found.converged or steps <= DIRECT_STEPS or time_is_up():
+            return found
+        return _lowered(objective, start, found, tolerance, steps)
+
+
+def _lowered(
+    objective: SoftObjective, start: Quadratic, direct: Minimum, tolerance: float, most: int
+) -> Minimum:
+    """Descend with regularisations that fall to the objective's own; the best point if cut off."""
+    size = float(objective.weights @ squared_norms(objective.examples) ** 2)
+    regularisation, point, taken = FIRST_REGULARISATION * size, start, direct.steps
+    while regularisation > max(objective.regularisation, LAST_REGULARISATION * size):
+        easier = replace(objective, regularisation=regularisation)
+        found = _descent(easier, point, EARLY_TOLERANCE, most - taken)
+        point, taken, regularisation = found.quadratic, taken + found.steps, regularisation / FACTOR
+    least = min(point, direct.quadratic, key=objective.value)
+    found = _descent(objective, least, tolerance, most - taken)
+    return found._replace(steps=taken + found.steps)
 
 
 def _descent(objective: SoftObjective, start: Quadratic, tolerance: float, most: int) -> Minimum:

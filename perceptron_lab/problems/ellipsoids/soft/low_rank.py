@@ -65,13 +65,10 @@ class Quadratic:
     @classmethod
     def random(cls, objective: SoftObjective, rank: int, rng: np.random.Generator) -> Quadratic:
         """Return the start of the descent: a small random L of this rank at most, g = c = 0."""
-        features, examples = objective.features, objective.examples
+        features = objective.features
         rank = min(rank, features)
         factor = rng.standard_normal((features, rank))
-        if isinstance(examples, np.ndarray):
-            squares = np.einsum("ij,ij->i", examples, examples)
-        else:
-            squares = np.asarray(sp.csr_array(examples).power(2).sum(axis=1), dtype=np.float64)
+        squares = squared_norms(objective.examples)
         # with all examples at 0 any scale will do
         factor *= START / np.sqrt(max(rank, 1) * (objective.weights @ squares or 1.0))
         return cls(factor, np.zeros(features), 0.0)
@@ -275,6 +272,14 @@ def spectrum(rows: Examples, weights: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(_dense(rows @ rows.T))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return _eigenvalues(root.T @ (weights[:, None] * root))
+
+
+def squared_norms(examples: Examples) -> FloatArray:
+    """Return |x|^2 of every example, shape ``(m,)``."""
+    if isinstance(examples, np.ndarray):
+        squares: FloatArray = np.einsum("ij,ij->i", examples, examples)
+        return squares
+    return np.asarray(sp.csr_array(examples).power(2).sum(axis=1), dtype=np.float64)
 
 
 def _eigenvalues(symmetric: FloatArray) -> FloatArray:
