@@ -18,6 +18,8 @@ from perceptron_lab.reporting.summary import common
 
 APART = 1.035
 """The ratio of the places of neighbouring problems at one number of features."""
+VARIED = ("components", "regularisations", "penalties")
+"""The number of features, and the candidates of it, in which labels of a learner may differ."""
 
 
 def with_features(outline: Outline) -> list[str]:
@@ -36,16 +38,17 @@ def with_features(outline: Outline) -> list[str]:
 def figure_8_1(evidence: Evidence) -> Figure:
     """Average precision against the number of features, one panel per learner.
 
-    The labels of a learner differ in the parameter ``components`` alone. Markers are means over the
-    seeds, bars reach from the lowest to the highest; where a learner has one seed, and more
-    elsewhere, they are hollow. Problems stand side by side at each number of features. A point
-    without a result in every cell is left out, which breaks its line.
+    The labels of a learner differ in the parameter ``components`` alone, or also in the candidates
+    for what is tuned. Markers are means over the seeds, bars reach from the lowest to the highest;
+    where a learner has one seed, and more elsewhere, they are hollow. Problems stand side by side
+    at each number of features. A point without a result in every cell is left out, which breaks
+    its line.
     """
     labels = with_features(evidence)
     swept = [entry for entry in entries(evidence) if entry.label in labels]
     panels: dict[tuple[str, str], list[Entry]] = {}
     for entry in swept:
-        others = {key: value for key, value in entry.parameters.items() if key != "components"}
+        others = {key: value for key, value in entry.parameters.items() if key not in VARIED}
         panels.setdefault((entry.algorithm, as_json(others)), []).append(entry)
     shown = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
     figure = drawing.canvas(2.6 * len(panels) + 0.6, 3.0)
