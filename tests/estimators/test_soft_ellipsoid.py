@@ -445,7 +445,22 @@ def test_separated_classes_with_little_regularisation(
     assert model.converged_
     found = model.certify(rows, positive)
     assert 0.0 <= found.gap <= 0.01 * found.primal
-    within = clone(model).set_params(max_iter=210)
-    with pytest.warns(ConvergenceWarning):
-        within.fit(rows, positive)
-    assert within.n_iter_ == 210
+    directly, cut_off = (clone(model).set_params(max_iter=most) for most in (200, 210))
+    for short in (directly, cut_off):
+        with pytest.warns(ConvergenceWarning):
+            short.fit(rows, positive)
+        assert short.n_iter_ == short.max_iter
+    # what was found directly is not lost where the steps along the regularisations are cut off
+    assert found.primal < cut_off.objective_ <= directly.objective_
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e10, 1e40])
+def test_separated_classes_without_regularisation(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((400, 10))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    positive = np.arange(400) < 20
+    rows[positive] += 0.3 * rng.standard_normal(10)
+    model = SoftEllipsoidClassifier(5, regularisation=0.0, max_iter=1000)
+    assert model.fit(scale * rows, positive).converged_
+    assert model.objective_ < 1e-20

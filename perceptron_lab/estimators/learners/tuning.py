@@ -30,9 +30,8 @@ NEAR_TIE = 1e-3
 
 It is the last digit of a precision that tables print, and far below the standard errors of the
 means, a point or so with three folds; choosing within one of these (the usual rule) would cost
-points of precision. On two categories of Reuters-21578 with 30 features, another order of summation
-(a BLAS kernel for an older processor) changes no mean of linear scorers and of soft ellipsoids with
-regularisation 1e-8 or more, and those with 1e-9 and 1e-10 by less than a tenth of this.
+points of precision. Another order of summation, as by another BLAS kernel, changes the means by far
+less.
 """
 
 

@@ -45,10 +45,10 @@ LOWEST = 4
 """... so many of them."""
 DIRECT_STEPS = 200
 """Steps before the regularisation is lowered gradually; most descents end sooner."""
-FIRST_REGULARISATION, LAST_REGULARISATION = 1e-2, 1e-12
-"""It is lowered from and to at most this multiple of the mean of |x|^4, ..."""
+FIRST_REGULARISATION, NEGLIGIBLE = 1e-2, 1e-12
+"""It begins at the first multiple of the mean of |x|^4, for one above the second multiple, ..."""
 FACTOR = 3.0
-"""... by this factor, ..."""
+"""... falls by this factor, ..."""
 EARLY_TOLERANCE = 1e-2
 """... with this tolerance before the last of the minima."""
 
@@ -82,25 +82,35 @@ def minimised(
     also be no more than that to gain by leaving along the negative part of G.
     """
     with time_limit(math.inf if seconds is None else seconds):
-        found = _descent(objective, start, tolerance, min(steps, DIRECT_STEPS))
-        if found.converged or steps <= DIRECT_STEPS or time_is_up():
-            return found
-        return _lowered(objective, start, found, tolerance, steps)
+        with np.errstate(over="ignore"):  # infinite: no regularisation counts beside it
+            size = float(objective.weights @ squared_norms(objective.examples) ** 2)
+        if not NEGLIGIBLE * size < objective.regularisation < FIRST_REGULARISATION * size:
+            return _descent(objective, start, tolerance, steps)
+        direct = _descent(objective, start, tolerance, min(steps, DIRECT_STEPS))
+        if direct.converged or direct.steps == steps or time_is_up():
+            return direct
+        first = FIRST_REGULARISATION * size
+        return _along_falling_regularisations(objective, start, direct, first, tolerance, steps)
 
 
-def _lowered(
-    objective: SoftObjective, start: Quadratic, direct: Minimum, tolerance: float, most: int
+def _along_falling_regularisations(
+    objective: SoftObjective,
+    start: Quadratic,
+    direct: Minimum,
+    regularisation: float,
+    tolerance: float,
+    most: int,
 ) -> Minimum:
-    """Descend with regularisations that fall to the objective's own; the best point if cut off."""
-    size = float(objective.weights @ squared_norms(objective.examples) ** 2)
-    regularisation, point, taken = FIRST_REGULARISATION * size, start, direct.steps
-    while regularisation > max(objective.regularisation, LAST_REGULARISATION * size):
+    """Descend with regularisations that fall to the objective's own; no higher than directly."""
+    point, taken = start, direct.steps
+    while regularisation > objective.regularisation and taken < most and not time_is_up():
         easier = replace(objective, regularisation=regularisation)
-        found = _descent(easier, point, EARLY_TOLERANCE, most - taken)
-        point, taken, regularisation = found.quadratic, taken + found.steps, regularisation / FACTOR
-    least = min(point, direct.quadratic, key=objective.value)
-    found = _descent(objective, least, tolerance, most - taken)
-    return found._replace(steps=taken + found.steps)
+        minimum = _descent(easier, point, EARLY_TOLERANCE, most - taken)
+        point, taken = minimum.quadratic, taken + minimum.steps
+        regularisation /= FACTOR
+    lowest = min(point, direct.quadratic, key=objective.value)
+    minimum = _descent(objective, lowest, tolerance, most - taken)
+    return minimum._replace(steps=taken + minimum.steps)
 
 
 def _descent(objective: SoftObjective, start: Quadratic, tolerance: float, most: int) -> Minimum:

@@ -48,8 +48,8 @@ def figure_8_1(evidence: Evidence) -> Figure:
     swept = [entry for entry in entries(evidence) if entry.label in labels]
     panels: dict[tuple[str, str], list[Entry]] = {}
     for entry in swept:
-        others = {key: value for key, value in entry.parameters.items() if key not in VARIED}
-        panels.setdefault((entry.algorithm, as_json(others)), []).append(entry)
+        settings = {key: value for key, value in entry.parameters.items() if key not in VARIED}
+        panels.setdefault((entry.algorithm, as_json(settings)), []).append(entry)
     shown = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
     figure = drawing.canvas(2.6 * len(panels) + 0.6, 3.0)
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
