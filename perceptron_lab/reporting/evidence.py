@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from perceptron_lab.core.results import Bound, Status, Trace
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
-from perceptron_lab.experiments.configuration.rows import Row, blank, doubles, rendered
+from perceptron_lab.experiments.configuration.rows import Row, blank, doubles, frame_of
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.experiments.storage.stored import Recorded
@@ -90,9 +89,7 @@ class Evidence:
     @classmethod
     def of_rows(cls, rows: Iterable[Row], folder: Path) -> Evidence:
         """Return the evidence of the rows that an experiment's folder is known to hold."""
-        # By way of the text of runs.csv: the rows of a run and those of its store give one report.
-        runs = pd.read_csv(io.StringIO(rendered(rows)), dtype=object, keep_default_na=False)
-        return cls(checked_runs(runs, str(folder)), folder)
+        return cls(checked_runs(frame_of(rows), str(folder)), folder)
 
     def trace(self, cell: str) -> Trace | None:
         """Return the course of a cell; None for one that ended without a result."""

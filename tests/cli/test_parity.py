@@ -20,7 +20,7 @@ from perceptron_lab.cli.main import COMMANDS, main
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.experiments.configuration.catalogue import KINDS
-from perceptron_lab.experiments.configuration.rows import CLOCKS, parsed
+from perceptron_lab.experiments.configuration.rows import CLOCKS, typed
 from perceptron_lab.reporting.experiment import Results
 from perceptron_lab.reporting.theory.exhibit import written
 
@@ -96,8 +96,9 @@ def both_run(command: Command) -> None:
     assert "EA" in command("run", "small.yaml", "--output", "command")
     assert rows_of("command") == rows_of("function")
     results = lab.run("small.yaml", output="function")
-    text = Path("function", "small", "runs.csv").read_text()
-    pd.testing.assert_frame_equal(results.to_frame(), parsed(text))
+    file = Path("function", "small", "runs.csv")
+    read = typed(pd.read_csv(file, dtype=object, keep_default_na=False))
+    pd.testing.assert_frame_equal(results.to_frame(), read)
     names = [path.name for path in Path("command", "small").iterdir() if path.is_file()]
     assert {path.name for path in Path("function", "small").iterdir()} >= set(names)
 

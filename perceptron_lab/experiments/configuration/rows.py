@@ -209,16 +209,33 @@ def parameter_columns(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) 
 def rendered(rows: Iterable[Row]) -> str:
     """Return rows as the text of runs.csv, made visible; numbers have every digit."""
     rows = list(rows)
-    columns = ordered([*COLUMNS, *(name for row in rows for name in row)])
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer = csv.DictWriter(text, _columns_of(rows), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: _field(value) for key, value in row.items()} for row in rows)
     return visible(text.getvalue())
 
 
-def parsed(text: str) -> pd.DataFrame:
-    """Return the text of runs.csv as a frame.
+def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
+    """Return rows as a frame of objects, as if runs.csv were read; what is missing is empty text.
+
+    Numbers of the declared columns, measures and counts are numbers; all else is text as it is in
+    the file, parameters among them.
+    """
+    import pandas as pd
+
+    rows = list(rows)
+    columns = {
+        name: [_field(row.get(name)) for row in rows]
+        if _is_numeric(name)
+        else [visible(str(_field(row.get(name)))) for row in rows]
+        for name in _columns_of(rows)
+    }
+    return pd.DataFrame(columns, dtype=object)
+
+
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of objects, or of the fields of runs.csv, with a type for each column.
 
     Text stays as it is (a cell ``1234e567`` is no number, an apostrophe before a formula remains),
     counts are nullable integers. ``goal_reached`` is missing for learners, and for rows that were
@@ -227,19 +244,33 @@ def parsed(text: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    frame = frame.copy()
     for column in frame.columns:
         kind = COLUMNS[column].kind if column in COLUMNS else None
         if kind is Kind.COUNT or column.startswith(ORACLE):
             frame[column] = pd.to_numeric(frame[column].replace("", None)).astype("Int64")
-        elif kind in (Kind.REAL, Kind.CLOCK) or column.startswith(PREFIXES[len(PARAMETERS) :]):
+        elif _is_numeric(column):
             frame[column] = reals(frame[column])
         elif kind is None:
-            frame[column] = _parameter(frame[column])
+            frame[column] = _parameter(frame[column].astype(str))
+        elif kind is Kind.TEXT:
+            frame[column] = frame[column].astype(str)
     frame["seed"] = frame["seed"].astype("int64")
     frame["proved"] = frame["proved"] == "true"
     frame["goal_reached"] = frame["goal_reached"].map(_TRUTH).astype("boolean")
     return frame
+
+
+def _columns_of(rows: Iterable[Row]) -> list[str]:
+    """Return the columns of runs.csv for these rows."""
+    return ordered([*COLUMNS, *(name for row in rows for name in row)])
+
+
+def _is_numeric(name: str) -> bool:
+    """Return whether a column holds numbers only: a declared one, a measure, a count."""
+    if name in COLUMNS:
+        return COLUMNS[name].kind in (Kind.COUNT, Kind.REAL, Kind.CLOCK)
+    return name.startswith(PREFIXES[len(PARAMETERS) :])
 
 
 def _parameter(values: pd.Series) -> pd.Series:

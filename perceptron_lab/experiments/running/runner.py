@@ -24,7 +24,7 @@ from perceptron_lab.experiments.configuration.plan import (
     plan,
     untaught,
 )
-from perceptron_lab.experiments.configuration.rows import Row, Run, parsed, rendered, row_of
+from perceptron_lab.experiments.configuration.rows import Row, Run, frame_of, row_of, typed
 from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.provenance.environment import environment
 from perceptron_lab.experiments.running.execution import Execution
@@ -72,7 +72,7 @@ class Rows:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a frame, as they are in runs.csv."""
-        return parsed(rendered(self.rows))
+        return typed(frame_of(self.rows))
 
     @property
     def failed(self) -> list[Row]:

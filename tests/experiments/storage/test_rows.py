@@ -19,15 +19,43 @@ from perceptron_lab.experiments.configuration.rows import (
     as_json,
     blank,
     doubles,
+    frame_of,
     parameter_columns,
-    parsed,
     reals,
     rendered,
+    typed,
 )
 
 
 def row(**changes: Any) -> dict[str, Any]:
     return {"cell": "1234567890123456", "problem": "p", "seed": 0, "proved": True} | changes
+
+
+def parsed(text: str) -> pd.DataFrame:
+    """Return the frame of a runs.csv that is read from a file."""
+    return typed(pd.read_csv(io.StringIO(text), dtype=object, keep_default_na=False))
+
+
+ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=5)
+ANY_NUMBER = st.none() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False)
+VALUES = {
+    "label": ANY_TEXT,
+    "message": ANY_TEXT,
+    "updates": st.none() | st.integers(0, 2**53),
+    "margin_lower": ANY_NUMBER,
+    "seconds": ANY_NUMBER,
+    "goal_reached": st.none() | st.booleans(),
+    "problem.rows": st.none() | st.booleans() | ANY_NUMBER | ANY_TEXT,
+    "oracle.lanczos": st.none() | st.integers(0, 100),
+    "measure.error": ANY_NUMBER,
+}
+
+
+@given(st.lists(st.fixed_dictionaries({}, optional=VALUES).map(lambda one: row(**one)), min_size=1))
+def test_a_frame_of_rows_is_that_of_the_file(rows: list[dict[str, Any]]) -> None:
+    """Bit for bit, without the file."""
+    direct, read = typed(frame_of(rows)), parsed(rendered(rows))
+    pd.testing.assert_frame_equal(direct, read, check_exact=True)
 
 
 def test_text_stays_text_and_nothing_stays_nothing() -> None:
