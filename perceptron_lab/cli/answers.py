@@ -17,6 +17,7 @@ from perceptron_lab.core.errors import ConfigError, DataError, counted
 from perceptron_lab.core.goals import Budget, Goal
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
 from perceptron_lab.core.results import FloatArray, Result, Status
+from perceptron_lab.core.run_options import Oracle, Stop, Watch
 from perceptron_lab.datasets.collections.files import stem_of
 from perceptron_lab.datasets.collections.problem_files import FileProblem, read_problem
 from perceptron_lab.datasets.formats.columns import Columns
@@ -27,9 +28,7 @@ from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.rows import Row, Run, row_of
 from perceptron_lab.experiments.provenance.privacy import portable
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
-from perceptron_lab.solving.driver import Oracle, Stop
 from perceptron_lab.solving.entry import solve
-from perceptron_lab.solving.recording import Watch
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.linear_system import LinearSystem
 

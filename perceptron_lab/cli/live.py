@@ -12,8 +12,8 @@ from types import FrameType
 
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import Trace
+from perceptron_lab.core.run_options import Watch
 from perceptron_lab.experiments.running.console import VisibleConsole
-from perceptron_lab.solving.recording import Watch
 
 
 class Interrupt:

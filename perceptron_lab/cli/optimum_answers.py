@@ -10,13 +10,12 @@ from perceptron_lab.cli.answers import Answer, component_of
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.run_options import Stop, Watch
 from perceptron_lab.datasets.collections.problem_files import read_problem
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.problems.optima.optimum import found_by, program_of
-from perceptron_lab.solving.driver import Stop
-from perceptron_lab.solving.recording import Watch
 
 
 def optimum_answer(

@@ -32,8 +32,7 @@ from perceptron_lab.experiments.configuration.yaml_source import parse
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from perceptron_lab.solving.driver import Stop
-    from perceptron_lab.solving.recording import Watch
+    from perceptron_lab.core.run_options import Stop, Watch
     from perceptron_lab.systems.constructors import Margin
 
 _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"

@@ -17,13 +17,13 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.goals import Goal
 from perceptron_lab.core.results import Bound, Status, Trace
+from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.configuration.rows import Row, blank, doubles, frame_of
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
-from perceptron_lab.experiments.storage.stored import Recorded
 from perceptron_lab.reporting.summary import Shape, shape_of
 
 WITHOUT_RESULT = frozenset(
@@ -177,10 +177,9 @@ class Evidence:
         """Return problem -> dimension and constraints, of those whose rows have them."""
         return shape_of(self.frame)
 
-    def recorded(self) -> Recorded:
+    def recorded(self) -> TraceOptions:
         """Return what the traces hold beside their usual records."""
-        config = self._config
-        return Recorded(tuple(config.record_at), config.trace_measures, config.trace_cuts)
+        return self._config.trace_options
 
     def goal(self) -> Goal:
         """Return when the runs of the experiment were to end."""

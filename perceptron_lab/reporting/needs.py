@@ -9,11 +9,11 @@ from typing import Any, Final, Protocol, TypeVar
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.loader import Experiment
 from perceptron_lab.experiments.configuration.variants import Instance
-from perceptron_lab.experiments.storage.stored import Recorded
 from perceptron_lab.reporting.evidence import Evidence, Method
 from perceptron_lab.reporting.summary import Shape
 from perceptron_lab.solving.failures import own_error
@@ -43,7 +43,7 @@ class Outline(Protocol):
     def shapes(self) -> Mapping[str, Shape]:
         """Return problem -> dimension and constraints, of those whose shape is known."""
 
-    def recorded(self) -> Recorded:
+    def recorded(self) -> TraceOptions:
         """Return what the traces hold beside their usual records."""
 
 
@@ -124,10 +124,9 @@ class Plan:
             if isinstance(dimension, int) and isinstance(rows, int)
         }
 
-    def recorded(self) -> Recorded:
+    def recorded(self) -> TraceOptions:
         """Return what the traces are to hold."""
-        config = self.experiment.config
-        return Recorded(tuple(config.record_at), config.trace_measures, config.trace_cuts)
+        return self.experiment.config.trace_options
 
     @cached_property
     def _instances(self) -> dict[str, Instance]:

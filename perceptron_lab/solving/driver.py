@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,19 +19,17 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.goals import Budget, Goal, MarginRatio, MarginUpper, Width
 from perceptron_lab.core.results import PROVED, FloatArray, Result, Status
+from perceptron_lab.core.run_options import Oracle, RunOptions, Stop
 from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up, time_limit
 from perceptron_lab.numerics.compiled.kernel import load_kernels
 from perceptron_lab.solving.failures import describe, kept, numerical
 from perceptron_lab.solving.guarantees import guarantee
 from perceptron_lab.solving.judge import Judge
-from perceptron_lab.solving.recording import Observe, Recorder, Watch
+from perceptron_lab.solving.recording import Recorder
 from perceptron_lab.systems import ConicSystem, CutStatistics
 from perceptron_lab.systems.linear_system import LinearSystem
-
-Stop = Callable[[], str | None]  # Asked between chunks of steps; a text is the reason to end
 
 # Records and proofs take this part of the budget of seconds, or so many, on top of the steps; what
 # they take beyond counts as spent. Those at the end have the allowance of the time limit.
@@ -48,83 +45,46 @@ _ADVICE = {
 """What to try next, by status."""
 
 
-class Oracle(Protocol):
-    """A record of :mod:`perceptron_lab.cones.oracles`: how the blocks of one kind are separated."""
-
-    @property
-    def kind(self) -> str:
-        """The kind of cone."""
-        ...
-
-
 def drive(
-    system: ConicSystem,
-    algorithm: AnyAlgorithm,
-    *,
-    oracles: Sequence[Oracle] = (),
-    goal: Goal = "decide",
-    budget: Budget | None = None,
-    seed: int = 0,
-    start: npt.ArrayLike | None = None,
-    facts: Facts | None = None,
-    record_at: Sequence[int] = (),
-    trace_cuts: bool = False,
-    observe: Observe | None = None,
-    watch: Watch | None = None,
-    stop: Stop | None = None,
+    system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions | None = None
 ) -> Result:
-    """Run an algorithm on a system; all parameters are those of :func:`.solving.solve`."""
-    if isinstance(goal, Width):
+    """Run an algorithm on a system, with the options of :func:`.solving.solve`."""
+    options = options or RunOptions()
+    if isinstance(options.goal, Width):
+        name = registry.name_of("algorithm", algorithm)
         raise InputError(
-            f"goal {goal} is one of optimisers, and {registry.name_of('algorithm', algorithm)} is "
-            "an algorithm for feasibility; choose low-rank or another of `plab list optimisers`"
+            f"goal {options.goal} is one of optimisers, and {name} is an algorithm for "
+            "feasibility; choose low-rank or another of `plab list optimisers`"
         )
     if isinstance(system, LinearSystem):
         # Imported here: what decides exactly takes a quarter of a second to load.
         from perceptron_lab.algorithms.linear.driving import drive_linear
 
-        return drive_linear(
-            system,
-            algorithm,
-            goal=goal,
-            budget=budget or Budget(),
-            stop=stop,
-            others={"oracle": oracles, "start": start, "record_at": record_at},
-        )
+        return drive_linear(system, algorithm, options)
     if isinstance(system, ResistingSystem) and not algorithm.online:
-        return drive_in_rounds(
-            system,
-            lambda known, left: drive(
-                known,
-                algorithm,
-                oracles=oracles,
-                budget=left,
-                seed=seed,
-                start=start,
-                watch=watch,
-                stop=stop,
-            ),
-            goal=goal,
-            budget=budget,
-        )
+        return drive_in_rounds(system, lambda known, left: drive(known, algorithm, left), options)
+    return _driven(system, algorithm, options)
+
+
+def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -> Result:
+    """Run an algorithm on a conic system."""
     load_kernels()
     began = time.perf_counter()
-    if seed < 0:
-        raise InputError(f"seed {seed}; give 0 or more")
-    streams = np.random.SeedSequence(seed).spawn(2)
-    limits = budget or Budget()
-    with time_limit(limits.seconds + _allowance(limits.seconds)):
-        view, late = _view(algorithm, replace(system, deciding=goal == "decide"), limits, stop)
-        by_kind = _by_kind(oracles, view, algorithm)
+    if options.seed < 0:
+        raise InputError(f"seed {options.seed}; give 0 or more")
+    streams = np.random.SeedSequence(options.seed).spawn(2)
+    goal, seconds = options.goal, options.budget.seconds
+    with time_limit(seconds + _allowance(seconds)):
+        view, late = _view(algorithm, replace(system, deciding=goal == "decide"), options)
+        by_kind = _by_kind(options.oracles, view, algorithm)
         started = _aimed(view.started(by_kind, np.random.default_rng(streams[0])), goal)
-        cuts = CutStatistics(started.cone) if trace_cuts else None
+        cuts = CutStatistics(started.cone) if options.trace.trace_cuts else None
         started.counters.seen = None if cuts is None else cuts.see
-        recorder = Recorder(limits.seconds / SHARE, observe, watch, cuts)
-        judge = Judge(started, goal)
-        run = _Run(judge, algorithm, limits, recorder, tuple(record_at), stop, late=late)
+        recorder = Recorder(seconds / SHARE, options, cuts)
+        run = _Run(Judge(started, goal), algorithm, options, recorder, late=late)
         with np.errstate(over="ignore", invalid="ignore"):  # checked: no NaN is proved
-            run.begin(np.random.default_rng(streams[1]), start)
-            return run.result(run.status(), facts, began)
+            run.begin(np.random.default_rng(streams[1]))
+            return run.result(run.status(), began)
 
 
 def _aimed(system: ConicSystem, goal: Goal) -> ConicSystem:
@@ -147,11 +107,11 @@ def _stopping(stop: Stop | None) -> Callable[[], bool] | None:
 
 
 def _view(
-    algorithm: AnyAlgorithm, system: ConicSystem, budget: Budget, stop: Stop | None
+    algorithm: AnyAlgorithm, system: ConicSystem, options: RunOptions
 ) -> tuple[ConicSystem, TimeIsUp | None]:
     """Return the system as the algorithm sees it; as it is where the budget does not suffice."""
     try:
-        with time_limit(budget.seconds, _stopping(stop)):
+        with time_limit(options.budget.seconds, _stopping(options.stop)):
             return algorithm.view(system), None
     except TimeIsUp as error:
         return system.formed(), error
@@ -183,10 +143,8 @@ class _Run:
 
     judge: Judge
     algorithm: AnyAlgorithm
-    budget: Budget
+    options: RunOptions
     recorder: Recorder
-    record_at: tuple[int, ...] = ()
-    stop: Stop | None = None
     seconds: float = 0.0
     proof_seconds: float = 0.0
     chunk: int = 1
@@ -198,12 +156,18 @@ class _Run:
     first: Claim | None = None  # That a start is feasible
     late: TimeIsUp | None = None  # What the time limit has ended
 
-    def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
+    @property
+    def budget(self) -> Budget:
+        """The limits of the run."""
+        return self.options.budget
+
+    def begin(self, rng: np.random.Generator) -> None:
         """Start the algorithm, at a given point if there is one, and record the first state."""
         system = self.judge.system
         self.failure: Exception | None = None
         self.state = State(np.zeros(system.dimension))
         clock = time.perf_counter()
+        start = self.options.start
         given = None if start is None else self.given(start)
         try:
             if self.late is None:
@@ -237,7 +201,7 @@ class _Run:
     def limited(self) -> AbstractContextManager[None]:
         """Limit steps to what is left of the budget; a reason to stop ends them as well."""
         left = max(0.0, self.budget.seconds - self.seconds - self.beyond)
-        return time_limit(left, _stopping(self.stop))
+        return time_limit(left, _stopping(self.options.stop))
 
     def given(self, start: npt.ArrayLike) -> FloatArray:
         """Return a starting point as the system has it; what is none is refused."""
@@ -292,7 +256,7 @@ class _Run:
     def settled(self, claim: Claim) -> Status | None:
         """Let the judge prove a claim."""
         clock = time.perf_counter()
-        with time_limit(math.inf, _stopping(self.stop)):
+        with time_limit(math.inf, _stopping(self.options.stop)):
             status = self.judge.settle(claim, self.state)
         self.proof_seconds += time.perf_counter() - clock
         return status
@@ -306,7 +270,8 @@ class _Run:
             beside = f", {self.beyond:.3g} of them on proofs and records" if self.beyond else ""
             reason = f"the budget of {budget.seconds:g} seconds is spent{beside}"
         else:
-            asked = None if self.stop is None else self.stop()
+            stop = self.options.stop
+            asked = None if stop is None else stop()
             if asked is not None:
                 self.judge.message, self.stopped = asked, True
                 return status
@@ -342,7 +307,7 @@ class _Run:
     def advance(self) -> Claim | None:
         """Advance to the next record at most, about 5 to 50 ms at a time."""
         state, phase, updates = self.state, self.state.phase, self.state.updates
-        ahead = [at for at in self.record_at if at > state.updates]
+        ahead = [at for at in self.options.trace.record_at if at > state.updates]
         due = min([1 << state.updates.bit_length(), *ahead])
         most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
         clock = time.perf_counter()
@@ -389,12 +354,12 @@ class _Run:
             return None
         self.examined = len(trace)
         clock = time.perf_counter()
-        with time_limit(math.inf, _stopping(self.stop)):
+        with time_limit(math.inf, _stopping(self.options.stop)):
             status = self.judge.reached(self.state, (trace.margin[-1], trace.upper[-1]))
         self.proof_seconds += time.perf_counter() - clock
         return status
 
-    def result(self, status: Status, facts: Facts | None, began: float) -> Result:
+    def result(self, status: Status, began: float) -> Result:
         """Prove the bracket of the last state and put everything together."""
         state, judge, system = self.state, self.judge, self.judge.system
         clock = time.perf_counter()
@@ -418,7 +383,7 @@ class _Run:
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
         with last_proofs(stopped=self.stopped):
-            bound = guarantee(self.algorithm, system, facts, lower, self.length)
+            bound = guarantee(self.algorithm, system, self.options.facts, lower, self.length)
         unsaid = f"ended without a reason given ({status})"
         advice = _ADVICE.get(status, "")
         found = Result(

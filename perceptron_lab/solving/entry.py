@@ -15,10 +15,17 @@ from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.goals import Budget, Goal, goal_of
 from perceptron_lab.core.results import Result
+from perceptron_lab.core.run_options import (
+    Observe,
+    Oracle,
+    RunOptions,
+    Stop,
+    TraceOptions,
+    Watch,
+)
 from perceptron_lab.datasets.collections.problem_files import read_system
-from perceptron_lab.solving.driver import Oracle, Stop, drive
+from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import sentence
-from perceptron_lab.solving.recording import Observe, Watch
 from perceptron_lab.systems.conic_system import ConicSystem, Problem
 from perceptron_lab.systems.constructors import Margin
 
@@ -158,21 +165,22 @@ def solve(
         }
     )
     given: Any = problem if labels is None else (problem, labels)
-    return drive(
-        as_system(given, margin),
-        record,
+    options = RunOptions(
         oracles=_oracles(oracle),
         goal=goal_of(goal),
-        budget=budget,
+        budget=budget or Budget(),
         seed=seed,
         start=start,
         facts=facts,
-        record_at=record_at,
-        trace_cuts=trace_cuts,
+        # Unchecked: numbers of updates that no run has are harmless
+        trace=TraceOptions.model_construct(
+            trace_cuts=trace_cuts, record_at=[] if record_at is None else list(record_at)
+        ),
         observe=observe,
         watch=watch,
         stop=stop,
     )
+    return drive(as_system(given, margin), record, options)
 
 
 def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:

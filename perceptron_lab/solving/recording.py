@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.core.results import FloatArray, Trace
+from perceptron_lab.core.results import Trace
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.systems import ConicSystem, CutStatistics
-
-Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
-Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
 
 FREE = 1.0  # Seconds that records may take whatever the steps take
 
@@ -26,13 +24,11 @@ class Recorder:
     """Appends states to a trace, and leaves records out where they would cost too much.
 
     All records but the first and the last may take ``allowance`` seconds, and, beyond ``FREE``
-    seconds, no longer than the steps. ``observe`` and ``watch`` are those of
-    :func:`perceptron_lab.solving.entry.solve`; ``cuts`` has seen the cuts since the last record.
+    seconds, no longer than the steps. ``cuts`` has seen the cuts since the last record.
     """
 
     allowance: float
-    observe: Observe | None = None
-    watch: Watch | None = None
+    options: RunOptions
     cuts: CutStatistics | None = None
     trace: Trace = field(default_factory=Trace)
     seconds: float = 0.0
@@ -56,14 +52,14 @@ class Recorder:
         weights = state.weights
         trace.upper.append(math.nan if weights is None else _or_nan(lambda: system.upper(weights)))
         measured: dict[str, Any] = {}
-        if self.observe is not None:
-            measured |= self.observe(system.operator.compact(state.point))
+        if self.options.observe is not None:
+            measured |= self.options.observe(system.operator.compact(state.point))
         if self.cuts is not None:
             measured |= self.cuts.take()
         for name, value in measured.items():
             trace.measures.setdefault(name, []).append(value)
-        if self.watch is not None:
-            self.watch(trace)
+        if self.options.watch is not None:
+            self.options.watch(trace)
         self._last = time.perf_counter() - clock
         self.seconds += self._last
 

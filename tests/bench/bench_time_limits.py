@@ -36,6 +36,7 @@ from perceptron_lab.core import registry, time_limit
 from perceptron_lab.core.errors import PlabError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.compiled.kernel import load_kernels
@@ -149,7 +150,7 @@ def run(system: ConicSystem, name: str, limit: float, answers: Connection) -> No
     budget = Budget(updates=10**15, seconds=limit)
     wall, processor = time.perf_counter(), time.process_time()
     try:
-        result = drive(system, algorithm, budget=budget)
+        result = drive(system, algorithm, RunOptions(budget=budget))
     except PlabError as error:
         answers.send((0.0, 0.0, "REFUSED", None, None, str(error)))
         return

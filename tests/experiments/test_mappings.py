@@ -40,7 +40,7 @@ def test_values_of_numpy_and_tuples_are_those_of_yaml_and_the_mapping_stays_the_
     cells = check(given, ["budget.updates=7"])
     assert [cell.seed for cell in cells] == [0, 1]
     assert (cells[0].budget.seconds, cells[0].budget.updates) == (2.5, 7)
-    assert cells[0].record_at == (3, 4)
+    assert cells[0].trace.record_at == [3, 4]
     assert list(given) == list(before)
     assert given["budget"] == {"seconds": 2.5}
 

@@ -10,6 +10,7 @@ import pytest
 
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.plan import Cell, load_problems, plan
 from tests.experiments.conftest import Configure
 
@@ -156,8 +157,9 @@ def test_an_algorithm_may_have_its_own_limits(configure: Configure) -> None:
 
 def test_what_is_recorded_is_the_same_for_all_cells(configure: Configure) -> None:
     cells = plan(configure(record_at=[10, 3], trace_measures=True))
-    assert {(cell.record_at, cell.trace_measures) for cell in cells} == {((10, 3), True)}
-    assert {(cell.record_at, cell.trace_measures) for cell in plan(configure())} == {((), False)}
+    asked = TraceOptions(record_at=[10, 3], trace_measures=True)
+    assert all(cell.trace == asked for cell in cells)
+    assert all(cell.trace == TraceOptions() for cell in plan(configure()))
 
 
 def test_the_seed_of_an_algorithm_is_its_own(configure: Configure) -> None:

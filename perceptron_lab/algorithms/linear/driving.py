@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.algorithms.linear.floating_answers import asked_highs
 from perceptron_lab.algorithms.linear.linear_result import LinearResult, solve_linear
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.systems.linear_system import LinearSystem
 
 RUNS = ("auto", "highs")
@@ -18,21 +15,10 @@ RUNS = ("auto", "highs")
 
 
 def drive_linear(
-    system: LinearSystem,
-    algorithm: AnyAlgorithm,
-    *,
-    goal: Goal,
-    budget: Budget,
-    stop: Callable[[], str | None] | None,
-    others: dict[str, Any],
+    system: LinearSystem, algorithm: AnyAlgorithm, options: RunOptions
 ) -> LinearResult:
-    """Run an algorithm on a linear system; the parameters are those of :func:`.solving.solve`.
-
-    Parameters
-    ----------
-    others
-        Arguments that mean nothing here, by name: refused where they are given.
-    """
+    """Run an algorithm on a linear system; options that mean nothing here are refused."""
+    goal, budget, stop = options.goal, options.budget, options.stop
     name = registry.name_of("algorithm", algorithm)
     if name not in RUNS:
         raise InputError(
@@ -41,9 +27,13 @@ def drive_linear(
         )
     if goal != "decide":
         raise InputError(f"goal {goal} on a closed set, which has no margin; leave the goal out")
-    for argument, value in others.items():
-        if value is not None and value != () and value != []:
-            raise InputError(f"{argument} on linear conditions, which take none; leave it out")
+    meaningless = {
+        "oracle": bool(options.oracles),
+        "start": options.start is not None,
+        "record_at": bool(options.trace.record_at),
+    }
+    for argument in (name for name, is_set in meaningless.items() if is_set):
+        raise InputError(f"{argument} on linear conditions, which take none; leave it out")
     if name == "auto":
         return solve_linear(system, pivots=budget.updates, seconds=budget.seconds, stop=stop)
     if algorithm != type(algorithm)():

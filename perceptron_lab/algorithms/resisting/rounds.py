@@ -10,21 +10,20 @@ import numpy as np
 
 from perceptron_lab.algorithms.resisting.system import ResistingSystem
 from perceptron_lab.core.errors import InputError, counted
-from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Bound, Result, Status, Trace
+from perceptron_lab.core.run_options import RunOptions, TraceOptions
 from perceptron_lab.systems.conic_system import ConicSystem
 
-Round = Callable[[ConicSystem, Budget], Result]
-"""Runs the algorithm on an ordinary system, within a budget."""
+Round = Callable[[ConicSystem, RunOptions], Result]
+"""Runs the algorithm on an ordinary system."""
 
 _NO_BOUND = Bound(
     None, "runs in rounds", "its theorem bounds the updates of one round, and not the mistakes"
 )
 
 
-def drive_in_rounds(
-    system: ResistingSystem, run: Round, *, goal: Goal = "decide", budget: Budget | None = None
-) -> Result:
+def drive_in_rounds(system: ResistingSystem, run: Round, options: RunOptions) -> Result:
     """Run an algorithm again and again, on the rows shown so far, until its point passes.
 
     `Kharechko2009`, section 2.2: an algorithm for a finite set becomes an online learner when it is
@@ -39,10 +38,9 @@ def drive_in_rounds(
         Its adversary starts anew.
     run
         The algorithm on the rows of a round.
-    goal
-        ``decide``; no other has a meaning for rows that are not all known.
-    budget
-        Of all rounds together.
+    options
+        The goal is ``decide``: no other has a meaning for rows that are not all known. The budget
+        is that of all rounds together. Bounds and traces are those of all rounds, too.
 
     Returns
     -------
@@ -50,16 +48,16 @@ def drive_in_rounds(
         That of the last round, on the set that is fixed in the end; updates, iterations, products
         and seconds are sums over all rounds, queries are those of the adversary.
     """
-    if goal != "decide":
-        raise InputError(f"goal {goal} in rounds on a resisting system; leave the goal out")
+    if options.goal != "decide":
+        raise InputError(f"goal {options.goal} in rounds on a resisting system; leave the goal out")
     clock, proofs = time.perf_counter(), 0.0
-    limits, course = budget or Budget(), Trace()
+    course, alike = Trace(), replace(options, facts=None, trace=TraceOptions(), observe=None)
     begun = system.started({}, np.random.default_rng(0))
     adversary = begun.adversary
     adversary.answer(np.zeros(system.dimension))
     while True:
         known = ConicSystem.from_rows(adversary.rows[: adversary.shown].copy())
-        result = run(known, _left(limits, course))
+        result = run(known, replace(alike, budget=_left(options.budget, course)))
         proofs += result.proof_seconds
         _append(course, result, adversary.mistakes)
         if "margin_above" in result.certificate.get("claim", {}):

@@ -28,14 +28,14 @@ from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.goals import Width
 from perceptron_lab.core.killable_calls import call_directly
 from perceptron_lab.core.results import Result, Status, Trace
+from perceptron_lab.core.run_options import RunOptions, Stop, Watch
 from perceptron_lab.estimators.learners.learning import learn
 from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.configuration.plan import Cell
 from perceptron_lab.problems.optima.optimiser import minimise
-from perceptron_lab.solving.driver import Stop, drive
+from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import own_place
-from perceptron_lab.solving.recording import Watch
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
@@ -140,16 +140,17 @@ def run_cell(
             result = drive(
                 problem.system,
                 cell.variant.algorithm.record,
-                oracles=[oracle.record for oracle in cell.variant.oracles],
-                goal=cell.goal,
-                budget=cell.budget,
-                seed=cell.algorithm_seed,
-                facts=problem.facts,
-                record_at=cell.record_at,
-                trace_cuts=cell.trace_cuts,
-                observe=problem.measure if cell.trace_measures else None,
-                watch=watch,
-                stop=stop,
+                RunOptions(
+                    oracles=[oracle.record for oracle in cell.variant.oracles],
+                    goal=cell.goal,
+                    budget=cell.budget,
+                    seed=cell.algorithm_seed,
+                    facts=problem.facts,
+                    trace=cell.trace,
+                    observe=problem.measure if cell.trace.trace_measures else None,
+                    watch=watch,
+                    stop=stop,
+                ),
             )
             measures = problem.measure(result.point) if problem.measure else {}
     except InputError as error:

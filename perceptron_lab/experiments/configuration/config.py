@@ -21,6 +21,7 @@ from pydantic import (
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import did_you_mean
 from perceptron_lab.core.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper, Width
+from perceptron_lab.core.run_options import TraceOptions, without_repeats
 
 _GOAL_WORDS = ("decide", "budget")
 _GOAL_RECORDS: dict[str, Any] = {
@@ -66,18 +67,6 @@ def _matching(further: str, words: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _without_repeats(what: str) -> AfterValidator:
-    def check(numbers: list[int]) -> list[int]:
-        repeated = [number for index, number in enumerate(numbers) if number in numbers[:index]]
-        if repeated:
-            raise ValueError(
-                f"the {what} {repeated[0]} is listed twice; allowed: different {what}s"
-            )
-        return numbers
-
-    return AfterValidator(check)
-
-
 FileName = Annotated[str, _matching("._-", "dots, hyphens, underscores")]
 """It becomes the name of a folder: neither ``..`` nor hidden."""
 Label = Annotated[str, _matching("._ -", "dots, hyphens, underscores, spaces")]
@@ -85,8 +74,7 @@ Label = Annotated[str, _matching("._ -", "dots, hyphens, underscores, spaces")]
 Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
 """Parameter -> its values; the sweep is the product."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
-Seeds = Annotated[list[Seed], Field(min_length=1), _without_repeats("seed")]
-Updates = Annotated[int, Field(ge=1)]
+Seeds = Annotated[list[Seed], Field(min_length=1), without_repeats("seed")]
 
 
 class _Frozen(BaseModel):
@@ -272,8 +260,22 @@ class Report(_Frozen):
     figures: Annotated[list[FigureEntry], AfterValidator(_files_apart)] = []
 
 
-class ExperimentConfig(_Frozen):
-    """An experiment: problems x algorithms x seeds.
+class _Runs(_Frozen):
+    """The first keys of an :class:`ExperimentConfig`: its runs."""
+
+    experiment: FileName
+    title: str = ""
+    problems: Annotated[list[ProblemEntry], Field(min_length=1)]
+    algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
+    goal: Annotated[Goal, BeforeValidator(_goal)] = "decide"
+    budget: Budget = Budget()
+    seeds: Seeds = [0]
+
+
+class ExperimentConfig(TraceOptions, _Runs):
+    """An experiment: problems x algorithms x seeds, and what their traces hold.
+
+    The keys of :class:`~perceptron_lab.core.run_options.TraceOptions` are keys of it, too.
 
     Parameters
     ----------
@@ -290,13 +292,6 @@ class ExperimentConfig(_Frozen):
         The limits of one run.
     seeds
         Each problem and algorithm is run once per seed.
-    trace_measures
-        Whether every record of a trace holds the problem's own measures of its point.
-    trace_cuts
-        Whether it holds number, mean norm and mean depth of the cuts since the record before.
-    record_at
-        Updates at which the trace has a record, beside the first, the last, the powers of two and
-        the beginnings of phases; 1 or more each, none twice.
     process
         The limits of the process in which each cell runs.
     report
@@ -306,16 +301,6 @@ class ExperimentConfig(_Frozen):
         it, which is done by ``--plugin`` on the command line or an entry point.
     """
 
-    experiment: FileName
-    title: str = ""
-    problems: Annotated[list[ProblemEntry], Field(min_length=1)]
-    algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
-    goal: Annotated[Goal, BeforeValidator(_goal)] = "decide"
-    budget: Budget = Budget()
-    seeds: Seeds = [0]
-    trace_measures: bool = False
-    trace_cuts: bool = False
-    record_at: Annotated[list[Updates], _without_repeats("update")] = []
     process: ProcessLimits = ProcessLimits()
     report: Report = Report()
     plugins: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
@@ -42,10 +43,8 @@ class Cell:
         When the run ends.
     seed
         The only source of randomness.
-    record_at
-        Updates at which the trace has a record in any case.
-    trace_measures, trace_cuts
-        Whether the trace holds the problem's measures, and norms and depths of the cuts.
+    trace
+        What its trace holds in addition to the usual records.
     """
 
     instance: Instance
@@ -53,9 +52,7 @@ class Cell:
     goal: Goal
     budget: Budget
     seed: int
-    record_at: tuple[int, ...] = ()
-    trace_measures: bool = False
-    trace_cuts: bool = False
+    trace: TraceOptions = field(default_factory=TraceOptions)
 
     @cached_property
     def problem_key(self) -> str:
@@ -115,9 +112,7 @@ def plan(experiment: Loadable) -> list[Cell]:
                 config.goal,
                 variant.limits.applied_to(budget),
                 seed,
-                tuple(config.record_at),
-                config.trace_measures,
-                config.trace_cuts,
+                config.trace_options,
             )
             for seed in dict.fromkeys(chain.from_iterable(chosen))
             for variant, seeds in zip(experiment.variants, chosen, strict=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Bound, Status
+from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.rows import Row, as_json
 
@@ -51,29 +52,6 @@ class SqlColumn:
     read: Callable[[Any], Any] = _same
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """The records of a trace beside the first and last update and powers of two.
-
-    Parameters
-    ----------
-    record_at
-        Updates that have a record.
-    trace_measures, trace_cuts
-        Whether every record holds the problem's measures, and norms and depths of the cuts.
-    """
-
-    record_at: tuple[int, ...] = ()
-    trace_measures: bool = False
-    trace_cuts: bool = False
-
-    def covers(self, other: Recorded) -> bool:
-        """Return whether a trace of this kind has all that the other asks for."""
-        measured = self.trace_measures or not other.trace_measures
-        measured = measured and (self.trace_cuts or not other.trace_cuts)
-        return measured and set(other.record_at) <= set(self.record_at)
-
-
 def _column_of(kind: Callable[..., Any], declared: str = "TEXT NOT NULL") -> SqlColumn:
     """Return the column of records without records in them, as JSON."""
 
@@ -92,9 +70,7 @@ _TEXT: Final = SqlColumn()
 _JSON: Final = SqlColumn(write=as_json, read=json.loads)
 _BUDGET: Final = _column_of(Budget)
 _LIMITS: Final = _column_of(ProcessLimits)
-_RECORDED: Final = _column_of(
-    lambda record_at, **traced: Recorded(tuple(record_at), **traced)  # older stores trace no cuts
-)
+_RECORDED: Final = _column_of(TraceOptions)
 _BOUND: Final = _column_of(Bound, "TEXT")
 # Output of a process need not be text that can be encoded.
 _OUTPUT: Final = SqlColumn(write=lambda text: text.encode(errors="backslashreplace").decode())
@@ -130,7 +106,7 @@ class Planned:
     sha256: Annotated[str, _TEXT]
     settings: Annotated[Mapping[str, Any], _JSON]
     budget: Annotated[Budget, _BUDGET] = field(default_factory=Budget)
-    recorded: Annotated[Recorded, _RECORDED] = field(default_factory=Recorded)
+    recorded: Annotated[TraceOptions, _RECORDED] = field(default_factory=TraceOptions)
 
     @classmethod
     def of(cls, cell: Cell, sha256: str) -> Planned:
@@ -143,7 +119,7 @@ class Planned:
             sha256=sha256,
             settings=cell.settings,
             budget=cell.budget,
-            recorded=Recorded(cell.record_at, cell.trace_measures, cell.trace_cuts),
+            recorded=cell.trace,
         )
 
 
@@ -192,7 +168,7 @@ class Stored:
     row: Annotated[Row, _JSON] = field(default_factory=dict)
     core: Annotated[str, _TEXT] = ""
     budget: Annotated[Budget, _BUDGET] = field(default_factory=Budget)
-    recorded: Annotated[Recorded, _RECORDED] = field(default_factory=Recorded)
+    recorded: Annotated[TraceOptions, _RECORDED] = field(default_factory=TraceOptions)
     limits: Annotated[ProcessLimits, _LIMITS] = field(default_factory=ProcessLimits)
     limit: Annotated[str, SqlColumn(name="stopped")] = ""
     environment: Annotated[str, _TEXT] = ""

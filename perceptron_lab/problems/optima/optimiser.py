@@ -17,12 +17,11 @@ from perceptron_lab.core.goal_proofs import Proved
 from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import Result, Status
+from perceptron_lab.core.run_options import Oracle, Stop, Watch
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.compiled.kernel import load_kernels
 from perceptron_lab.problems.optima.proofs import DUAL, NO_BOUND
 from perceptron_lab.problems.optima.search import Search
-from perceptron_lab.solving.driver import Oracle, Stop
-from perceptron_lab.solving.recording import Watch
 from perceptron_lab.systems import ConicSystem
 
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Result, Status
+from perceptron_lab.core.run_options import Stop, Watch
 from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
@@ -24,8 +25,6 @@ from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver
-from perceptron_lab.solving.driver import Stop
-from perceptron_lab.solving.recording import Watch
 from perceptron_lab.systems import ConicSystem
 
 Program = str | Path | ConicSystem | MaxCutProgram | sp.sparray | npt.NDArray[np.float64]

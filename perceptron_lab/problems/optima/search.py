@@ -16,6 +16,7 @@ from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Width
 from perceptron_lab.core.results import FloatArray, Result, Status, Trace
+from perceptron_lab.core.run_options import Oracle, RunOptions, Stop, Watch
 from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up
 from perceptron_lab.problems.optima.cutting_planes import (
     Cuts,
@@ -34,8 +35,7 @@ from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.problems.optima.proofs import DUAL, LEVEL, prove_level
 from perceptron_lab.problems.optima.refutations import Refutation
 from perceptron_lab.problems.optima.upper_bounds import mended
-from perceptron_lab.solving.driver import Oracle, Stop, drive
-from perceptron_lab.solving.recording import Watch
+from perceptron_lab.solving.driver import drive
 from perceptron_lab.systems import ConicSystem
 
 CUTS_PER_VARIABLE = 4
@@ -163,13 +163,15 @@ class Search:
         result = drive(
             system,
             algorithm,
-            oracles=self.oracles,
-            budget=Budget(
-                left if updates is None else min(updates, left),
-                max(0.0, self.budget.seconds - self.seconds),
+            RunOptions(
+                oracles=self.oracles,
+                budget=Budget(
+                    left if updates is None else min(updates, left),
+                    max(0.0, self.budget.seconds - self.seconds),
+                ),
+                seed=self.seed,
+                stop=self.stop,
             ),
-            seed=self.seed,
-            stop=self.stop,
         )
         self.updates += result.updates
         self.queries += result.queries

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
+from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.storage.reuse import Decision, judge
-from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored
+from perceptron_lab.experiments.storage.stored import Planned, Stored
 from tests.experiments.made_stores import CORE, LIMITS, make_planned
 
 KEEP, STALE, AGAIN = Decision.KEEP, Decision.STALE, Decision.AGAIN
@@ -42,7 +43,7 @@ def make_stored(status: Status, updates: int | None = 400, **changes: Any) -> St
         row=row,
         core=CORE,
         budget=GIVEN,
-        recorded=Recorded((5, 7), True),
+        recorded=TraceOptions(record_at=[5, 7], trace_measures=True),
         limits=LIMITS,
         limit="",
         environment="machine",
@@ -58,8 +59,8 @@ def make_stored(status: Status, updates: int | None = 400, **changes: Any) -> St
     return replace(made, **changes)
 
 
-def asked(budget: Budget = GIVEN, recorded: Recorded | None = None) -> Planned:
-    return make_planned(0, budget=budget, recorded=recorded or Recorded())
+def asked(budget: Budget = GIVEN, recorded: TraceOptions | None = None) -> Planned:
+    return make_planned(0, budget=budget, recorded=recorded or TraceOptions())
 
 
 def decide(stored: Stored | None, planned: Planned, limits: ProcessLimits = LIMITS) -> Decision:
@@ -152,20 +153,20 @@ def test_seconds_of_the_budget_count_for_the_hard_limit(budget: Budget, decision
 @pytest.mark.parametrize(
     ("recorded", "decision"),
     [
-        (Recorded(), KEEP),
-        (Recorded((7,), True), KEEP),
-        (Recorded((7, 5)), KEEP),
-        (Recorded((7, 6)), AGAIN),
+        (TraceOptions(), KEEP),
+        (TraceOptions(record_at=[7], trace_measures=True), KEEP),
+        (TraceOptions(record_at=[7, 5]), KEEP),
+        (TraceOptions(record_at=[7, 6]), AGAIN),
     ],
 )
-def test_what_is_to_be_recorded_must_be_there(recorded: Recorded, decision: Decision) -> None:
+def test_what_is_to_be_recorded_must_be_there(recorded: TraceOptions, decision: Decision) -> None:
     assert decide(make_stored(Status.FEASIBLE), asked(recorded=recorded)) is decision
 
 
 def test_measures_that_were_not_traced_are_missing() -> None:
-    stored = make_stored(Status.FEASIBLE, recorded=Recorded((5,)))
-    assert decide(stored, asked(recorded=Recorded((5,)))) is KEEP
-    assert decide(stored, asked(recorded=Recorded((), True))) is AGAIN
+    stored = make_stored(Status.FEASIBLE, recorded=TraceOptions(record_at=[5]))
+    assert decide(stored, asked(recorded=TraceOptions(record_at=[5]))) is KEEP
+    assert decide(stored, asked(recorded=TraceOptions(trace_measures=True))) is AGAIN
 
 
 def test_nothing_and_damaged_rows_do_not_serve() -> None:

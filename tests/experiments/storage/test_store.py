@@ -20,13 +20,14 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.core.goals import Budget, MarginRatio
 from perceptron_lab.core.results import Status, Trace
+from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.rows import rendered
 from perceptron_lab.experiments.provenance.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of, read_certificate
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.experiments.storage.store import Store, set_aside
-from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored, stored_of
+from perceptron_lab.experiments.storage.stored import Planned, Stored, stored_of
 from tests.experiments.conftest import Configure
 from tests.experiments.made_stores import (
     CONFIG,
@@ -119,7 +120,9 @@ def test_rows_of_cells_that_are_planned_no_more_wait_to_be_planned_again(tmp_pat
 
 
 def test_a_stored_row_knows_how_it_came_about(tmp_path: Path) -> None:
-    planned = make_planned(0, budget=Budget(10**30, 0.1), recorded=Recorded((3, 1), True))
+    planned = make_planned(
+        0, budget=Budget(10**30, 0.1), recorded=TraceOptions(record_at=[3, 1], trace_measures=True)
+    )
     outcome = make_outcome(stderr="tail \udc80 ü", attempts=2, peak_memory=2**40)
     with Store.open(tmp_path) as store:
         store.begin(CONFIG, Path(), MACHINE, [planned])

@@ -1,0 +1,100 @@
+"""The options of one run: one record from ``solve``, or a cell, to the place that uses each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Protocol
+
+import numpy.typing as npt
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import STRICT, Budget, Goal
+from perceptron_lab.core.results import FloatArray, Trace
+
+Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
+Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
+Stop = Callable[[], str | None]  # Called between chunks of steps; a text is the reason to end
+
+
+class Oracle(Protocol):
+    """A record of :mod:`perceptron_lab.cones.oracles`: how the blocks of one kind are separated."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of cone."""
+        ...
+
+
+def without_repeats(what: str) -> AfterValidator:
+    """Return a check that refuses a list with equal numbers; ``what`` is their name."""
+
+    def check(numbers: Sequence[int]) -> Sequence[int]:
+        repeated = [number for index, number in enumerate(numbers) if number in numbers[:index]]
+        if repeated:
+            raise ValueError(
+                f"the {what} {repeated[0]} is listed twice; allowed: different {what}s"
+            )
+        return numbers
+
+    return AfterValidator(check)
+
+
+class TraceOptions(BaseModel):
+    """What a trace holds in addition to its usual records; each field is a key of configurations.
+
+    Parameters
+    ----------
+    trace_measures
+        Whether every record of a trace holds the problem's own measures of its point.
+    trace_cuts
+        Whether it holds number, mean norm and mean depth of the cuts since the record before.
+    record_at
+        Updates at which the trace has a record, beside the first, the last, the powers of two and
+        the beginnings of phases; 1 or more each, none twice.
+    """
+
+    model_config = STRICT | ConfigDict(frozen=True)
+
+    trace_measures: bool = False
+    trace_cuts: bool = False
+    record_at: Annotated[list[Annotated[int, Field(ge=1)]], without_repeats("update")] = []
+
+    @property
+    def trace_options(self) -> TraceOptions:
+        """These options alone, of a record that has them among others."""
+        return TraceOptions(**{name: getattr(self, name) for name in TraceOptions.model_fields})
+
+    def covers(self, other: TraceOptions) -> bool:
+        """Return whether a trace with these options has all that the other ones ask for."""
+        return all(
+            set(wanted) <= set(held) if isinstance(wanted, list) else wanted in (False, held)
+            for (_, wanted), (_, held) in zip(other, self, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How an algorithm is run on a system; see :func:`perceptron_lab.solving.entry.solve`.
+
+    Parameters
+    ----------
+    oracles
+        At most one per kind of cone; each cone has a default.
+    goal, budget, seed, start, facts, observe, watch, stop
+        As for ``solve``.
+    trace
+        What the trace holds in addition to its usual records.
+    """
+
+    oracles: Sequence[Oracle] = ()
+    goal: Goal = "decide"
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 0
+    start: npt.ArrayLike | None = None
+    facts: Facts | None = None
+    trace: TraceOptions = field(default_factory=TraceOptions)
+    observe: Observe | None = None
+    watch: Watch | None = None
+    stop: Stop | None = None
