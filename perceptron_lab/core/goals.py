@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.refusals import STRICT as STRICT
 from perceptron_lab.core.refusals import refusing
-
-# Every parameter record refuses unknown keys, NaN, infinity and silent conversions
-STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 @refusing

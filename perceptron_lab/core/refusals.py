@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import wraps
 from itertools import chain
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError, did_you_mean
 
 Record = TypeVar("Record")
+
+# Every parameter record refuses unknown keys, NaN, infinity and silent conversions
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 ALLOWED = {
     **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
@@ -109,6 +113,17 @@ def refusing(record: type[Record]) -> type[Record]:
 
     record.__init__ = checked  # type: ignore[method-assign]
     return record
+
+
+@dataclass_transform(frozen_default=True)
+def parameter_record(record: type[Record]) -> type[Record]:
+    """Make a class a frozen record of parameters, checked strictly, each wrong value refused.
+
+    Defaults are checked as well: those of some parameters depend on others.
+    """
+    config = STRICT | ConfigDict(validate_default=True)
+    made: type[Any] = dataclass(frozen=True, config=config)(record)
+    return refusing(made)
 
 
 def _said(record: type[Any], faults: Iterable[Any]) -> str:

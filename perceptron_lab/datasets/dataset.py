@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import AfterValidator, ValidationInfo
+from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from perceptron_lab.core.errors import ConfigError, did_you_mean
 
@@ -137,3 +137,12 @@ def chosen(
         others = ", ".join(defaults[made]) or "no parameter of its own"
         raise ValueError(f"{choice} {made} has no {name}; it takes {others}: delete {name}")
     return None
+
+
+def chosen_with(choice: str, defaults: Mapping[str, Mapping[str, Any]], *names: str) -> Any:
+    """Return the validator of parameters that go with a choice made before them: :func:`chosen`."""
+
+    def validated(cls: type[Any], value: Any, info: ValidationInfo) -> Any:
+        return chosen(value, info, choice, defaults)
+
+    return field_validator(*names)(classmethod(validated))

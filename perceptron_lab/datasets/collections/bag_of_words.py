@@ -19,17 +19,15 @@ without any known word, or of words that stand in every training document alone 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 
 Weighting = Literal["log1p-idf", "tf-idf", "log-tf", "tf"]
@@ -39,8 +37,7 @@ MinimalCount = Annotated[int, Field(ge=1)]
 WORD = r"[a-z]{2,}"
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class BagOfWords:
     """How counts of words become features; the parameters are those of the dataset reuters."""
 
@@ -51,7 +48,7 @@ class BagOfWords:
     normalise: bool = True
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class WordVectors:
     """Counts or weights of words (or stems) in documents.
 

@@ -16,11 +16,9 @@ from pydantic import (
     field_validator,
     model_serializer,
 )
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
 from perceptron_lab.datasets.generated.generator import seed_sequence
@@ -68,8 +66,7 @@ def _divided(given: Any) -> Any:
     return list(listed_columns(given, divided=True)) if isinstance(given, str) else given
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Files(Dataset):
     """Your own data: CSV and other texts, Parquet, numpy's, svmlight's, SDPA, MPS, LP, graphs.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import AfterValidator
-from pydantic.dataclasses import dataclass
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections import reuters_corpus
 from perceptron_lab.datasets.collections.bag_of_words import (
@@ -33,8 +31,7 @@ _features = lru_cache(maxsize=2)(weigh)
 Name = Annotated[str, AfterValidator(reuters_corpus.check_learnable)]
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Reuters(Dataset):
     """Reuters-21578, Distribution 1.0: news stories, one category against all others.
 
@@ -132,7 +129,7 @@ class Reuters(Dataset):
         return _features(reuters_corpus.corpus(self.text).counts, choices)
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ranking:
     """How well f(x) = w'x + b ranks test documents.
 

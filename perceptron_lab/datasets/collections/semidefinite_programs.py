@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import did_you_mean
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.dataset import Dataset, Distinct, check_distinct, check_instance_name
 from perceptron_lab.datasets.download.fetching import read_registered
 from perceptron_lab.datasets.download.registered_files import sdplib
@@ -48,8 +46,7 @@ def _registered(name: str) -> str:
     return name
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Sdplib(Dataset):
     """SDPLIB 1.2: semidefinite programs from MAXCUT, control, truss design, theta functions.
 
@@ -100,8 +97,7 @@ def _nameable(file: str) -> str:
     return file
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class SdpaFiles(Dataset):
     """Your own semidefinite programs, read from SDPA sparse files (``.dat-s``).
 

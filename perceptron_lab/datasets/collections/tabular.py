@@ -5,7 +5,7 @@ scikit-learn is imported where it is needed: checking a configuration need not w
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -14,15 +14,13 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from perceptron_lab.cones.operators import kernels
 from perceptron_lab.core.errors import InputError, did_you_mean
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.datasets.dataset import Dataset, Distinct, chosen
+from perceptron_lab.datasets.dataset import Dataset, Distinct, chosen_with
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -52,8 +50,7 @@ def _known(name: str, info: ValidationInfo) -> str:
     return name
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class Tabular(Dataset):
     """Real data that scikit-learn holds: digits, breast cancer, wine, iris; nothing is downloaded.
 
@@ -115,10 +112,7 @@ class Tabular(Dataset):
     coef0: Annotated[float, Field(ge=0)] | None = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
 
-    @field_validator("gamma", "polynomial_degree", "coef0")
-    @classmethod
-    def _of_the_kernel(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "kernel", _OF_KERNEL)
+    _of_the_kernel = chosen_with("kernel", _OF_KERNEL, "gamma", "polynomial_degree", "coef0")
 
     @field_validator("margin")
     @classmethod
@@ -185,7 +179,7 @@ class Tabular(Dataset):
         return found
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class HeldOut:
     """The figures of a classifier on the test examples.
 
@@ -258,7 +252,7 @@ def instances_of(source: str, task: str) -> dict[str, tuple[int, int | None]]:
     return {f"{source}-{a}-rest": (a, None) for a in range(count)}
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Examples:
     """Scaled examples for training and for testing; one object serves all instances they share.
 

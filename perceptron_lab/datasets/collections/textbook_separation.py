@@ -7,11 +7,9 @@ from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from pydantic import AfterValidator
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import did_you_mean
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -43,8 +41,7 @@ def _known(name: str) -> str:
     return name
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class TextbookSeparation(Dataset):
     """Examples of separation from the statistical literature; nothing is downloaded.
 

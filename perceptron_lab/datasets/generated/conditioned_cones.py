@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field, model_validator
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -17,10 +16,9 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import check_instance_name, chosen
+from perceptron_lab.datasets.dataset import check_instance_name, chosen_with
 from perceptron_lab.datasets.generated import subspaces
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
@@ -37,7 +35,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class ConditionedCone:
     """The data of a conic system, with the solutions known by construction.
 
@@ -59,8 +57,7 @@ class ConditionedCone:
     weights: FloatArray | None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class ConditionedCones(GeneratedDataset):
     """Subspaces that meet products of cones at a controlled condition; one instance per entry.
 
@@ -128,15 +125,9 @@ class ConditionedCones(GeneratedDataset):
     large: Annotated[float, Field(ge=0, le=1)] | None = None
     rotated: bool = False
 
-    @field_validator("rows", "blocks", "block_size", "order")
-    @classmethod
-    def _of_the_family(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "family", _DEFAULTS)
+    _of_the_family = chosen_with("family", _DEFAULTS, "rows", "blocks", "block_size", "order")
 
-    @field_validator("large")
-    @classmethod
-    def _of_centres(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "known", {"centre": {"large": 0.3}, "margin": {}})
+    _of_centres = chosen_with("known", {"centre": {"large": 0.3}, "margin": {}}, "large")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -18,10 +17,9 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.dataset import chosen, chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -37,7 +35,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class ConicSet:
     """The data of a conic system, with the solutions known by construction.
 
@@ -57,8 +55,7 @@ class ConicSet:
     point: FloatArray | None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class ConicSets(GeneratedDataset):
     """Generated systems of second-order, semidefinite and mixed cones; one instance per entry.
 
@@ -105,10 +102,9 @@ class ConicSets(GeneratedDataset):
     dimension: Annotated[int, Field(ge=2)] | None = None
     margin: Annotated[float, Field(ge=1e-8, le=0.9)] | None = None
 
-    @field_validator("dimension", "rows", "blocks", "block_size", "order")
-    @classmethod
-    def _of_the_family(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "family", _DEFAULTS)
+    _of_the_family = chosen_with(
+        "family", _DEFAULTS, "dimension", "rows", "blocks", "block_size", "order"
+    )
 
     @field_validator("margin")
     @classmethod

@@ -16,16 +16,14 @@ All other positives are farther inside, all other negatives farther outside.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
 import scipy.linalg
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
-from pydantic.dataclasses import dataclass
+from pydantic import AfterValidator, Field, ValidationInfo
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.fixed_order import orthogonalised, powers, product, unit
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
@@ -66,7 +64,7 @@ def check_training(training: int, info: ValidationInfo) -> int:
     return training
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class AffineMap:
     """x -> matrix x + shift.
 
@@ -96,7 +94,7 @@ class AffineMap:
         return product(points, self.matrix) + self.shift
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Sample:
     """The examples, and the ellipsoid {c + A u : norm(u) <= 1}.
 
@@ -112,8 +110,7 @@ class Sample:
     ellipsoid: AffineMap
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class EllipsoidSets(GeneratedDataset):
     """Two classes of known separation ratio, or that no ellipsoid separates.
 

@@ -7,11 +7,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 from scipy.special import gammaincinv
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.ellipsoid_sets import AffineMap, Count
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
@@ -24,8 +22,7 @@ INSIDE = 0.978
 SPREAD = 4.0
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class InvertedBalls(GeneratedDataset):
     """Normal points in the unit ball against their inversions; an ellipsoid separates them.
 

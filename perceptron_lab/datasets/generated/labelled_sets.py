@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.random import Generator
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field, ValidationInfo, field_validator
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.generated.margin_families import random_unit
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
@@ -30,7 +28,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class LabelledSet:
     """Examples, shape ``(m, n - 1)``, their labels +-1, and (w, 0), a separator of margin > 0."""
 
@@ -86,8 +84,7 @@ def flatten(examples: FloatArray | sp.csr_array, normal: FloatArray, factor: flo
     examples.data += np.repeat((factor - 1.0) * scores / squares, counts) * along
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class LabelledSets(GeneratedDataset):
     """Labelled examples that a hyperplane separates by little; one instance per entry.
 
@@ -128,10 +125,7 @@ class LabelledSets(GeneratedDataset):
     correlation: Annotated[float, Field(ge=0, le=0.999)] | None = None
     density: Annotated[float, Field(gt=0, le=1)] | None = None
 
-    @field_validator("tail", "correlation", "density")
-    @classmethod
-    def _of_the_family(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "family", _DEFAULTS)
+    _of_the_family = chosen_with("family", _DEFAULTS, "tail", "correlation", "density")
 
     @field_validator("density")
     @classmethod

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -23,8 +21,7 @@ LARGEST = 9
 Whole = npt.NDArray[Any]  # Python's whole numbers
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class LinearSystems(GeneratedDataset):
     """A x >= b, C x = d and bounds around a random point x, in decimals; half the x_j are bounded.
 

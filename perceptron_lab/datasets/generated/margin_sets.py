@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field, ValidationInfo, field_validator
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
-from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.datasets.dataset import chosen, chosen_with
 from perceptron_lab.datasets.generated import margin_families as families
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
@@ -47,8 +45,7 @@ _FAMILIES = {
 _DEFAULTS = {name: family.defaults for name, family in _FAMILIES.items()}
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class MarginSets(GeneratedDataset):
     """Generated rows of known margin, infeasible rows, labelled classes; one instance per entry.
 
@@ -105,10 +102,9 @@ class MarginSets(GeneratedDataset):
     bracket: bool = False
     measured: Literal["unit", "directional", "geometric"] = "unit"
 
-    @field_validator("dimension", "margin", "difficulty", "separation", "steepness", "ratio")
-    @classmethod
-    def _of_the_family(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "family", _DEFAULTS)
+    _of_the_family = chosen_with(
+        "family", _DEFAULTS, "dimension", "margin", "difficulty", "separation", "steepness", "ratio"
+    )
 
     @field_validator("ratio")
     @classmethod

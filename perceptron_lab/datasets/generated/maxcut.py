@@ -18,12 +18,10 @@ from typing import Annotated, Self
 
 import numpy as np
 from pydantic import AfterValidator, model_validator
-from pydantic.dataclasses import dataclass
 from scipy import sparse
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset, Distinct
@@ -93,8 +91,7 @@ def _possible(text: str) -> str:
     return graph_name(text).text
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Maxcut(Dataset):
     """MAXCUT relaxations of random and planar graphs and of toroidal grids, from the seed.
 

@@ -6,17 +6,14 @@ from typing import Annotated
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.resisting.system import ResistingSystem
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Resisting(GeneratedDataset):
     """Unit rows of a margin, chosen while an algorithm asks: none makes fewer mistakes than forced.
 

@@ -18,13 +18,12 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, Field, field_validator
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.core.atomic_files import replace_file, replacing
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated, written
 from perceptron_lab.datasets.download.fetching import cache_folder
@@ -73,8 +72,7 @@ class Description(BaseModel):
         return known if _HASHES[state] == known.sha256 else None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class RowsOnDisk(GeneratedDataset):
     """Generated rows in single precision in a file, made when first asked for; one per entry.
 

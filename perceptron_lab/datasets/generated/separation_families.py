@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -28,7 +26,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Known:
     """The answer by construction.
 
@@ -47,7 +45,7 @@ class Known:
     classes: tuple[str, ...]
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Rows:
     """Rows a_i = y_i (x_i, 1) under construction: labels, x, and whether they are separated."""
 
@@ -60,8 +58,7 @@ class _Rows:
         return _Rows(self.labels[places], self.examples[places], self.separated[places])
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class SeparationFamilies(GeneratedDataset):
     """Generated examples of two classes: verdict, partition and all coefficients are known.
 
@@ -108,10 +105,7 @@ class SeparationFamilies(GeneratedDataset):
     gap: Annotated[int, Field(ge=0, le=60)] = 0
     degenerate: bool = False
 
-    @field_validator("finite", "undetermined")
-    @classmethod
-    def _of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "kind", _DEFAULTS)
+    _of_the_kind = chosen_with("kind", _DEFAULTS, "finite", "undetermined")
 
     @property
     def name(self) -> str:

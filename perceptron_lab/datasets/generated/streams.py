@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import AfterValidator, Field
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.generated.margin_families import above_margin, random_unit
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
@@ -49,8 +47,7 @@ def _exact(steepness: int | None) -> int | None:
     return steepness
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class Streams(GeneratedDataset):
     """Generated streams of labelled examples, in the order in which they are presented.
 
@@ -92,10 +89,9 @@ class Streams(GeneratedDataset):
     steepness: Annotated[int | None, AfterValidator(_exact)] = None
     rows: Annotated[int, Field(ge=2, le=10_000_000)] | None = None
 
-    @field_validator("dimension", "margin", "flipped", "steepness", "rows")
-    @classmethod
-    def _of_the_family(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "family", _DEFAULTS)
+    _of_the_family = chosen_with(
+        "family", _DEFAULTS, "dimension", "margin", "flipped", "steepness", "rows"
+    )
 
     @property
     def name(self) -> str:

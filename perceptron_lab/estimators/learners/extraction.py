@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field, ValidationInfo, field_validator
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
-from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
 
 Components = Annotated[int, Field(ge=1)] | None
 """The number of Gram-Schmidt features; None for the examples as they are."""
-
-CHECKED = STRICT | ConfigDict(validate_default=True)
-"""The configuration of learners: the defaults of a kernel's parameters depend on the kernel."""
 
 _OF_KERNEL: dict[str, dict[str, Any]] = {
     "linear": {},
@@ -28,8 +23,7 @@ _OF_KERNEL: dict[str, dict[str, Any]] = {
 }
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class OnFeatures:
     """The features that a learner is given: Gram-Schmidt features of a kernel, or the examples.
 
@@ -60,10 +54,7 @@ class OnFeatures:
             )
         return kernel
 
-    @field_validator("gamma", "polynomial_degree")
-    @classmethod
-    def _of_the_kernel(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "feature_kernel", _OF_KERNEL)
+    _of_the_kernel = chosen_with("feature_kernel", _OF_KERNEL, "gamma", "polynomial_degree")
 
     def transformer(self, seed: int) -> GramSchmidtFeatures | None:
         """Return the features' transformer, not fitted, or None for the examples as they are."""
@@ -78,7 +69,7 @@ class OnFeatures:
         )
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Extracted:
     """Features of a task."""
 

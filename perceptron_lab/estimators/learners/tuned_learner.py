@@ -8,12 +8,11 @@ from abc import abstractmethod
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
-from pydantic.dataclasses import dataclass
 from sklearn.base import ClassifierMixin
 
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.extraction import CHECKED, OnFeatures, extract
+from perceptron_lab.estimators.learners.extraction import OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 from perceptron_lab.estimators.learners.tuning import (
     Grid,
@@ -53,8 +52,7 @@ class Choice(NamedTuple):
     figures: dict[str, float]
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class TunedLearner(OnFeatures, Learner):
     """A learner that chooses parameters of a scikit-learn classifier.
 

@@ -15,13 +15,12 @@ from perceptron_lab.experiments.storage.reader import Reader
 SOURCE = '''
 """The difference of the classes' means."""
 
-from pydantic.dataclasses import dataclass
-
-from perceptron_lab.estimators.learners.extraction import CHECKED, OnFeatures, extract
+from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.estimators.learners.extraction import OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 
 
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class MeanDifference(OnFeatures, Learner):
     """The linear function of the vector between the classes' means.
 

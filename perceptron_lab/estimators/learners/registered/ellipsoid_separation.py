@@ -10,15 +10,14 @@ from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import PROVED, FloatArray, Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.binary import BoolArray
 from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationClassifier
-from perceptron_lab.estimators.learners.extraction import CHECKED, Extracted, OnFeatures, extract
+from perceptron_lab.estimators.learners.extraction import Extracted, OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.estimators.learners.tuning import fitted
 from perceptron_lab.problems.ellipsoids.examples import dense_rows
@@ -27,8 +26,7 @@ from perceptron_lab.problems.ellipsoids.hard.separation_proof import proof_array
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class EllipsoidSeparation(OnFeatures, Learner):
     """The hard ellipsoid: maximal separation ratio on Gram-Schmidt features.
 

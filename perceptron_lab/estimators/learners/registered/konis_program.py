@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.linear.floating_rows import INFINITE, solved_here
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.extraction import CHECKED
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 from perceptron_lab.estimators.learners.sayings import NOT_SEPARATED, NOT_SOLVED, SEPARATED, saying
 
 _DEPENDENT: Final = 1e-7
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class KonisAnswer:
     """The optimum of Konis's program in doubles.
 
@@ -72,8 +70,7 @@ def konis_program(rows: FloatArray, seconds: float = 1e6) -> KonisAnswer:
     return KonisAnswer(True, found.values, gain, found.iterations)
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class KonisProgram(Learner):
     """Konis's linear program by HiGHS, in doubles: separated or not, without a proof.
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.extraction import CHECKED
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 from perceptron_lab.estimators.learners.registered.konis_program import labelled_rows
 from perceptron_lab.estimators.learners.sayings import (
@@ -34,7 +32,7 @@ _RIDGE = 1e-10  # On the diagonal of the Hessian of the mean log-likelihood, in 
 _PERFECT = 1e-8  # Probabilities so near to the labels are called perfect
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class NewtonCourse:
     """The course of Newton's steps.
 
@@ -99,8 +97,7 @@ def _standard_errors(rows: FloatArray, b: FloatArray) -> FloatArray:
         return np.sqrt(np.diagonal(inverse))
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class NewtonSteps(Learner):
     """Newton's steps of maximum likelihood, as statsmodels' ``Logit(y, X).fit()`` takes them.
 
@@ -156,8 +153,7 @@ class NewtonSteps(Learner):
         )
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class SklearnLogisticRegression(Learner):
     """scikit-learn's LogisticRegression, without a penalty or with that of its defaults.
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field
 
 from perceptron_lab.cones.operators import kernels
 from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.outward_rounding import text_above
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.extraction import CHECKED
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.problems.streams import (
     MistakeBound,
@@ -51,7 +48,7 @@ _OF_KERNEL: dict[str, dict[str, Any]] = {
 }
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class OnlineLearner(Learner):
     """A perceptron that is presented the training examples one by one.
 
@@ -135,8 +132,7 @@ class OnlineLearner(Learner):
         return Reproved(status, bounds, message, _counts(made))
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class StreamedPerceptron(OnlineLearner):
     """The perceptron on a stream: w <- w + s a on each mistake, from w = 0 (`PerceptronNotes`).
 
@@ -196,8 +192,7 @@ class StreamedPerceptron(OnlineLearner):
         )
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class StreamedKernelPerceptron(OnlineLearner):
     """The kernel perceptron on a stream: c_i <- c_i + s_i on each mistake (`PerceptronNotes`).
 
@@ -231,10 +226,7 @@ class StreamedKernelPerceptron(OnlineLearner):
     polynomial_degree: Annotated[int, Field(ge=1)] | None = None
     coef0: Annotated[float, Field(ge=0)] | None = None
 
-    @field_validator("gamma", "polynomial_degree", "coef0")
-    @classmethod
-    def _of_the_kernel(cls, value: Any, info: ValidationInfo) -> Any:
-        return chosen(value, info, "kernel", _OF_KERNEL)
+    _of_the_kernel = chosen_with("kernel", _OF_KERNEL, "gamma", "polynomial_degree", "coef0")
 
     def present(self, task: Task, seed: int) -> OnlineKernelPerceptron:
         """Return the perceptron after the stream."""

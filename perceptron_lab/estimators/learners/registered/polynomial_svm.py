@@ -10,15 +10,14 @@ from typing import Annotated, Literal
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 from sklearn.base import clone
 from sklearn.svm import SVC
 
 from perceptron_lab.cones.operators.kernels import Polynomial
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.extraction import CHECKED, extract
+from perceptron_lab.estimators.learners.extraction import extract
 from perceptron_lab.estimators.learners.features.partial_cholesky import kernel_matrix
 from perceptron_lab.estimators.learners.learning import Learned
 from perceptron_lab.estimators.learners.precision import average_precision
@@ -36,8 +35,7 @@ ten times as slowly as a product of matrices does."""
 _kept: dict[tuple[str, int], tuple[FloatArray, float]] = {}
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class TunedPolynomialSvm(TunedLearner):
     """The soft-margin machine with the kernel (1 + x'z)^degree, C chosen by cross-validation.
 

@@ -10,12 +10,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.extraction import CHECKED
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.estimators.learners.sayings import saying
 from perceptron_lab.numerics.exact_doubles import to_doubles
@@ -39,8 +37,7 @@ _FIGURES = {
 }
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class ProvedSeparation(Learner):
     """The verdict on two classes, and on the estimates of logistic regression, proved exactly.
 

@@ -7,10 +7,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field
-from pydantic.dataclasses import dataclass
 
-from perceptron_lab.core.refusals import refusing
-from perceptron_lab.estimators.learners.extraction import CHECKED, Components
+from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.estimators.learners.extraction import Components
 from perceptron_lab.estimators.learners.tuned_learner import (
     REGULARISATIONS,
     Candidates,
@@ -24,8 +23,7 @@ from perceptron_lab.estimators.soft_separation import SoftSeparationClassifier
 from perceptron_lab.estimators.squared_hinge import SquaredHingeClassifier
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class TunedSoftEllipsoid(TunedLearner):
     """The soft-margin ellipsoid, its regularisation chosen by cross-validation.
 
@@ -61,8 +59,7 @@ class TunedSoftEllipsoid(TunedLearner):
         ), self.folds
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class TunedLinearScorer(TunedLearner):
     """The soft ellipsoid without its quadratic term, its regularisation chosen likewise.
 
@@ -82,8 +79,7 @@ class TunedLinearScorer(TunedLearner):
         ), self.folds
 
 
-@refusing
-@dataclass(frozen=True, config=CHECKED)
+@parameter_record
 class TunedSoftSeparation(TunedLearner):
     """Maximal separation ratio with slacks, the penalties chosen by cross-validation.
 
