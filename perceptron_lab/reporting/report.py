@@ -114,8 +114,8 @@ def figure(name: str, evidence: Evidence) -> Figure:
 
 def curves(evidence: Evidence, columns: Curves) -> Figure:
     """Return a figure of columns of the runs; errors as of :func:`table`."""
-    from perceptron_lab.reporting.performance.swept import draw_curves
     from perceptron_lab.reporting.printing.drawing import draw
+    from perceptron_lab.reporting.studies.sweeps import draw_curves
 
     return draw(partial(draw_curves, curves=columns), evidence)
 
@@ -124,7 +124,7 @@ def figure_asked(entry: str | Mapping[str, Any]) -> tuple[str, Callable[[Evidenc
     """Return the name of a figure's files, and the function that draws it."""
     if isinstance(entry, str):
         return entry, registry.load("figure", entry)
-    from perceptron_lab.reporting.performance.swept import draw_curves
+    from perceptron_lab.reporting.studies.sweeps import draw_curves
 
     columns = Curves.model_validate(entry["curves"])
     return columns.stem, partial(draw_curves, curves=columns)

@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.performance.courses import MOST_PROBLEMS, Quantity, draw_courses
-from perceptron_lab.reporting.performance.curves import Curve
+from perceptron_lab.reporting.printing.quartile_curves import Curve
+from perceptron_lab.reporting.studies.convergence import MOST_PROBLEMS, Quantity
+from perceptron_lab.reporting.studies.convergence import draw_histories as draw_courses
 from tests.repetitions import repeated
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.papers.thesis.chapter_7.invariance import rescaled_errors
+from perceptron_lab.reporting.papers.thesis.figure_7_4 import rescaled_errors
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import NOTHING, Row, make_row
 

@@ -15,7 +15,7 @@ from perceptron_lab.core.results import FloatArray, Result, Status, Trace
 from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets, Sample
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.papers.thesis.chapter_7.ellipses import separations
+from perceptron_lab.reporting.papers.thesis.ellipses import separations
 from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
 
 SETS: list[dict[str, Any]] = [

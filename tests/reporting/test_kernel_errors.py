@@ -12,8 +12,12 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.datasets.collections.tabular import Tabular, held_out_labels
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.papers.yu.figure_2 import figure_2
-from perceptron_lab.reporting.papers.yu.kernel_errors import ITERATIONS, kernel_errors, snapshot
+from perceptron_lab.reporting.papers.yu.figure_2 import (
+    ITERATIONS,
+    figure_2,
+    kernel_errors,
+    snapshot,
+)
 from tests.reporting.made_runs import NOTHING, Row, make_result, make_row, make_trace, write_folder
 
 CLASSES = ("wine-0-rest", "wine-1-rest", "wine-2-rest")

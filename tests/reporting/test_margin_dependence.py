@@ -11,11 +11,7 @@ import pytest
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.papers.thesis.margin_dependence.laws import (
-    Logarithm,
-    Power,
-    residual_of,
-)
+from perceptron_lab.reporting.papers.thesis.margin_dependence import Logarithm, Power, residual_of
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import Row, make_row, write_folder
 

@@ -8,9 +8,9 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.optima.figure import proved_optima as drawn
-from perceptron_lab.reporting.optima.listed import Listed, sdplib_optima
-from perceptron_lab.reporting.optima.tables import best_optima, proved_optima
+from perceptron_lab.reporting.studies.optima import Listed, best_optima, sdplib_optima
+from perceptron_lab.reporting.studies.optima import proved_optima_figure as drawn
+from perceptron_lab.reporting.studies.optima import proved_optima_table as proved_optima
 from tests.reporting.made_runs import make_row
 
 RUNS = [

@@ -10,7 +10,7 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.postprocessing.continued import AFTER, BEFORE
+from perceptron_lab.reporting.studies.postprocessing import AFTER, BEFORE
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import Row, make_row, write_folder
 

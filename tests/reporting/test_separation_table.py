@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perceptron_lab.reporting.separation.answers import wrong
+from perceptron_lab.reporting.studies.separation import wrong
 
 SAID = ["complete", "quasi-complete", "overlap", "separated", "not separated", "converged"]
 

@@ -13,8 +13,7 @@ import pytest
 from perceptron_lab import check
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.performance.largest_margins import best_bounds
-from perceptron_lab.reporting.performance.shares_figure import CLOSEST, LEAST
+from perceptron_lab.reporting.studies.margins import CLOSEST, LEAST, best_bounds
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
 
 UPDATES = [0, 1, 2, 4, 8]

@@ -6,7 +6,7 @@ import flint
 import numpy as np
 import pytest
 
-from perceptron_lab.reporting.theory.caps import (
+from perceptron_lab.reporting.theory.start_probability import (
     PRINTED,
     limit_probability,
     start_probability,

@@ -10,7 +10,7 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.core.claims import MarginAbove
-from perceptron_lab.reporting.theory.caps import start_probability
+from perceptron_lab.reporting.theory.ball_volumes import log_ball_volume, log_volume
 from perceptron_lab.reporting.theory.normalised_margin import two_rays, two_rays_margins
 from perceptron_lab.reporting.theory.relaxed_tries import (
     hopeless_share,
@@ -19,7 +19,7 @@ from perceptron_lab.reporting.theory.relaxed_tries import (
     tries_needed,
     updates_needed,
 )
-from perceptron_lab.reporting.theory.volumes import log_ball_volume, log_volume
+from perceptron_lab.reporting.theory.start_probability import start_probability
 from perceptron_lab.reporting.theory.winning_margins import proved_winning_margin, winning_margins
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem

@@ -12,10 +12,9 @@ from perceptron_lab.algorithms.resisting.forced import forced
 from perceptron_lab.cli.main import main
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, DataError
-from perceptron_lab.reporting.theory import tightness
+from perceptron_lab.reporting.theory import figure_3_1, tightness
+from perceptron_lab.reporting.theory.curves import curve_looks
 from perceptron_lab.reporting.theory.exhibit import exhibit, written
-from perceptron_lab.reporting.theory.exhibits import figure_3_1
-from perceptron_lab.reporting.theory.exhibits.curves import curve_looks
 from perceptron_lab.reporting.theory.learning_complexity import (
     ellipsoid_mistakes,
     gravity_mistakes,
@@ -52,7 +51,7 @@ def test_the_stated_mistakes_are_forced_where_the_check_does_not_look():
 
 def test_a_claim_that_holds_is_told(monkeypatch):
     true = Claim("Kharechko2009", "Theorem 2.7", "", "", lambda: Finding(1.0, 1.0, False))
-    monkeypatch.setattr("perceptron_lab.reporting.theory.exhibits.claims.ALL", (*ALL, true))
+    monkeypatch.setattr("perceptron_lab.reporting.theory.refutations.claims.ALL", (*ALL, true))
     refuted = exhibit("claims").table.frame["refuted"]
     assert list(refuted) == ["yes"] * len(ALL) + ["no"]
 

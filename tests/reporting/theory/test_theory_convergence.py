@@ -7,7 +7,6 @@ import flint
 import pytest
 
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
-from perceptron_lab.reporting.theory.caps import start_probability_below
 from perceptron_lab.reporting.theory.convergence import (
     BASELINE,
     PRINTED_B,
@@ -15,7 +14,8 @@ from perceptron_lab.reporting.theory.convergence import (
     ParameterSet,
     baseline_queries,
 )
-from perceptron_lab.reporting.theory.search import AT, GRID, gain, least_queries
+from perceptron_lab.reporting.theory.parameter_sets import AT, GRID, gain, least_queries
+from perceptron_lab.reporting.theory.start_probability import start_probability_below
 
 LEAST = ParameterSet.of_preset("least-bound")
 B = 122.0

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
-from perceptron_lab.reporting.papers.perceptron_notes.streamed import online_labels, streamed
+from perceptron_lab.reporting.papers.perceptron_notes.mistakes import online_labels, streamed
 from perceptron_lab.reporting.printing import drawing
 
 _EXACT = "2 K$^2$ - 2 K + 5"

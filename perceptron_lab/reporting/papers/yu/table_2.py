@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from perceptron_lab.core.results import Status
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.papers.yu.table_1 import stopping_rules
 from perceptron_lab.reporting.printing.columns import Column, cells, medians, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import real
-from perceptron_lab.reporting.stopping_rules import stopping_rules
 from perceptron_lab.reporting.summary import Shape, shape_of, summaries
 
 REFERENCE = "MPLFP"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from perceptron_lab.reporting.theory.caps import PRINTED, start_probability
 from perceptron_lab.reporting.theory.convergence import THESIS_EXAMPLES, ParameterSet
 from perceptron_lab.reporting.theory.refutations.claim import Claim, Finding
 from perceptron_lab.reporting.theory.relaxed_tries import hopeless_share
@@ -15,6 +14,7 @@ from perceptron_lab.reporting.theory.rescaling import (
     squared_centre,
     worst_alignment,
 )
+from perceptron_lab.reporting.theory.start_probability import PRINTED, start_probability
 
 _THESIS = "Kharechko2009"
 

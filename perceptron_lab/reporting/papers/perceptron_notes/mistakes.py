@@ -1,0 +1,215 @@
+"""Mistakes of perceptrons on streams, compared with both bounds of `PerceptronNotes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.quartile_curves import History as Course
+from perceptron_lab.reporting.printing.quartile_curves import draw_spread, quartile_curve
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import lower_bound, percent, upper_bound
+from perceptron_lab.reporting.summary import Summary, summaries
+
+ONLINE = ("online-perceptron", "online-kernel-perceptron")
+"""The learners that count their mistakes on a stream."""
+COUNTED = ("presentations", "passes", "mistakes", "separated", "error")
+BOUNDS = ("novikoff_bound", "hinge_bound")
+"""Of Theorem 1 and of Theorem 2: columns ``measure.NAME_upper`` and ``measure.NAME_lower``."""
+
+
+def online_labels(outline: Outline) -> list[str]:
+    """Return the labels of learners that count their mistakes on a stream."""
+    found = [label for label, method in outline.methods().items() if method.algorithm in ONLINE]
+    if not found:
+        raise DataError(
+            f"no label counts its mistakes on a stream; learners that do are {', '.join(ONLINE)}"
+        )
+    return found
+
+
+def streamed(evidence: Evidence) -> list[Summary]:
+    """Return every problem by every label of an online learner, with the measures as columns.
+
+    Columns are called as measures are, without ``measure.``; those that no run has are NaN.
+    """
+    labels = online_labels(evidence)
+    named = [*COUNTED, *(f"{name}_{end}" for name in BOUNDS for end in ("upper", "lower"))]
+    frame = evidence.frame[evidence.frame["label"].isin(labels)].copy()
+    for name in named:
+        column = f"measure.{name}"
+        frame[name] = reals(frame[column]) if column in frame else float("nan")
+    return summaries(frame)
+
+
+def largest_ratio(entry: Summary) -> float | None:
+    """Return mistakes over the smaller of the two bounds, the largest of the cells."""
+    bounds = [entry.runs[f"{name}_upper"] for name in BOUNDS]
+    ratios = entry.runs["mistakes"] / pd.concat(bounds, axis=1).min(axis=1)
+    return None if ratios.isna().all() else float(ratios.max())
+
+
+def drawn_problems(entries: Sequence[Summary]) -> list[str]:
+    """Return the problems that have runs, in their order."""
+    return list(dict.fromkeys(entry.problem for entry in entries if entry.seeds))
+
+
+_NOTE = (
+    "Medians over the seeds. Bounds of the mistakes, proved: Novikoff's (Theorem 1 of "
+    "PerceptronNotes), $R^{2} |w^{*}|^{2}$ over all consistent $w^{*}$, where there is one; and "
+    "that of Theorem 2, $R^{2} |w^{*}|^{2} + 2 L$ over all $w^{*}$, L the sum of the hinge losses "
+    "over all presentations. Largest ratio: mistakes over the smaller bound, the largest of the "
+    "seeds; the theorems hold at 1 or less. In print bounds are rounded up. Separated: seeds whose "
+    "last pass was without a mistake."
+)
+
+
+@needs(online_labels)
+def mistakes_table(evidence: Evidence) -> Table:
+    """Mistakes of perceptrons on streams, beside the bounds of Theorems 1 and 2.
+
+    Columns: ``problem``, ``label``, ``seeds``; medians over the seeds of ``presentations``,
+    ``passes`` and ``mistakes``; ``separated``, the seeds whose last pass was without a mistake; the
+    medians of ``Novikoff's bound`` (where some w* is consistent) and ``hinge-loss bound``, each
+    with ``... least``: no other comparison w* gives a bound below this (in print left out);
+    ``largest ratio`` of the mistakes to the smaller of the two bounds over the seeds, at most 1 by
+    the theorems; ``error`` on the test examples in percent; ``status``, the endings of the cells.
+    """
+    entries = streamed(evidence)
+    found = {
+        name: [entry.median(name) for entry in entries]
+        for name in ("presentations", "passes", "mistakes", "error")
+    }
+    errors = [None if error is None else 100.0 * error for error in found["error"]]
+    columns = [
+        texts("problem", [entry.problem for entry in entries]),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
+        *(counts(name, found[name]) for name in ("presentations", "passes", "mistakes")),
+        counts("separated", [_separated(entry) for entry in entries]),
+        *_bounds("Novikoff's bound", "novikoff_bound", entries),
+        *_bounds("hinge-loss bound", "hinge_bound", entries),
+        numbers("largest ratio", map(largest_ratio, entries)),
+        numbers("error", errors, percent),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    return Table("mistakes", columns, 2, notes=[_NOTE], long=True)
+
+
+def _bounds(title: str, name: str, entries: list[Summary]) -> list[Column]:
+    """Return the column of a bound, and that of its proved lower end, which is not printed."""
+    uppers = [entry.median(f"{name}_upper") for entry in entries]
+    lowers = [entry.median(f"{name}_lower") for entry in entries]
+    least = numbers(f"{title} least", lowers, lower_bound)
+    return [numbers(title, uppers, upper_bound), Column(least.name, least.values, None)]
+
+
+def _separated(entry: Summary) -> float | None:
+    values = entry.runs["separated"].dropna()
+    return None if values.empty else float(values.sum())
+
+
+MOST_PANELS = 9
+"""The most problems that are drawn: three beside each other, in three rows."""
+_BESIDE = 3
+# Measure of the trace -> its line and its name in the legend
+_LINES: dict[str, tuple[drawing.Line, str]] = {
+    "mistaken": ("-", "mistakes"),
+    "hinge_bound": ("--", "Theorem 2 (hinge loss)"),
+}
+_NOVIKOFF: tuple[drawing.Line, str] = (":", "Theorem 1 (Novikoff)")
+
+
+@needs(online_labels)
+def mistakes_figure(evidence: Evidence) -> Figure:
+    """Mistakes along the stream, beside both bounds, a panel per problem.
+
+    Solid: the mistakes in the first t presentations, the median over the seeds, the shade behind it
+    from the lower to the upper quartile (of fewer than four seeds thin lines are the runs
+    themselves). Dashed: Theorem 2's bound of each beginning, the least of a few comparisons, the
+    median over the seeds. Dotted, where the stream is separable: Novikoff's bound, which is the
+    same for all beginnings. A colour per label, on logarithmic axes; no solid line of a seed lies
+    above its dashed or dotted one. Of more than nine problems the first nine are drawn, and the
+    figure says so.
+    """
+    entries = streamed(evidence)
+    problems = drawn_problems(entries)
+    drawn = problems[:MOST_PANELS]
+    known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    beside = min(_BESIDE, len(drawn))
+    lines = ceil(len(drawn) / beside)
+    figure = drawing.canvas(max(4.6, 2.5 * beside), 0.8 + 2.1 * lines)
+    panels = list(figure.subplots(lines, beside, squeeze=False).flat)
+    for axes, problem in zip(panels, drawn, strict=False):
+        drawing.entitle(axes, problem)
+        axes.set(xscale="log", yscale="log")
+        for entry in entries:
+            if entry.problem == problem:
+                _draw(axes, evidence, entry, known[entry.label])
+        drawing.rule_logarithmic(axes, "x", 12.0)
+        drawing.rule_logarithmic(axes, "y", 12.0)
+    for axes in panels[len(drawn) :]:
+        axes.remove()
+    for axes in panels[: len(drawn)]:
+        place = axes.get_subplotspec()
+        axes.set_xlabel("presentations")
+        if place is not None and place.is_first_col():
+            axes.set_ylabel("mistakes")
+    drawing.legend_above(figure, _legend(known))
+    drawing.name_left_out(figure, drawn, problems, "problems")
+    return figure
+
+
+def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
+    """Draw the lines of a label."""
+    courses: dict[str, list[Course]] = {name: [] for name in _LINES}
+    for cell in entry.runs["cell"]:
+        trace = evidence.trace(cell)
+        if trace is None:
+            continue
+        for name, own in courses.items():
+            if not {name, "presented"} <= trace.measures.keys():
+                raise DataError(f"the run {cell} has no course along its stream; run it again")
+            own.append(Course(*(np.asarray(trace.measures[n][0]) for n in ("presented", name))))
+    colour = look["color"]
+    for name, (dashes, _) in _LINES.items():
+        curve = quartile_curve(courses[name])
+        if curve is None:
+            continue
+        if name == "mistaken":
+            draw_spread(axes, curve, courses[name], colour)
+        style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
+        axes.step(curve.places, curve.median, where="post", label=f"{entry.label} {name}", **style)
+    novikoff = entry.median("novikoff_bound_upper")
+    if novikoff is not None:
+        axes.axhline(
+            novikoff,
+            color=colour,
+            linestyle=_NOVIKOFF[0],
+            linewidth=1.0,
+            label=f"{entry.label} novikoff",
+        )
+
+
+def _legend(known: dict[str, Look]) -> Sequence[Line2D]:
+    """Return a handle per label, by its colour, and one per kind of line, in grey."""
+    labels = [Line2D([], [], color=look["color"], label=name) for name, look in known.items()]
+    kinds = [*_LINES.values(), _NOVIKOFF]
+    return labels + [
+        Line2D([], [], color="0.3", linestyle=dashes, linewidth=1.0, label=name)
+        for dashes, name in kinds
+    ]

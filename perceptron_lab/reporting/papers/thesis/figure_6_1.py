@@ -1,0 +1,295 @@
+"""Figure 6.1 of `Kharechko2009`: programs as sequences of levels, and the proved optimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.registry import names
+from perceptron_lab.core.results import FloatArray, Trace
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.columns import counts, medians, numbers, seconds, texts
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
+from perceptron_lab.reporting.summary import Summary, summaries
+
+_MEASURES = ("level", "objective", "optimum_upper")
+_BOUNDS = ("optimum_lower", "optimum_upper")
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best proved bounds of a problem's optimum over all labels; None where there is none."""
+
+    lower: float | None
+    upper: float | None
+
+    def above(self, objective: float | None) -> float | None:
+        """Return by which part of the optimum an objective is above it at most, or None."""
+        if objective is None or self.lower is None or not self.lower:
+            return None
+        return (objective - self.lower) / abs(self.lower)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One level of a sequence: what it asked for, what it found, and what that cost.
+
+    ``level`` and ``objective`` are NaN where there is none.
+    """
+
+    level: float
+    objective: float
+    updates: int
+    queries: int
+    seconds: float
+
+    @property
+    def outcome(self) -> str:
+        """``feasible`` where a point below the level is proved, else ``not reached``."""
+        if math.isnan(self.objective):
+            return "not reached"
+        return "feasible" if math.isnan(self.level) or self.objective < self.level else "above"
+
+
+def optimisers_among(outline: Outline) -> list[str]:
+    """Return the labels of optimisers; a DataError where there are none."""
+    known = names("optimiser")
+    found = [label for label, method in outline.methods().items() if method.algorithm in known]
+    if not found:
+        raise DataError(
+            "no label is an optimiser, and levels and objectives are those of optimisers "
+            f"(`plab list optimisers`), such as {known[0]}"
+        )
+    return found
+
+
+def minimised(evidence: Evidence) -> list[Summary]:
+    """Return the summaries of the labels that are optimisers."""
+    labels = optimisers_among(evidence)
+    return [entry for entry in summaries(_numbered(evidence)) if entry.label in labels]
+
+
+def _numbered(evidence: Evidence) -> pd.DataFrame:
+    """Return the runs with the bounds of optima as numbers."""
+    frame = evidence.frame
+    return frame.assign(**{name: reals(frame[name]) for name in _BOUNDS if name in frame})
+
+
+def traces_of(evidence: Evidence, entry: Summary) -> Iterator[Trace]:
+    """Yield the traces of a summary's cells, of those that have levels."""
+    for cell in entry.runs["cell"]:
+        trace = evidence.trace(str(cell))
+        if trace is not None and all(name in trace.measures for name in _MEASURES):
+            yield trace
+
+
+def best_objectives(trace: Trace) -> FloatArray:
+    """Return the least proved objective at each record; NaN before there is one."""
+    return np.array(trace.measures["optimum_upper"], dtype=float)
+
+
+def steps_of(trace: Trace) -> list[Step]:
+    """Return the levels of a run, in their order."""
+    found = []
+    for k in range(1, len(trace)):
+        if trace.phase[k].startswith("level "):
+            found.append(
+                Step(
+                    float(trace.measures["level"][k]),
+                    float(trace.measures["objective"][k]),
+                    trace.updates[k] - trace.updates[k - 1],
+                    trace.queries[k] - trace.queries[k - 1],
+                    trace.seconds[k] - trace.seconds[k - 1],
+                )
+            )
+    return found
+
+
+def optima(evidence: Evidence) -> dict[str, Optimum]:
+    """Return problem -> the best bounds of its optimum that any label has proved."""
+    frame, found = _numbered(evidence), {}
+    for problem in evidence.problems():
+        rows = frame[frame["problem"] == problem]
+        lower, upper = (
+            rows[column].dropna().tolist() if column in rows else [] for column in _BOUNDS
+        )
+        found[problem] = Optimum(max(lower, default=None), min(upper, default=None))
+    return found
+
+
+_ENDS = (
+    "Objective: of the best point, proved from above. Lower bound: of the optimum, proved by the "
+    "run itself from an exactly feasible point of the other side. Above the optimum: by at most so "
+    "many percent of the best lower bound that any label has proved. The sequence's own stop, a "
+    "small distance of consecutive objectives, proves nothing. Medians over the seeds."
+)
+_LEVELS = (
+    "Level: what the objective was to be below, empty for the program without its objective. "
+    "Objective: of the point found, proved from above. Updates, queries and seconds of this level."
+)
+
+
+@needs(of_plan=[optimisers_among])
+def optima_reached(evidence: Evidence) -> Table:
+    """Where each optimiser ends, beside the best proved bounds of the optimum.
+
+    Columns: ``problem``, ``label``, ``seeds``; medians over the seeds of ``levels``, ``updates``,
+    ``queries``, ``seconds``, ``objective`` (the proved upper bound of the optimum), ``lower bound``
+    (the run's own) and ``above the optimum``, in percent: at most so much, by the best lower bound
+    that any label has proved; ``status``, the endings of the cells.
+    """
+    entries, known = minimised(evidence), optima(evidence)
+    uppers = [entry.median("optimum_upper") for entry in entries]
+    pairs = list(zip(entries, uppers, strict=True))
+    above = [known[entry.problem].above(upper) for entry, upper in pairs]
+    columns = [
+        texts("problem", [entry.problem for entry in entries]),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
+        counts("levels", [_levels(evidence, entry) for entry in entries]),
+        counts("updates", [entry.median("updates") for entry in entries]),
+        *medians(entries, ["queries", "seconds"]),
+        numbers("objective", uppers, upper_bound),
+        numbers("lower bound", [e.median("optimum_lower") for e in entries], lower_bound),
+        numbers("above the optimum", [None if one is None else 100.0 * one for one in above]),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    return Table("optima_reached", columns, 2, notes=[_ENDS], long=True)
+
+
+@needs(of_plan=[optimisers_among])
+def levels(evidence: Evidence) -> Table:
+    """Every level of every sequence: what it asked for, what it found, what it cost.
+
+    Columns: ``problem``, ``label``, ``seed``, ``number``, ``level``, ``objective``, ``outcome``
+    (``feasible``: a point below the level is proved; ``above``: a feasible point that is not below
+    it; ``not reached``), ``updates``, ``queries``, ``seconds``.
+    """
+    found: list[tuple[Summary, int, int, Step]] = []
+    for entry in minimised(evidence):
+        seeds = entry.runs["seed"].tolist()
+        for seed, trace in zip(seeds, traces_of(evidence, entry), strict=False):
+            found += [(entry, int(seed), k, step) for k, step in enumerate(steps_of(trace))]
+    steps = [step for *_, step in found]
+    columns = [
+        texts("problem", [entry.problem for entry, *_ in found]),
+        texts("label", [entry.label for entry, *_ in found]),
+        counts("seed", [seed for _, seed, *_ in found]),
+        counts("number", [number for *_, number, _ in found]),
+        numbers("level", _known([step.level for step in steps])),
+        numbers("objective", _known([step.objective for step in steps]), upper_bound),
+        texts("outcome", [step.outcome for step in steps]),
+        counts("updates", [step.updates for step in steps]),
+        counts("queries", [step.queries for step in steps]),
+        seconds("seconds", [step.seconds for step in steps]),
+    ]
+    return Table("levels", columns, 3, notes=[_LEVELS], long=True)
+
+
+def _known(values: Sequence[float]) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values]
+
+
+def _levels(evidence: Evidence, entry: Summary) -> float | None:
+    made = [len(steps_of(trace)) for trace in traces_of(evidence, entry)]
+    return float(sorted(made)[len(made) // 2]) if made else None
+
+
+def one_problem(outline: Outline) -> str:
+    """Return the only problem of an experiment; a DataError where there are several."""
+    problems = outline.problems()
+    if len(problems) != 1:
+        raise DataError(
+            f"{len(problems)} problems; it draws the objectives of one: take the others into an "
+            "experiment of their own"
+        )
+    return problems[0]
+
+
+@needs(one_problem, of_plan=[optimisers_among])
+def figure_6_1(evidence: Evidence) -> Figure:
+    """The least objective found so far against updates (left) and seconds (right).
+
+    A marker for each level of a sequence, or each look at a search's bounds, joined in steps: every
+    height is the proved objective of a feasible point. The line is the optimum, as far as any label
+    has proved it: a band between the best lower and the best upper bound. (The thesis's text has
+    the plot against time on the left, its caption that against updates; this is the caption's
+    order.)
+
+    Parameters
+    ----------
+    evidence
+        Of runs of optimisers on one problem.
+    """
+    problem = one_problem(evidence)
+    entries = minimised(evidence)
+    known = drawing.looks([entry.label for entry in entries])
+    factors = drawing.nested(known)
+    figure = drawing.canvas(7.0, 3.2)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, (column, name) in zip(
+        panels, (("updates", "updates"), ("seconds", "seconds")), strict=True
+    ):
+        axes.set(xscale="log", yscale="log", xlabel=name)
+        for entry in entries:
+            for trace in traces_of(evidence, entry):
+                places = np.array(getattr(trace, column), dtype=float)
+                _draw(
+                    axes, places, best_objectives(trace), known[entry.label], factors[entry.label]
+                )
+    panels[0].set_ylabel(f"objective of {problem}")
+    methods = {
+        label: str(method.parameters.get("method", method.algorithm))
+        for label, method in evidence.methods().items()
+    }
+    handles = drawing.handles(known, names=drawing.spelt_out(methods))
+    optimum = optima(evidence)[problem]
+    if optimum.lower is not None and optimum.upper is not None and optimum.lower > 0.0:
+        handles.append(_optimum(list(panels), optimum))
+    for axes in panels:
+        drawing.rule_logarithmic(axes, "x")
+        drawing.rule_logarithmic(axes, "y")
+    drawing.legend_above(figure, handles, 2)
+    return figure
+
+
+def _draw(
+    axes: Axes, places: FloatArray, objectives: FloatArray, look: Look, factor: float
+) -> None:
+    shown = (places > 0.0) & (objectives > 0.0)
+    if shown.any():
+        axes.step(
+            places[shown],
+            objectives[shown],
+            where="post",
+            color=look["color"],
+            linestyle=look["linestyle"],
+            marker=look["marker"],
+            markersize=3.2 * factor,
+            linewidth=0.8 * factor,
+        )
+
+
+def _optimum(panels: list[Axes], optimum: Optimum) -> Line2D:
+    """Draw the optimum across all panels; return its entry of the legend."""
+    assert optimum.lower is not None
+    assert optimum.upper is not None
+    for axes in panels:
+        axes.axhspan(optimum.lower, optimum.upper, color="0.75", linewidth=0)
+        axes.axhline(optimum.upper, color="0.4", linewidth=0.8, linestyle="--", zorder=0)
+    said = f"optimum, proved in [{text_below(optimum.lower, 9)}, {text_above(optimum.upper, 9)}]"
+    return Line2D([], [], label=said, color="0.4", linewidth=0.8, linestyle="--")

@@ -1,0 +1,262 @@
+"""Queries against 1 / rho: a logarithmic law and a power, fitted to the same medians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatterMathtext
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.datasets.generated.margin_sets import MarginSets
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import Summary, by_label, summaries
+
+Reals = npt.NDArray[np.float64]
+
+# Margins below which no law is fitted: two points lie on both
+FEWEST = 3
+
+
+@dataclass(frozen=True)
+class Logarithm:
+    """q = a + b ln(1 / rho): a and b make the sum of (fit / q - 1)^2 least."""
+
+    a: float
+    b: float
+    residual: float
+
+    @classmethod
+    def of(cls, ratios: Reals, queries: Reals) -> Logarithm:
+        """Return the fit; ``ratios`` are 1 / rho."""
+        columns = np.column_stack([np.ones(len(ratios)), np.log(ratios)]) / queries[:, None]
+        (a, b), *_ = np.linalg.lstsq(columns, np.ones(len(ratios)), rcond=None)
+        law = cls(float(a), float(b), 0.0)
+        return cls(law.a, law.b, residual_of(law.at(ratios), queries))
+
+    def at(self, ratios: Reals) -> Reals:
+        """Return the queries that it gives."""
+        return self.a + self.b * np.log(ratios)
+
+
+@dataclass(frozen=True)
+class Power:
+    """q = c (1 / rho)^p, by least squares in logarithms."""
+
+    factor: float
+    exponent: float
+    residual: float
+
+    @classmethod
+    def of(cls, ratios: Reals, queries: Reals) -> Power:
+        """Return the fit; ``ratios`` are 1 / rho."""
+        columns = np.column_stack([np.ones(len(ratios)), np.log(ratios)])
+        (log_factor, exponent), *_ = np.linalg.lstsq(columns, np.log(queries), rcond=None)
+        law = cls(float(np.exp(log_factor)), float(exponent), 0.0)
+        return cls(law.factor, law.exponent, residual_of(law.at(ratios), queries))
+
+    def at(self, ratios: Reals) -> Reals:
+        """Return the queries that it gives."""
+        return np.asarray(self.factor * ratios**self.exponent)
+
+
+def residual_of(fitted: Reals, queries: Reals) -> float:
+    """Return the root of the mean of (fit / q - 1)^2."""
+    return float(np.sqrt(np.mean((fitted / queries - 1.0) ** 2)))
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """The cells of one family and label, by decreasing margin.
+
+    Parameters
+    ----------
+    family, label
+        Which.
+    margins, entries
+        rho, and the cells of that margin.
+    """
+
+    family: str
+    label: str
+    margins: Sequence[float]
+    entries: Sequence[Summary]
+
+    @property
+    def proved(self) -> list[tuple[float, float]]:
+        """Margin and median of the queries, where a point is proved for every seed."""
+        pairs = zip(self.margins, self.entries, strict=True)
+        known = [(margin, entry.median("queries")) for margin, entry in pairs if entry.feasible]
+        return [(margin, queries) for margin, queries in known if queries]
+
+    @property
+    def laws(self) -> tuple[Logarithm, Power] | None:
+        """Both laws; None of fewer than three margins."""
+        if len(self.proved) < FEWEST:
+            return None
+        margins, queries = np.array(self.proved).T
+        return Logarithm.of(1.0 / margins, queries), Power.of(1.0 / margins, queries)
+
+    @property
+    def better(self) -> Logarithm | Power | None:
+        """The law of the lesser residual."""
+        if self.laws is None:
+            return None
+        logarithm, power = self.laws
+        return logarithm if logarithm.residual < power.residual else power
+
+
+def known_margins(outline: Outline) -> dict[str, tuple[str, float]]:
+    """Return problem -> family and margin, of problems that have both as parameters."""
+    found = {}
+    for problem in outline.problems():
+        parameters = outline.parameters(problem)
+        family, margin = parameters.get("family"), parameters.get("margin")
+        if isinstance(family, str) and isinstance(margin, int | float):
+            rows = isinstance(outline.dataset(problem), MarginSets)
+            found[problem] = (f"rows, {family}" if rows else family, float(margin))
+    if len({margin for _, margin in found.values()}) < FEWEST:
+        raise DataError(
+            "a law of the margin needs problems of three known margins or more; give "
+            "{dataset: conic-sets, grid: {margin: [...]}} or {dataset: margin-sets, family: exact}"
+        )
+    return found
+
+
+def dependences(evidence: Evidence) -> list[Dependence]:
+    """Return every family by every label that was run on it."""
+    known = known_margins(evidence)
+    frame = evidence.frame[evidence.frame["problem"].isin(list(known))]
+    ran = [entry for entry in summaries(frame) if entry.seeds]
+    found = []
+    for family in dict.fromkeys(family for family, _ in known.values()):
+        mine = [entry for entry in ran if known[entry.problem][0] == family]
+        for label, entries in by_label(mine).items():
+            ordered = sorted(entries, key=lambda entry: -known[entry.problem][1])
+            margins = [known[entry.problem][1] for entry in ordered]
+            found.append(Dependence(family, label, margins, ordered))
+    return found
+
+
+_NOTE = (
+    "Medians of the queries over the seeds, at the margins at which all cells have proved a point "
+    "(margins, down to); both laws are fitted to them. Logarithm: $a + b \\ln(1/\\rho)$, with the "
+    "least sum of squares of fit over queries minus 1. Power: $c (1/\\rho)^p$, by least squares in "
+    "logarithms. Residuals: the root of the mean square of fit over queries minus 1. At least: the "
+    "queries at the first margin that was not decided within the budget, if there is one."
+)
+
+
+@needs(known_margins)
+def dependence_table(evidence: Evidence) -> Table:
+    """Queries against 1 / rho: a + b ln(1 / rho) and c (1 / rho)^p, with their residuals.
+
+    Columns: ``family``, ``label``; ``margins``, how many are decided, and ``down to`` which;
+    ``queries``, there; ``a``, ``b``, ``residual of logarithm``; ``c``, ``p``, ``residual of
+    power``; ``better``, the law of the lesser residual; nothing is fitted to fewer than three
+    margins. ``at least``, the queries at the first margin that is not decided.
+    """
+    found = dependences(evidence)
+    logarithms = [one.laws[0] if one.laws else None for one in found]
+    powers = [one.laws[1] if one.laws else None for one in found]
+    columns = [
+        texts("family", [one.family for one in found]),
+        texts("label", [one.label for one in found]),
+        counts("margins", [len(one.proved) for one in found]),
+        numbers("down to", [one.proved[-1][0] if one.proved else None for one in found]),
+        counts("queries", [one.proved[-1][1] if one.proved else None for one in found]),
+        numbers("a", [law.a if law else None for law in logarithms]),
+        numbers("b", [law.b if law else None for law in logarithms]),
+        numbers("residual of logarithm", [law.residual if law else None for law in logarithms]),
+        numbers("c", [law.factor if law else None for law in powers]),
+        numbers("p", [law.exponent if law else None for law in powers]),
+        numbers("residual of power", [law.residual if law else None for law in powers]),
+        texts("better", [_better(one) for one in found]),
+        counts("at least", [_least(one) for one in found]),
+    ]
+    return Table("margin_dependence", columns, keys=2, notes=[_NOTE], long=True)
+
+
+def _better(one: Dependence) -> str:
+    law = one.better
+    if law is None:
+        return ""
+    return "logarithm" if isinstance(law, Logarithm) else "power"
+
+
+def _least(one: Dependence) -> float | None:
+    """Return the median of the queries at the first margin that is not decided."""
+    left = [entry for entry in one.entries if not entry.feasible]
+    return left[0].median("queries") if left else None
+
+
+# Points of a fitted curve
+_DRAWN = 60
+
+
+@needs(known_margins)
+def dependence_figure(evidence: Evidence) -> Figure:
+    """Queries against 1 / rho on log axes, a panel per family of problems.
+
+    A line with markers per label: medians over the seeds, from quartile to quartile; a cross where
+    not every cell has proved a point. Dotted: the better of the two fitted laws,
+    a + b ln(1 / rho) and c (1 / rho)^p, over the margins that it was fitted to.
+    """
+    found = dependences(evidence)
+    families = list(dict.fromkeys(one.family for one in found))
+    known = drawing.looks(list(dict.fromkeys(one.label for one in found)))
+    figure = drawing.canvas(max(5.0, 2.5 * len(families)), 3.4)
+    panels = figure.subplots(1, len(families), squeeze=False, sharey=True)[0]
+    for axes, family in zip(panels, families, strict=True):
+        _draw(axes, [one for one in found if one.family == family], known)
+        axes.set_title(family, loc="left")
+        axes.set_xlabel(r"1 / $\rho$")
+        axes.xaxis.set_major_formatter(LogFormatterMathtext())
+    panels[0].set_ylabel("queries")
+    proved = all(entry.feasible for one in found for entry in one.entries)
+    fit = Line2D([], [], label="fitted law", color="0.3", linestyle=":", linewidth=1.2)
+    drawing.legend_above(figure, [*drawing.handles(known, proved), fit])
+    return figure
+
+
+def _draw(axes: Axes, mine: list[Dependence], known: dict[str, Look]) -> None:
+    """Draw the labels of one family."""
+    entries = [
+        (1.0 / margin, entry)
+        for one in mine
+        for margin, entry in zip(one.margins, one.entries, strict=True)
+    ]
+    drawing.draw_medians(axes, known, sorted(entries, key=_across), "queries", _feasible)
+    for one in mine:
+        law = one.better
+        if law is not None:
+            ends = [1.0 / margin for margin, _ in one.proved]
+            ratios = np.geomspace(ends[0], ends[-1], _DRAWN)
+            fitted = law.at(ratios)
+            shown = fitted > 0.0
+            axes.plot(
+                ratios[shown],
+                fitted[shown],
+                color=known[one.label]["color"],
+                linestyle=":",
+                linewidth=1.2,
+                label=f"{one.label} law",
+            )
+
+
+def _across(pair: tuple[float, Summary]) -> float:
+    return pair[0]
+
+
+def _feasible(entry: Summary) -> bool:
+    return entry.feasible

@@ -1,1 +1,0 @@
-"""Queries against the margin: logarithmic laws and powers."""

@@ -1,1 +1,0 @@
-"""Rescaling: algorithms beside each other on cones of a controlled condition."""

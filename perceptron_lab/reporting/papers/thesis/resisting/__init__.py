@@ -1,1 +1,0 @@
-"""Mistakes against a resisting oracle, beside the number that is forced."""

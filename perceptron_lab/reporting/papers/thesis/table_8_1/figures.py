@@ -1,0 +1,204 @@
+"""Table 8.1 and Figure 8.1 of `Kharechko2009` as figures: average precision and its spread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.experiments.configuration.rows import as_json
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, learners_among, needs
+from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
+    HARD,
+    SVM,
+    Entry,
+    entries,
+    features_of,
+    mean_spread,
+    thesis_column,
+    thesis_precisions,
+)
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.summary import by_label, common
+
+MEAN = "mean"
+"""The last line: the mean over the categories."""
+_LOOK: dict[str, Any] = {"color": "black", "linestyle": "none", "markeredgewidth": 1.2}
+
+
+class Printed(NamedTuple):
+    """A column of the thesis's table, with its name in the legend and its marker."""
+
+    column: str
+    name: str
+    marker: str
+
+
+def _printed(hard: bool, components: int | None) -> Printed | None:
+    """Return the thesis's column for a panel, if it has one."""
+    column = thesis_column(HARD if hard else SVM, components)
+    names = {
+        "ellipsoid_k30": ("thesis, ellipsoid k30", "x"),
+        "svm_k30": ("thesis, SVM k30", "+"),
+        "svm_n20494": ("thesis, SVM full", "+"),
+    }
+    return Printed(column, *names[column]) if column else None
+
+
+@needs(learners_among)
+def table_8_1(evidence: Evidence) -> Figure:
+    """Average precision per category, ours and the thesis's, with the spread over first pivots.
+
+    A panel per number of features, hard ellipsoids in one of their own; a line per category, and
+    the last one for the mean. Markers are means over the seeds, bars reach from the lowest to the
+    highest seed, each of which draws a first pivot; black crosses are the thesis's Table 8.1. A
+    category without a result in every cell has no marker.
+    """
+    labels = by_label(entries(evidence))
+    problems = [entry.problem for entry in next(iter(labels.values()))]
+    panels: dict[tuple[bool, int | None, str], list[Sequence[Entry]]] = {}
+    for own in labels.values():
+        one = own[0]
+        panels.setdefault((one.algorithm == HARD, one.components, one.kernel), []).append(own)
+    figure = drawing.canvas(1.2 + 2.0 * len(panels), 1.4 + 0.42 * (len(problems) + 1))
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
+    for axes, ((hard, components, kernel), given) in zip(grid[0], panels.items(), strict=True):
+        features = "all features" if components is None else f"k = {components}"
+        kind = "hard, " * hard + f"{features} {kernel}".strip()
+        axes.set_title(kind, loc="left")
+        _draw_features(axes, problems, given, _printed(hard, components))
+    lines = [*problems, MEAN]
+    grid[0][0].set_yticks(range(len(lines)), lines)
+    grid[0][0].set_ylim(len(lines) - 0.5, -0.5)
+    return figure
+
+
+def _draw_features(
+    axes: Axes, problems: Sequence[str], given: Sequence[Sequence[Entry]], printed: Printed | None
+) -> None:
+    """Draw the labels of one panel, side by side in each line, and the thesis's column."""
+    known = drawing.looks([own[0].label for own in given])
+    step = 0.8 / len(given)
+    for place, own in enumerate(given):
+        spreads = [*(entry.spread for entry in own), mean_spread(own)]
+        look, shift = known[own[0].label], (place - 0.5 * (len(given) - 1)) * step
+        for line, one in enumerate(spreads):
+            if one.mean is None or one.lowest is None or one.highest is None:
+                continue
+            at = line + shift
+            axes.plot([one.lowest, one.highest], [at, at], color=look["color"], linewidth=1.2)
+            axes.plot([one.mean], [at], color=look["color"], marker=look["marker"], markersize=3.5)
+    if printed is not None:
+        places, values = _thesis(problems, printed.column)
+        axes.plot(values, places, marker=printed.marker, markersize=6.0, **_LOOK)
+    for border in range(len(problems)):
+        axes.axhline(border + 0.5, color="0.85" if border < len(problems) - 1 else "0.4", lw=0.6)
+    axes.set_xlabel("average precision, percent")
+    axes.tick_params(axis="y", length=0)
+    drawing.rule(axes, "x", "0.92")
+    axes.legend(
+        handles=_legend(known, printed),
+        loc="upper center",
+        bbox_to_anchor=(0.45, -0.1 - 0.3 / (len(problems) + 1)),
+        frameon=False,
+    )
+
+
+def _thesis(problems: Sequence[str], column: str) -> tuple[list[int], list[float]]:
+    """Return the lines and values of a column of the thesis; the mean if it has all categories."""
+    known = thesis_precisions()
+    found = {line: known[name][column] for line, name in enumerate(problems) if name in known}
+    if len(found) == len(problems):
+        found[len(problems)] = sum(found.values()) / len(problems)
+    return list(found), list(found.values())
+
+
+def _legend(known: Mapping[str, Look], printed: Printed | None) -> list[Line2D]:
+    """Return a handle per label, and one of the thesis."""
+    handles = [
+        Line2D(
+            [], [], color=look["color"], marker=look["marker"], markersize=3.5, lw=1.2, label=name
+        )
+        for name, look in known.items()
+    ]
+    if printed is not None:
+        handles.append(Line2D([], [], marker=printed.marker, label=printed.name, **_LOOK))
+    return handles
+
+
+APART = 1.035
+"""The ratio of the places of neighbouring problems at one number of features."""
+VARIED = ("components", "regularisations", "penalties")
+"""The number of features, and the candidates of it, in which labels of a learner may differ."""
+
+
+def with_features(outline: Outline) -> list[str]:
+    """Return the labels of learners that are given a number of features."""
+    found = [
+        label
+        for label, method in outline.methods().items()
+        if features_of(method.parameters)[0] is not None
+    ]
+    if not found:
+        raise DataError("no label has a number of features; give `components` in a grid")
+    return found
+
+
+@needs(learners_among, with_features)
+def figure_8_1(evidence: Evidence) -> Figure:
+    """Average precision against the number of features, one panel per learner.
+
+    The labels of a learner differ in the parameter ``components`` alone, or also in the candidates
+    for what is tuned. Markers are means over the seeds, bars reach from the lowest to the highest;
+    where a learner has one seed, and more elsewhere, they are hollow. Problems stand side by side
+    at each number of features. A point without a result in every cell is left out, which breaks
+    its line.
+    """
+    labels = with_features(evidence)
+    swept = [entry for entry in entries(evidence) if entry.label in labels]
+    panels: dict[tuple[str, str], list[Entry]] = {}
+    for entry in swept:
+        settings = {key: value for key, value in entry.parameters.items() if key not in VARIED}
+        panels.setdefault((entry.algorithm, as_json(settings)), []).append(entry)
+    shown = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
+    figure = drawing.canvas(2.6 * len(panels) + 0.6, 3.0)
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
+    for axes, given in zip(grid[0], panels.values(), strict=True):
+        _draw_learner(axes, given, shown)
+    grid[0][0].set_ylabel("average precision, percent")
+    drawing.legend_above(figure, drawing.handles(shown, linewidth=0.9))
+    return figure
+
+
+def _draw_learner(axes: Axes, given: Sequence[Entry], shown: dict[str, Look]) -> None:
+    ticks = sorted({entry.components or 0 for entry in given})
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
+    axes.set_xticks([], minor=True)
+    named = common([entry.label for entry in given], " ")
+    alone = {entry.seeds for entry in given} != {1} and any(entry.seeds == 1 for entry in given)
+    axes.set(
+        xlabel="features k (hollow: one seed)" if alone else "features k",
+        title=" ".join(part for part in named if part != "*"),
+    )
+    drawing.rule(axes, "both", "0.92")
+    for place, (name, look) in enumerate(shown.items()):
+        shift = APART ** (place - 0.5 * (len(shown) - 1))
+        mine = [entry for entry in given if entry.problem == name]
+        mine.sort(key=lambda entry: entry.components or 0)
+        at = [shift * (entry.components or 0) for entry in mine]
+        spreads = [entry.spread for entry in mine]
+        means = [float("nan") if one.mean is None else one.mean for one in spreads]
+        axes.plot(at, means, linewidth=0.9, markersize=3.5, **look)
+        for k, entry, one in zip(at, mine, spreads, strict=True):
+            if one.lowest is None or one.highest is None:
+                continue
+            drawing.draw_bar(axes, k, [one.lowest, one.highest], look["color"], 0.7)
+            if alone and entry.seeds == 1:
+                axes.plot([k], [one.lowest], markersize=3.5, markerfacecolor="white", **look)

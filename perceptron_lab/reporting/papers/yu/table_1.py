@@ -1,0 +1,212 @@
+"""Table 1 of `YuKilincCarbonell2014`, measured: iterations compared with the theorems' bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from perceptron_lab.core.claims import RELAXED
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import NOTHING, escape
+from perceptron_lab.reporting.summary import Summary, summaries
+
+MIRROR_PROX = ("mirror-prox", "adaptive-mirror-prox")
+"""Algorithms that stop by another rule than that of `YuKilincCarbonell2014`, Algorithm 1."""
+_OTHER_RULE = (
+    "Without a separator the stopping rule of {names} is norm(A x) $\\leq$ epsilon, and that of "
+    "Algorithm 1 of YuKilincCarbonell2014 a saddle-point gap $\\leq$ epsilon, which is no earlier; "
+    "at a separator both stop alike."
+)
+
+
+def stopping_rules(evidence: Evidence) -> list[str]:
+    """Return the note on the stopping rule of Mirror-Prox, if some label runs it; else nothing.
+
+    Without a separator min <., A*y> <= 0 at the average y, so norm(A x) is at most the gap
+    norm(A x) - min <., A*y>: the rule here needs no more iterations than the paper's.
+    """
+    names = [name for name in MIRROR_PROX if name in evidence.algorithms().values()]
+    return [_OTHER_RULE.format(names=" and ".join(names))] if names else []
+
+
+SIDES = {
+    "feasible": {Status.FEASIBLE},
+    "epsilon": {Status.MARGIN_BOUNDED, Status.INFEASIBLE},
+}
+"""The two columns of the paper's table, LDFP and LAP, by the endings that belong to them.
+
+A relaxed answer ends a run as MARGIN_BOUNDED too, and has a side of its own.
+"""
+
+
+def rates_table(evidence: Evidence) -> Table:
+    """Measured iterations beside the bounds of the algorithms' own theorems.
+
+    The paper's Table 1 has an order of growth per algorithm for feasible systems (LDFP) and for
+    epsilon-certificates of near infeasibility (LAP). Here every label has a line on each problem
+    that it was run on; its bound is a number, from the theorem's own constants and the facts of the
+    problem.
+
+    Columns: ``problem``, ``side`` (``feasible``, ``epsilon`` or ``relaxed``, by the proved answers;
+    empty where there is none in every cell), ``label``, ``seeds``; medians over the seeds of
+    ``iterations`` (changes of the point: the column ``updates`` of the runs) and ``bound``; where
+    the bound is one of the worst case, ``largest ratio`` of the two over the cells, where it is an
+    expectation, ``mean ratio``, of the mean iterations to the mean bound: the theorem holds either
+    at 1 or less (the latter with many seeds); ``kind`` of the bound; ``theorem``, or the ``reason``
+    why there is no bound; ``status``, the endings of the cells.
+
+    The goal ``margin_upper`` says which epsilon. With it a run whose weights prove even that there
+    is no separator (INFEASIBLE) has ended where they reached epsilon all the same.
+    """
+    entries = [entry for entry in summaries(evidence.frame) if entry.seeds]
+    bounds = [
+        [bound for cell in entry.runs["cell"] if (bound := evidence.bound(cell)) is not None]
+        for entry in entries
+    ]
+    theorems = [_distinct(bound.theorem for bound in found) for found in bounds]
+    reasons = [_distinct(bound.reason for bound in found) for found in bounds]
+    kinds = [_distinct(b.kind for b in found if b.value is not None) for found in bounds]
+    largest, mean = zip(*map(_ratios, entries, kinds), strict=True)
+    pairs = zip(theorems, reasons, strict=True)
+    said = [escape(": ".join(filter(None, pair))) or NOTHING for pair in pairs]
+    columns = [
+        texts("problem", [entry.problem for entry in entries]),
+        texts("side", map(_side, entries)),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
+        *medians(entries, ["iterations"]),
+        numbers("bound", [entry.median("bound") for entry in entries]),
+        numbers("largest ratio", largest),
+        numbers("mean ratio", mean),
+        Column("kind", kinds, None),
+        Column("theorem", theorems, said, align="p{38mm}"),
+        Column("reason", reasons, None, align="l"),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    return Table("rates", columns, notes=[_NOTE, *stopping_rules(evidence)], long=True)
+
+
+_NOTE = (
+    "Iterations and bounds are medians over the seeds; largest ratio: iterations over bound, the "
+    "largest of the seeds; mean ratio: mean iterations over mean bound, for bounds of the expected "
+    "iterations. Bounds are those of the theorems with their constants, at the margin "
+    "known or proved. Side epsilon: the weights prove that the margin is at most epsilon "
+    "(MARGIN\\_BOUNDED), or even that there is no separator (INFEASIBLE); side relaxed: the point "
+    "violates no constraint by more than was allowed, or even none (FEASIBLE)."
+)
+
+
+def _side(entry: Summary) -> str:
+    """Return which kind of answer all cells ended with; empty where some have another, or none."""
+    if not entry.answered:
+        return ""
+    runs, statuses = entry.runs, set(entry.runs["status"])
+    if "message" in runs:
+        relaxed = runs["message"].astype(str).str.startswith(RELAXED)
+        if relaxed.any():
+            return "relaxed" if (relaxed | (runs["status"] == Status.FEASIBLE)).all() else ""
+    return next((side for side, of in SIDES.items() if statuses <= of), "")
+
+
+def _distinct(words: Iterable[str]) -> str:
+    return "; ".join(word for word in dict.fromkeys(words) if word)
+
+
+def _ratios(entry: Summary, kind: str) -> tuple[float | None, float | None]:
+    """Return the largest ratio of updates to bound, and the ratio of the means.
+
+    The former for bounds of the worst case, the latter for bounds of the expected updates.
+    """
+    known = entry.runs.dropna(subset=["bound", "updates"])
+    if known.empty:
+        return None, None
+    if kind == "worst case":
+        # No update within a bound of 0 is 0 / 0, and any other is infinitely too many.
+        return float((known["updates"] / known["bound"]).fillna(0.0).max()), None
+    if kind == "expectation":
+        return None, float(known["updates"].mean() / known["bound"].mean())
+    return None, None
+
+
+_MARKS: dict[str, tuple[str, str, str, Literal["full", "none"]]] = {
+    "feasible": ("feasible", "o", "#0072B2", "full"),
+    "epsilon": ("epsilon-certificate", "s", "#D55E00", "none"),
+    "relaxed": ("relaxed answer", "^", "#009E73", "full"),
+}
+"""Side -> how the legend calls it, and its marker, colour and filling."""
+_WORDS = ("label", "theorem", "side", "kind")
+
+
+class BoundRatio(NamedTuple):
+    """Updates over the bound, of one algorithm on one problem, by the side of its answers."""
+
+    name: str
+    theorem: str
+    side: str
+    kind: str
+    value: float
+
+
+def bound_ratios(evidence: Evidence) -> list[BoundRatio]:
+    """Return the positive ratios of an experiment, by label, in the order of the table ``rates``.
+
+    For bounds of the worst case it is the largest of the seeds, for those of the expectation that
+    of the means. Only those problems count on which every cell ended with a proved answer.
+    """
+    found = []
+    for line in rates_table(evidence).frame.to_dict("records"):
+        given = [line["largest ratio"], line["mean ratio"]]
+        value = next((float(one) for one in given if not pd.isna(one)), 0.0)
+        if value > 0.0 and line["side"]:
+            label, theorem, side, kind = (str(line[name]) for name in _WORDS)
+            found.append(BoundRatio(label, theorem, side, kind, value))
+    return found
+
+
+def rates_figure(evidence: Evidence) -> Figure:
+    """Measured updates over the bound of each label's own theorem, a mark per problem.
+
+    The marks tell feasible systems, epsilon-certificates and relaxed answers apart. A bound of the
+    worst case holds where all marks are at 1 or less, one of the expectation with many seeds. Runs
+    without any update, and labels without a bound, are not drawn; the table ``rates`` has them.
+    """
+    found = bound_ratios(evidence)
+    if not found:
+        raise DataError("no run ended with a proved answer that a theorem bounds; nothing to draw")
+    titles = drawing.spelt_out(evidence.algorithms())
+    return draw_ratios((titles.get(one.name, one.name), one.side, [one.value]) for one in found)
+
+
+def draw_ratios(given: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
+    """Draw names, their sides and ratios above 0: a row of marks for each name."""
+    found = list(given)
+    names = list(dict.fromkeys(name for name, _, _ in found))
+    figure = drawing.canvas(6.0, 0.7 + 0.23 * len(names))
+    axes = figure.subplots()
+    axes.set(xscale="log", xlabel="measured / bound")
+    for name, side, values in found:
+        _, marker, colour, fill = _MARKS[side]
+        style: dict[str, Any] = {"color": colour, "marker": marker, "fillstyle": fill}
+        axes.plot(values, [names.index(name)] * len(values), ls="none", markersize=4.0, **style)
+    axes.axvline(1.0, color="0.3", linewidth=0.8)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    drawing.rule_logarithmic(axes, "x")
+    drawing.rule(axes, "y", "0.92")
+    sides = {side for _, side, _ in found}
+    handles = [
+        Line2D([], [], color=colour, marker=marker, fillstyle=fill, linestyle="none", label=words)
+        for side, (words, marker, colour, fill) in _MARKS.items()
+        if side in sides
+    ]
+    drawing.legend_above(figure, handles)
+    return figure

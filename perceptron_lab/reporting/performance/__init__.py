@@ -1,1 +1,0 @@
-"""Costs of runs: courses, performance profiles, conic systems, growth with the size."""

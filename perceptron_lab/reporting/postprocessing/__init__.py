@@ -1,1 +1,0 @@
-"""Answers of solvers, and what algorithms that go on from them make of them."""

@@ -1,1 +1,0 @@
-"""What methods say of separated classes, beside the proved verdicts on them."""

@@ -1,0 +1,1 @@
+"""Tables and figures of the project's own experiments, which belong to no single paper."""

@@ -1,0 +1,176 @@
+"""How many problems are decided: linear systems with a known answer, and families of problems."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from perceptron_lab.algorithms.linear.words import FEASIBLE, INFEASIBLE
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.generated.linear_systems import LinearSystems
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.printing.columns import cells, counts, medians, seconds, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import Summary, ending, summaries
+
+_DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
+
+
+def linear_problems(outline: Outline) -> dict[str, bool]:
+    """Return problem -> whether it has a point, of the generated linear systems."""
+    found = {}
+    for problem in outline.problems():
+        record = outline.dataset(problem)
+        if isinstance(record, LinearSystems):
+            found[problem] = record.feasible
+    if not found:
+        raise DataError(
+            "no problem is of the dataset linear-systems, of which the right answers are known"
+        )
+    return found
+
+
+@needs(linear_problems)
+def lp_feasibility(evidence: Evidence) -> Table:
+    """Linear systems: answers proved, not proved, missing and wrong, and seconds.
+
+    Columns: ``problem``, ``dimension``, ``conditions``, ``label``, ``seeds``; how many seeds are
+    ``decided`` (a point or its absence proved), ``unproved`` (answered without an exact proof) and
+    ``undecided`` (not answered within the budget); ``false``, how many answers, proved or not, are
+    wrong, where the right ones are known by construction; ``seconds``, the median.
+    """
+    truths = linear_problems(evidence)
+    entries = summaries(evidence.frame)
+    rivals = [entry.answered for entry in entries]
+    decided = [_count(entry, _DECIDED) for entry in entries]
+    unproved = [_count(entry, (Status.UNVERIFIED,)) for entry in entries]
+    columns = [
+        *cells(evidence.frame, entries, "conditions"),
+        counts("decided", decided),
+        counts("unproved", unproved),
+        counts(
+            "undecided",
+            [one.seeds - a - b for one, a, b in zip(entries, decided, unproved, strict=True)],
+        ),
+        counts("false", [_wrong(entry, truths.get(entry.problem)) for entry in entries]),
+        *medians(entries, ["seconds"], rivals),
+    ]
+    note = (
+        "Decided: a point, or that there is none, is proved in exact arithmetic. Unproved: an "
+        "answer in doubles that is not exact. Undecided: no answer within the budget. False: "
+        "answers, proved or not, that are wrong. Seconds: median over the seeds; bold: the least "
+        "where every seed is decided."
+    )
+    return Table("lp_feasibility", columns, keys=3, notes=[note], long=True)
+
+
+def _count(entry: Summary, statuses: tuple[Status, ...]) -> int:
+    return int(entry.runs["status"].isin(statuses).sum())
+
+
+def _wrong(entry: Summary, truth: bool | None) -> int | None:
+    """Return how many answers are wrong; None where nobody knows."""
+    if truth is None:
+        return None
+    pairs = zip(entry.runs["status"], entry.runs["message"].astype(str), strict=True)
+    answers = [answered(status, message) for status, message in pairs]
+    return sum(one is not None and one != truth for one in answers)
+
+
+def answered(status: str, message: str) -> bool | None:
+    """Return whether an answer is that there is a point, or that there is none; None without one.
+
+    An answer that is not proved is told by how its message begins.
+    """
+    if status in _DECIDED:
+        return status == Status.FEASIBLE
+    words = {FEASIBLE: True, INFEASIBLE: False}
+    said = [word for word in words if message.startswith(word)]
+    return words[said[0]] if status == Status.UNVERIFIED and said else None
+
+
+_FAMILY = re.compile(r"[A-Za-z]*")
+
+
+def families(evidence: Evidence) -> Table:
+    """Answers by family of problems: the letters that a problem's name begins with.
+
+    Columns: ``family``, ``problems``, how many; ``order``, the largest rank of their cones;
+    ``label``; of the family's cells with that label, how many are ``skipped`` (their data are not
+    there, or the algorithm does not run on them), ``feasible`` and ``infeasible`` (proved);
+    ``undecided``, the endings of all others; ``seconds`` and ``proof seconds``, the largest of one
+    cell; ``slowest``, the problem that took most seconds.
+    """
+    runs = evidence.frame.assign(family=evidence.frame["problem"].map(family))
+    groups = [group for _, group in runs.groupby(["family", "label"], sort=False)]
+    columns = [
+        texts("family", [_first(group, "family") for group in groups]),
+        counts("problems", [group["problem"].nunique() for group in groups]),
+        counts("order", [_largest(group["constraints"]) for group in groups]),
+        texts("label", [_first(group, "label") for group in groups]),
+        counts("skipped", [_proved_of(group, Status.SKIPPED) for group in groups]),
+        *(counts(one.lower(), [_proved_of(group, one) for group in groups]) for one in _DECIDED),
+        texts("undecided", [undecided(group) for group in groups]),
+        seconds("seconds", [_largest(group["seconds"]) for group in groups]),
+        seconds("proof seconds", [_largest(group["proof_seconds"]) for group in groups]),
+        texts("slowest", [_slowest(group) for group in groups]),
+    ]
+    return Table("families", columns, keys=1, notes=[*_notes(runs)], long=True)
+
+
+def family(problem: str) -> str:
+    """Return the letters that a name begins with: mcp of ``mcp124-1``, infd of ``infd1``.
+
+    Questions about rays are a family of their own: ``infd recession`` of ``infd1.recession``.
+    """
+    found = _FAMILY.match(problem)
+    letters = (found.group() if found else "") or problem
+    return f"{letters} recession" if problem.endswith(".recession") else letters
+
+
+def undecided(cells: pd.DataFrame) -> str:
+    """Count the endings of cells that decided nothing; the skipped ones are left out."""
+    open_ = cells[~((cells["status"].isin(_DECIDED) & cells["proved"]) | _skipped(cells))]
+    endings = Counter(map(ending, open_["status"], open_["proved"]))
+    return ", ".join(f"{count} {name}" for name, count in endings.items())
+
+
+def _skipped(cells: pd.DataFrame) -> pd.Series:
+    return cells["status"] == Status.SKIPPED
+
+
+def _proved_of(cells: pd.DataFrame, status: Status) -> int:
+    """Count the cells of a status; claims only where they are proved."""
+    counted = cells["proved"] | (status is Status.SKIPPED)
+    return int(((cells["status"] == status) & counted).sum())
+
+
+def _first(cells: pd.DataFrame, column: str) -> str:
+    return str(cells[column].iloc[0])
+
+
+def _largest(values: pd.Series) -> float | None:
+    known = values.dropna()
+    return None if known.empty else float(known.max())
+
+
+def _slowest(cells: pd.DataFrame) -> str:
+    known = cells.dropna(subset=["seconds"]).sort_values("seconds")
+    return "" if known.empty else str(known["problem"].iloc[-1])
+
+
+def _notes(runs: pd.DataFrame) -> Sequence[str]:
+    skipped = int(_skipped(runs).sum())
+    decided = int((runs["status"].isin(_DECIDED) & runs["proved"]).sum())
+    ran = len(runs) - skipped
+    return [
+        f"Of {ran} cells that were run, {decided} are decided: a strictly feasible point, or that "
+        "there is none, is proved on the original data. Skipped: the file is not on this machine "
+        f"and could not be had, or the algorithm does not run on it ({skipped} cells, each with "
+        "its reason in the table of runs). Seconds: the most that one cell took."
+    ]

@@ -1,0 +1,338 @@
+"""Solvers' answers before and after an algorithm has resumed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterMathtext
+
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
+from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
+from perceptron_lab.experiments.configuration.components import Component
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.reporting.evidence import Evidence, Method
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.papers.thesis.rescaling import conditioned_problems
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import Summary, summaries
+
+CONTINUED: Final = "postprocessed"
+_NUMBERS: Final = range(1, 7)
+BEFORE: Final = tuple(f"measure.{UNPROVED}start_dimacs_{number}" for number in _NUMBERS)
+AFTER: Final = tuple(f"measure.{UNPROVED}dimacs_{number}" for number in _NUMBERS)
+"""The columns of the six DIMACS errors of the solver's answer, and of the last one."""
+EITHER: Final = "either"
+"""The side of systems of which none is known by construction: a proof of any decides them."""
+_FEASIBLE, _INFEASIBLE = Status.FEASIBLE.value, Status.INFEASIBLE.value
+_ANSWERS = {
+    "feasible": {_FEASIBLE},
+    "infeasible": {_INFEASIBLE},
+    "ill-posed": {status.value for status in Status},
+    EITHER: {_FEASIBLE, _INFEASIBLE},
+}
+# Both algorithms of a pair have the pair's own epsilon unless their parameters say otherwise
+_SHARED = "epsilon"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a problem is set out by.
+
+    Parameters
+    ----------
+    family, side
+        Of conditioned-cones; of programs of a collection its name, and ``EITHER``.
+    delta
+        The condition; None of programs.
+    """
+
+    family: str
+    side: str
+    delta: float | None
+
+
+@dataclass(frozen=True)
+class Continued:
+    """The cells of one problem by one algorithm from one solver's answers.
+
+    Parameters
+    ----------
+    problem
+        What it is set out by.
+    first, second
+        What the solver and the algorithm are called.
+    entry, solver, own
+        The cells of the pair; of the solver alone and of the algorithm from its own start, empty
+        where they were not run.
+    """
+
+    problem: Kind
+    first: str
+    second: str
+    entry: Summary
+    solver: Summary
+    own: Summary
+
+    def decided(self, entry: Summary) -> bool:
+        """Whether every cell has proved what is true by construction, of programs either side."""
+        allowed = _ANSWERS[self.problem.side]
+        return bool(entry.seeds) and entry.answered and set(entry.runs["status"]) <= allowed
+
+
+def continued_labels(outline: Outline) -> dict[str, Method]:
+    """Return label -> method of what goes on from a solver's answer; conditions must be known."""
+    conditioned_problems(outline)
+    found = {
+        label: method
+        for label, method in outline.methods().items()
+        if method.algorithm == CONTINUED
+    }
+    if not found:
+        raise DataError(
+            "no label goes on from a solver's answer; give {name: postprocessed, parameters: "
+            "{first: scs-direct, algorithm: auto}}"
+        )
+    return found
+
+
+def kinds(outline: Outline) -> dict[str, Kind]:
+    """Return what each problem is set out by, of the datasets conditioned-cones and sdplib."""
+    found = {}
+    for problem in outline.problems():
+        record = outline.dataset(problem)
+        if isinstance(record, ConditionedCones):
+            found[problem] = Kind(record.family, record.side, record.delta)
+        elif isinstance(record, Sdplib):
+            found[problem] = Kind("sdplib", EITHER, None)
+    return found
+
+
+def continued(evidence: Evidence) -> list[Continued]:
+    """Return every problem that has a kind by every pair of a solver and an algorithm run on it."""
+    pairs, problems = continued_labels(evidence), kinds(evidence)
+    methods = evidence.methods()
+    frame = with_errors(evidence.frame[evidence.frame["problem"].isin(list(problems))])
+    entries = {(entry.problem, entry.label): entry for entry in summaries(frame)}
+
+    def cells(problem: str, label: str) -> Summary:
+        return entries.get((problem, label), Summary(problem, label, frame.iloc[:0]))
+
+    found = []
+    for label, method in pairs.items():
+        given = method.parameters
+        first = alone(methods, given["first"], given.get("first_parameters"))
+        second = alone(methods, given["algorithm"], given.get("parameters"))
+        for problem, record in problems.items():
+            entry = cells(problem, label)
+            if entry.seeds:
+                solver, own = cells(problem, first), cells(problem, second)
+                found.append(Continued(record, first, second, entry, solver, own))
+    return found
+
+
+def alone(methods: Mapping[str, Method], name: str, parameters: Mapping[str, Any] | None) -> str:
+    """Return the label of an algorithm with these parameters; its name if none was run."""
+    record = registry.load("algorithm", name)(**(parameters or {}))
+    wanted = _compared(Component("algorithm", name, record).parameters)
+    for label, method in methods.items():
+        if method.algorithm == name and _compared(method.parameters) == wanted:
+            return label
+    return name
+
+
+def _compared(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in parameters.items() if key != _SHARED}
+
+
+def with_errors(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the largest errors, in the absolute, before and after.
+
+    ``before`` and ``after`` are the largest of all six, ``apart`` and ``apart after`` of the first
+    four: by how much the answer violates the conditions of the program and of its dual.
+    """
+    found = frame.copy()
+    for names, largest, apart in (
+        (BEFORE, "before", "apart"),
+        (AFTER, "after", "apart after"),
+    ):
+        missing = [name for name in names if name not in frame]
+        errors = pd.DataFrame(
+            {
+                name: pd.Series(dtype=float) if name in missing else reals(frame[name]).abs()
+                for name in names
+            },
+            index=frame.index,
+        )
+        found[largest] = errors.max(axis=1, skipna=False)
+        found[apart] = errors[list(names[:4])].max(axis=1, skipna=False)
+    return found
+
+
+_NOTE = (
+    "Proved: problems all cells of which have proved what is true by construction, a strictly "
+    "feasible point or that there is none (of programs of SDPLIB either): before, by the solver's "
+    "answer; after, going on from its point; alone, by the same algorithm from its own start. "
+    "Errors: medians over the problems of the largest of the six DIMACS errors of the answer to "
+    "the largest margin; apart: of the first four, by which it violates the conditions; after, "
+    "these are 0 to rounding, and the gap of the two sides is what is left. Updates and seconds: "
+    "medians, those after with the solver's."
+)
+
+
+@needs(continued_labels)
+def postprocessing_table(evidence: Evidence) -> Table:
+    """Answers of solvers, proved or not before and after, with their DIMACS errors.
+
+    Columns: ``family``, ``side``, ``solver``, ``then`` (the algorithm that goes on), ``problems``;
+    ``proved before``, ``proved after``, ``proved alone``; ``apart before`` and ``apart after``,
+    ``error before`` and ``error after``; ``updates``, ``updates alone``, ``seconds``,
+    ``seconds alone``.
+    """
+    groups = _groups(continued(evidence))
+    columns = [
+        texts("family", [group[0].problem.family for group in groups]),
+        texts("side", [group[0].problem.side for group in groups]),
+        texts("solver", [group[0].first for group in groups]),
+        texts("then", [group[0].second for group in groups]),
+        counts("problems", [len(group) for group in groups]),
+        counts("proved before", [_proved(group, _solver) for group in groups]),
+        counts("proved after", [_proved(group, _pair) for group in groups]),
+        counts("proved alone", [_proved(group, _own) for group in groups]),
+        numbers("apart before", [_typical(group, _pair, "apart") for group in groups]),
+        numbers("apart after", [_typical(group, _pair, "apart after") for group in groups]),
+        numbers("error before", [_typical(group, _pair, "before") for group in groups]),
+        numbers("error after", [_typical(group, _pair, "after") for group in groups]),
+        counts("updates", [_typical(group, _pair, "updates") for group in groups]),
+        counts("updates alone", [_typical(group, _own, "updates") for group in groups]),
+        seconds("seconds", [_typical(group, _pair, "seconds") for group in groups]),
+        seconds("seconds alone", [_typical(group, _own, "seconds") for group in groups]),
+    ]
+    return Table("postprocessing", columns, keys=4, notes=[_NOTE], long=True)
+
+
+def _groups(found: list[Continued]) -> list[list[Continued]]:
+    """Return the problems of each family, side and pair."""
+    groups: dict[tuple[str, str, str], list[Continued]] = {}
+    for one in found:
+        key = (one.problem.family, one.problem.side, one.entry.label)
+        groups.setdefault(key, []).append(one)
+    families: list[str] = list(dict.fromkeys(one.problem.family for one in found))
+    sides: list[str] = list(dict.fromkeys(one.problem.side for one in found))
+    order = sorted(groups, key=lambda key: (families.index(key[0]), sides.index(key[1])))
+    return [groups[key] for key in order]
+
+
+Cells = Callable[[Continued], Summary]
+
+
+def _pair(one: Continued) -> Summary:
+    return one.entry
+
+
+def _solver(one: Continued) -> Summary:
+    return one.solver
+
+
+def _own(one: Continued) -> Summary:
+    return one.own
+
+
+def _proved(group: Sequence[Continued], cells: Cells) -> int | None:
+    """Return how many problems are decided; None where none was run."""
+    if not any(cells(one).seeds for one in group):
+        return None
+    return sum(one.decided(cells(one)) for one in group)
+
+
+def _typical(group: Sequence[Continued], cells: Cells, column: str) -> float | None:
+    values = [cells(one).median(column) for one in group if cells(one).seeds]
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+ANSWER = "the answer itself"
+"""What the solver's answer is called, before."""
+MOST_SOLVERS = 2
+"""The most solvers that are drawn, a column of panels per side each."""
+
+
+@needs(continued_labels)
+def postprocessing_figure(evidence: Evidence) -> Figure:
+    """The largest DIMACS error against 1 / delta: a row of panels per family of cones.
+
+    A column per solver (the first two) and side. A line for the solver's answer and one per
+    algorithm that goes on from it: medians over the seeds, from quartile to quartile; a cross where
+    not every cell has proved what is true by construction. Programs without a delta are not drawn.
+    """
+    found = [one for one in continued(evidence) if one.problem.delta is not None]
+    solvers = list(dict.fromkeys(one.first for one in found))
+    drawn = solvers[:MOST_SOLVERS]
+    found = [one for one in found if one.first in drawn]
+    families = list(dict.fromkeys(one.problem.family for one in found))
+    columns = list(dict.fromkeys((one.first, one.problem.side) for one in found))
+    columns.sort(key=lambda pair: drawn.index(pair[0]))
+    known = drawing.looks([ANSWER, *dict.fromkeys(f"then {one.second}" for one in found)])
+    figure = drawing.canvas(max(4.6, 2.1 * len(columns)), 1.1 + 1.9 * len(families))
+    panels = figure.subplots(len(families), len(columns), squeeze=False, sharex=True, sharey=True)
+    proved = True
+    for row, family in enumerate(families):
+        for column, (solver, side) in enumerate(columns):
+            mine = [
+                one
+                for one in found
+                if (one.problem.family, one.first, one.problem.side) == (family, solver, side)
+            ]
+            proved &= _draw(panels[row][column], mine, known)
+            panels[row][column].set_title(f"{family}, {side}\n{solver}", loc="left")
+    for axes in panels[-1]:
+        axes.set_xlabel(r"1 / $\delta$")
+        axes.xaxis.set_major_formatter(LogFormatterMathtext())
+    for axes in panels[:, 0]:
+        axes.set_ylabel("largest error")
+        axes.yaxis.set_major_formatter(LogFormatterMathtext())
+    drawing.legend_above(figure, drawing.handles(known, proved))
+    drawing.name_left_out(figure, drawn, solvers, "solvers")
+    return figure
+
+
+def _draw(axes: Axes, mine: list[Continued], known: dict[str, Look]) -> bool:
+    """Draw the lines of one family, solver and side; return whether all is proved."""
+    entries: list[tuple[float, Summary]] = []
+    decided: dict[int, bool] = {}
+    for one in sorted(mine, key=_condition):
+        answer = Summary(one.entry.problem, ANSWER, _renamed(one.entry, "before"))
+        after = Summary(one.entry.problem, f"then {one.second}", _renamed(one.entry, "after"))
+        decided[id(answer)] = one.decided(one.solver)
+        decided[id(after)] = one.decided(one.entry)
+        if all(answer.problem != other.problem for _, other in entries):
+            entries.append((_condition(one), answer))
+        entries.append((_condition(one), after))
+
+    def proved(entry: Summary) -> bool:
+        return decided[id(entry)]
+
+    drawing.draw_medians(axes, known, entries, "error", proved)
+    return all(proved(entry) for _, entry in entries)
+
+
+def _condition(one: Continued) -> float:
+    """Return 1 / delta, where there is a delta."""
+    return 1.0 / (one.problem.delta or 1.0)
+
+
+def _renamed(entry: Summary, column: str) -> pd.DataFrame:
+    """Return the rows of an entry with a column of errors as ``error``."""
+    return entry.runs.assign(error=entry.runs[column])

@@ -1,0 +1,274 @@
+"""Verdicts on separation: the answers of several methods, and Newton's steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from math import ceil
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, TextbookSeparation
+from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
+from perceptron_lab.estimators.learners.sayings import SEPARATION_SAID, said_in
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.problems.separation.coefficients import (
+    CLASSES,
+    FINITE,
+    MINUS,
+    PLUS,
+    UNDETERMINED,
+)
+from perceptron_lab.problems.separation.verdict import COMPLETE, OVERLAP, QUASI
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.printing import drawing, typesetting
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import Summary, shape_of, summaries
+
+PROVING: Final = "separation-verdict"
+ASKED: Final = (PROVING, "konis-program", "newton-steps", "logistic-regression")
+"""The learners whose messages begin with what they say."""
+_VERDICTS: Final = (COMPLETE, QUASI, OVERLAP)
+
+
+def asked_labels(outline: Outline) -> list[str]:
+    """Return the labels of learners that say something about separation."""
+    found = [label for label, method in outline.methods().items() if method.algorithm in ASKED]
+    if not found:
+        raise DataError(
+            f"no label says anything about separation; learners that do are {', '.join(ASKED)}"
+        )
+    return found
+
+
+def proving_label(outline: Outline) -> str:
+    """Return the label of the proved verdicts."""
+    for label, method in outline.methods().items():
+        if method.algorithm == PROVING:
+            return label
+    raise DataError(f"no label has the proved verdicts of the learner {PROVING}")
+
+
+def printed_truth(outline: Outline, problem: str) -> str:
+    """Return the verdict by construction, or that of the source; empty where there is neither."""
+    record = outline.dataset(problem)
+    if isinstance(record, SeparationFamilies):
+        return record.kind
+    if isinstance(record, TextbookSeparation):
+        return ANSWERS[outline.instance(problem)].verdict
+    return ""
+
+
+def truths(evidence: Evidence) -> Mapping[tuple[str, float], str]:
+    """Return problem and seed -> the verdict: as printed, or else as proved."""
+    found = {}
+    printed = {problem: printed_truth(evidence, problem) for problem in evidence.problems()}
+    label = proving_label(evidence)
+    runs = evidence.frame
+    for problem, seed in runs[["problem", "seed"]].itertuples(index=False, name=None):
+        if printed[problem]:
+            found[problem, seed] = printed[problem]
+    own = runs[(runs["label"] == label) & runs["proved"]]
+    for problem, seed, message in own[["problem", "seed", "message"]].itertuples(index=False):
+        found.setdefault((problem, seed), said_in(str(message)) or "")
+    return found
+
+
+def wrong(said: str | None, truth: str) -> bool:
+    """Return whether a word contradicts a verdict."""
+    if said is None or not truth:
+        return False
+    if said in _VERDICTS:
+        return said != truth
+    separated = SEPARATION_SAID[said]
+    return separated is not None and separated == (truth == OVERLAP)
+
+
+def words(runs: pd.DataFrame) -> list[str | None]:
+    """Return what each run says; None for one that ended without an answer."""
+    return [said_in(message) for message in runs["message"].astype(str)]
+
+
+# Figure -> the name of its column, and how its medians are printed
+_FIGURES: Final = {
+    "overlap_rows": ("overlapping rows", typesetting.count),
+    "diverging": ("diverging", typesetting.count),
+    "steps": ("steps", typesetting.count),
+    "largest_coefficient": ("largest coefficient", typesetting.real),
+    "largest_error": ("largest error", typesetting.real),
+}
+_NOTE: Final = (
+    "Known: the verdict by construction, or that of the source; elsewhere the proved one is the "
+    "truth. Says: the answer, with its number of seeds where they differ. Converged without a "
+    "penalty says that estimates exist, which they do if and only if the classes overlap; not "
+    "converged, singular and penalised say nothing of it. Wrong: seeds on which it contradicts the "
+    "truth. Diverging: coefficients without a finite estimate. Largest: the largest coefficient, "
+    "and standard error, at the end. Medians over the seeds."
+)
+
+
+@needs(asked_labels, proving_label)
+def separation_verdicts(evidence: Evidence) -> Table:
+    """Separation of two classes: proved verdicts, and what other methods say.
+
+    Columns: ``problem``, ``rows``, ``features``, ``seeds``, ``known`` (the verdict by construction,
+    or that of the source). Of each label ``says``, the first words of its messages with their
+    numbers of seeds where they differ; ``wrong``, on how many seeds it contradicts the truth, if
+    some answer of this label could; medians over the seeds of ``overlapping rows``, ``diverging``
+    (coefficients without a finite estimate), ``steps``, ``largest coefficient`` and ``largest
+    error`` (standard error), of those that it has.
+    """
+    labels, truth = asked_labels(evidence), truths(evidence)
+    frame = evidence.frame[evidence.frame["label"].isin(labels)].copy()
+    for name in _FIGURES:
+        column = f"measure.{name}"
+        frame[name] = reals(frame[column]) if column in frame else float("nan")
+    frame["said"] = words(frame)
+    keys = zip(frame["problem"], frame["seed"], strict=True)
+    frame["wrong"] = [
+        wrong(said, truth.get(key, "")) for said, key in zip(frame["said"], keys, strict=True)
+    ]
+    entries = {(entry.problem, entry.label): entry for entry in summaries(frame)}
+    problems = [str(one) for one in frame["problem"].unique()]
+    shapes = shape_of(frame)
+    columns = [
+        texts("problem", problems),
+        counts("rows", [shapes[one][1] if one in shapes else None for one in problems]),
+        counts("features", [shapes[one][0] - 1 if one in shapes else None for one in problems]),
+        counts("seeds", [entries[one, labels[0]].seeds for one in problems]),
+        texts("known", [printed_truth(evidence, one) for one in problems]),
+    ]
+    for label in labels:
+        columns += _of_label(label, [entries[one, label] for one in problems])
+    return Table("separation_verdicts", columns, keys=5, notes=[_NOTE], widest=9)
+
+
+def _of_label(label: str, entries: list[Summary]) -> list[Column]:
+    """Return the columns of a label."""
+    runs = pd.concat([entry.runs for entry in entries])
+    says = texts(f"{label} says", [_said(entry.runs) for entry in entries])
+    found = [_grouped(says, label)]
+    if any(SEPARATION_SAID.get(one) is not None for one in runs["said"].dropna()):
+        mistakes = [int(entry.runs["wrong"].sum()) if entry.seeds else None for entry in entries]
+        found.append(_grouped(counts(f"{label} wrong", mistakes), label))
+    for name, (title, show) in _FIGURES.items():
+        if runs[name].notna().any():
+            medians = [entry.median(name) for entry in entries]
+            found.append(_grouped(numbers(f"{label} {title}", medians, show), label))
+    return found
+
+
+def _said(runs: pd.DataFrame) -> str:
+    """Return what runs say, with their numbers where they differ, or how they ended."""
+    pairs = zip(runs["said"], runs["status"], strict=True)
+    given = Counter(str(status) if pd.isna(said) else str(said) for said, status in pairs)
+    if len(given) < 2:
+        return next(iter(given), "not run")
+    return ", ".join(f"{word} ({number})" for word, number in given.most_common())
+
+
+def _grouped(column: Column, label: str) -> Column:
+    return Column(column.name, column.values, column.shown, column.align, group=label)
+
+
+MOST_PANELS: Final = 6
+MOST_COEFFICIENTS: Final = 12
+"""The most coefficients that are told apart in a panel."""
+MOST_STEPS: Final = 20
+_BESIDE: Final = 3
+_LOWEST: Final = 1e-6  # Of the largest, in a panel
+_LOOKS: Final[dict[str, tuple[str, drawing.Line]]] = {
+    FINITE: ("#0072B2", "-"),
+    PLUS: ("#D55E00", "-"),
+    MINUS: ("#D55E00", "--"),
+    UNDETERMINED: ("#7F7F7F", ":"),
+}
+
+
+def newton_label(outline: Outline) -> str:
+    """Return the label of Newton's steps."""
+    for label, method in outline.methods().items():
+        if method.algorithm == "newton-steps":
+            return label
+    raise DataError("no label takes the steps of the learner newton-steps")
+
+
+@needs(newton_label, proving_label)
+def newton_steps(evidence: Evidence) -> Figure:
+    """Coefficients of logistic regression along Newton's steps, a panel per problem.
+
+    Absolute values on a logarithmic axis; colours and lines are what is proved of the estimate:
+    finite, +infinite, -infinite, or undetermined. Finite ones settle, the others go on. Drawn are
+    the first 20 steps: later the information on what diverges is below the 1e-10 that is added to
+    it, and the steps lose their way. What is below a millionth of the largest is not seen. Of each
+    problem the first seed; problems of more than twelve coefficients are left out, and of the
+    others the first six are drawn.
+    """
+    drawn = {}
+    for problem in evidence.problems():
+        pair = _courses(evidence, problem)
+        if pair is not None and len(pair[1]) <= MOST_COEFFICIENTS:
+            drawn[problem] = pair
+    if not drawn:
+        raise DataError(
+            f"no problem of {MOST_COEFFICIENTS} coefficients or fewer has Newton's steps and a "
+            "proved verdict"
+        )
+    shown = list(drawn)[:MOST_PANELS]
+    beside = min(_BESIDE, len(shown))
+    lines = ceil(len(shown) / beside)
+    figure = drawing.canvas(max(4.6, 2.4 * beside), 0.7 + 2.0 * lines)
+    panels = list(figure.subplots(lines, beside, squeeze=False).flat)
+    for axes, problem in zip(panels, shown, strict=False):
+        axes.set_title(problem, loc="left")
+        _draw(axes, *drawn[problem])
+        axes.set_xlabel("Newton step")
+    for axes in panels[:: beside or 1]:
+        axes.set_ylabel("absolute coefficient")
+    for axes in panels[len(shown) :]:
+        axes.remove()
+    drawing.legend_above(
+        figure,
+        [
+            Line2D([], [], color=colour, linestyle=dashes, label=name)
+            for name, (colour, dashes) in _LOOKS.items()
+        ],
+    )
+    drawing.name_left_out(figure, shown, list(drawn), "problems")
+    return figure
+
+
+def _courses(evidence: Evidence, problem: str) -> tuple[FloatArray, FloatArray] | None:
+    """Return coefficients along the steps, and their proved classes, of the first seed."""
+    found = []
+    for label, name in (
+        (newton_label(evidence), "coefficients"),
+        (proving_label(evidence), "classes"),
+    ):
+        runs = evidence.frame
+        cells = runs[(runs["problem"] == problem) & (runs["label"] == label)].sort_values("seed")
+        trace = evidence.trace(str(cells["cell"].iloc[0])) if len(cells) else None
+        if trace is None or name not in trace.measures:
+            return None
+        found.append(np.asarray(trace.measures[name][0], dtype=float))
+    return (found[0], found[1]) if found[0].shape[1:] == found[1].shape else None
+
+
+def _draw(axes: Axes, coefficients: FloatArray, classes: FloatArray) -> None:
+    """Draw the coefficients of a problem; those that are proved finite lie above the others."""
+    steps = np.arange(1, min(len(coefficients), MOST_STEPS) + 1)
+    for place in np.argsort(-classes, kind="stable").tolist():
+        colour, dashes = _LOOKS[CLASSES[int(classes[place])]]
+        values = np.abs(coefficients[: len(steps), place])
+        axes.plot(steps, np.where(values > 0.0, values, np.nan), dashes, color=colour, lw=1.0)
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], _LOWEST * axes.get_ylim()[1]))

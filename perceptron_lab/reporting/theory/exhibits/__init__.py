@@ -1,1 +1,0 @@
-"""The exhibits of `plab theory`, one per file: each a function without arguments."""
