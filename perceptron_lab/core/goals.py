@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.refusals import STRICT as STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Budget:
     """The limits of one run; every limit is echoed in the results.
 
@@ -34,30 +31,27 @@ class Budget:
     seconds: Annotated[float, Field(ge=0)] = 300.0
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class MarginUpper:
     """End as soon as the margin is proved to be at most ``margin_upper``, or as ``decide`` does."""
 
-    margin_upper: Annotated[float, Field(gt=0)]
+    margin_upper: Positive
 
     def __str__(self) -> str:
         return f"margin_upper={self.margin_upper!r}"
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class MarginRatio:
     """End as soon as margin_lower >= margin_ratio * margin_upper > 0 is proved, or no point is."""
 
-    margin_ratio: Annotated[float, Field(gt=0, lt=1)]
+    margin_ratio: Proportion
 
     def __str__(self) -> str:
         return f"margin_ratio={self.margin_ratio!r}"
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Width:
     """End as soon as an interval around the optimum of relative width ``width`` is proved.
 
@@ -65,7 +59,7 @@ class Width:
     ``width`` at most. It takes the place of the optimiser's own parameter ``width``.
     """
 
-    width: Annotated[float, Field(gt=0)]
+    width: Positive
 
     def __str__(self) -> str:
         return f"width={self.width!r}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import wraps
 from itertools import chain
-from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin
+from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_origin
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError, did_you_mean
@@ -16,6 +16,10 @@ Record = TypeVar("Record")
 
 # Every parameter record refuses unknown keys, NaN, infinity and silent conversions
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+Positive = Annotated[float, Field(gt=0)]
+Proportion = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
 
 ALLOWED = {
     **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
@@ -92,8 +96,12 @@ def _ranges(hint: Any, metadata: Iterable[Any]) -> Iterator[tuple[Any, str]]:
         yield from _ranges(inner, ())
 
 
-def refusing(record: type[Record]) -> type[Record]:
-    """Let a pydantic dataclass raise an ``InputError`` that says what was received and is allowed.
+@dataclass_transform(frozen_default=True)
+def parameter_record(record: type[Record]) -> type[Record]:
+    """Make a class a frozen record of parameters, checked strictly, each wrong value refused.
+
+    Defaults are checked as well: those of some parameters depend on others. An ``InputError`` says
+    what was received and is allowed.
 
     Examples
     --------
@@ -102,28 +110,19 @@ def refusing(record: type[Record]) -> type[Record]:
     Traceback (most recent call last):
     perceptron_lab.core.errors.InputError: Budget: updates 'a'; allowed: a whole number, 0 or more
     """
-    made = record.__init__
+    config = STRICT | ConfigDict(validate_default=True)
+    checked: Any = dataclass(frozen=True, config=config)(record)
+    made = checked.__init__
 
     @wraps(made)
-    def checked(self: Any, *arguments: Any, **named: Any) -> None:
+    def refusing(self: Any, *arguments: Any, **named: Any) -> None:
         try:
             made(self, *arguments, **named)
         except ValidationError as error:
             raise InputError(f"{record.__name__}: {_said(record, error.errors())}") from None
 
-    record.__init__ = checked  # type: ignore[method-assign]
-    return record
-
-
-@dataclass_transform(frozen_default=True)
-def parameter_record(record: type[Record]) -> type[Record]:
-    """Make a class a frozen record of parameters, checked strictly, each wrong value refused.
-
-    Defaults are checked as well: those of some parameters depend on others.
-    """
-    config = STRICT | ConfigDict(validate_default=True)
-    made: type[Any] = dataclass(frozen=True, config=config)(record)
-    return refusing(made)
+    checked.__init__ = refusing
+    return cast("type[Record]", checked)
 
 
 def _said(record: type[Any], faults: Iterable[Any]) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol
 
 import numpy.typing as npt
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT, Budget, Goal
+from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.refusals import STRICT, Count
 from perceptron_lab.core.results import FloatArray, Trace
 
 Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
@@ -59,7 +60,7 @@ class TraceOptions(BaseModel):
 
     trace_measures: bool = False
     trace_cuts: bool = False
-    record_at: Annotated[list[Annotated[int, Field(ge=1)]], without_repeats("update")] = []
+    record_at: Annotated[list[Count], without_repeats("update")] = []
 
     @property
     def trace_options(self) -> TraceOptions:

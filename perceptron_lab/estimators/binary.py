@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, ValidationError, WrapValidator
+from pydantic import ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +18,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.refusals import Positive
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.validation import (
@@ -42,7 +43,7 @@ def _in_words(value: Any, check: Any) -> Any:
 
 
 ClassWeight = Annotated[
-    Literal["balanced"] | Mapping[Any, Annotated[float, Field(gt=0)]] | None,
+    Literal["balanced"] | Mapping[Any, Positive] | None,
     WrapValidator(_in_words),
 ]
 """None, ``"balanced"`` (half of the weight in each class), or factors by label."""

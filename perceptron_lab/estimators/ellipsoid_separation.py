@@ -6,14 +6,14 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.refusals import Count, Positive, Proportion
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
@@ -79,9 +79,9 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         inseparable: Inseparable = "central-path",
         solver: SolverName = "auto",
         whiten: bool = True,
-        tol: Annotated[float, Field(gt=0, lt=1)] = 1e-9,
-        max_iter: Annotated[int, Field(ge=1)] = 1000,
-        max_seconds: Annotated[float, Field(gt=0)] | None = None,
+        tol: Proportion = 1e-9,
+        max_iter: Count = 1000,
+        max_seconds: Positive | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.inseparable = inseparable

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronWithMargin
 from perceptron_lab.algorithms.margins.tau_perceptron import TauPerceptron
 from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.core.refusals import Count, Positive, Proportion
 from perceptron_lab.estimators.kernel_choice import KernelChoice
 from perceptron_lab.estimators.online import OnlineClassifier
-from perceptron_lab.estimators.separating import Count, Proportion, RandomState, Run, Seconds
+from perceptron_lab.estimators.separating import RandomState, Run, Seconds
 
 
 class PerceptronClassifier(OnlineClassifier):
@@ -108,7 +105,7 @@ class MarginPerceptronClassifier(OnlineClassifier):
     def __init__(
         self,
         *,
-        b: Annotated[float, Field(gt=0)] = 1.0,
+        b: Positive = 1.0,
         normalized: bool = True,
         kernel: KernelChoice = None,
         fit_intercept: bool = True,

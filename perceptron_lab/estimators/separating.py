@@ -18,6 +18,7 @@ from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above
+from perceptron_lab.core.refusals import Count, Positive, Proportion
 from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
@@ -35,9 +36,7 @@ from perceptron_lab.systems.constructors import Margin
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
 RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
-Proportion: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
-Count: TypeAlias = Annotated[int, Field(ge=1)]
-Seconds: TypeAlias = Annotated[float, Field(gt=0)] | None
+Seconds: TypeAlias = Positive | None
 Run: TypeAlias = tuple[AnyAlgorithm, str | None]  # An algorithm, and the name of its oracle
 
 FOREVER = 1e9  # Seconds

@@ -10,10 +10,9 @@ from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerc
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
 from perceptron_lab.core.goals import Goal, MarginRatio
+from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.estimators.kernel_choice import KernelChoice
 from perceptron_lab.estimators.separating import (
-    Count,
-    Proportion,
     RandomState,
     Run,
     Seconds,

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.refusals import Count, Positive
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
@@ -88,9 +89,9 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         regularisation: Annotated[float, Field(ge=0)] = 1e-4,
         class_weight: ClassWeight = None,
         whiten: bool = False,
-        tol: Annotated[float, Field(gt=0)] = 1e-7,
-        max_iter: Annotated[int, Field(ge=1)] = 10_000,
-        max_seconds: Annotated[float, Field(gt=0)] | None = None,
+        tol: Positive = 1e-7,
+        max_iter: Count = 10_000,
+        max_seconds: Positive | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
     ) -> None:
         self.rank = rank

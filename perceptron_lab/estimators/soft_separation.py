@@ -7,6 +7,7 @@ from typing import Annotated, Self
 import numpy.typing as npt
 from pydantic import Field
 
+from perceptron_lab.core.refusals import Positive, Proportion
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier
@@ -50,9 +51,9 @@ class SoftSeparationClassifier(BinaryClassifier):
     def __init__(
         self,
         *,
-        positive_penalty: Annotated[float, Field(gt=0)] = 10.0,
+        positive_penalty: Positive = 10.0,
         negative_penalty: Annotated[float, Field(gt=1)] = 10.0,
-        tol: Annotated[float, Field(gt=0, lt=1)] = 1e-9,
+        tol: Proportion = 1e-9,
     ) -> None:
         self.positive_penalty = positive_penalty
         self.negative_penalty = negative_penalty

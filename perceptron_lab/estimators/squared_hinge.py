@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
+from perceptron_lab.core.refusals import Count, Positive
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, ClassWeight
@@ -55,10 +55,10 @@ class SquaredHingeClassifier(BinaryClassifier):
     def __init__(
         self,
         *,
-        regularisation: Annotated[float, Field(gt=0)] = 1e-4,
+        regularisation: Positive = 1e-4,
         class_weight: ClassWeight = None,
-        tol: Annotated[float, Field(gt=0)] = 1e-10,
-        max_iter: Annotated[int, Field(ge=1)] = 1000,
+        tol: Positive = 1e-10,
+        max_iter: Count = 1000,
     ) -> None:
         self.regularisation = regularisation
         self.class_weight = class_weight

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.numerics.input_checks import checked_rows, refuse_mixed, refuse_rounded
 
 NO_NUMBER = "could not convert string to float"  # numpy's words for a text among numbers

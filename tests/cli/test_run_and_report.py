@@ -20,7 +20,7 @@ from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
 from perceptron_lab.core import registry
-from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.running.progress_lines import ProgressLines

@@ -18,7 +18,7 @@ from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import DataError, NumericalError
-from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.core.registry import register
 from perceptron_lab.core.results import Result
 from perceptron_lab.datasets.collections.problem_files import read_system

@@ -22,7 +22,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Algorithm, State, Systems, cut_or_claim
-from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.core.results import Bound
 from perceptron_lab.systems import Cut
 

@@ -27,7 +27,7 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem

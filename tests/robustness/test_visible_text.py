@@ -23,7 +23,7 @@ from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.main import main
 from perceptron_lab.cli.rendering import show_frame, show_table
-from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.core.registry import register
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.visible_text import visible

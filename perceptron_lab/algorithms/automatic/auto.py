@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.automatic.conic import DelegatedState
 from perceptron_lab.algorithms.automatic.separation import Separation, rounding
@@ -30,8 +28,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.claims import Claim, NearlyWidest
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, IntArray
 from perceptron_lab.systems import ConicSystem
 
@@ -42,7 +39,7 @@ GIVEN = "from a given start"
 FEW_UNKNOWNS = 100
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class WorkingState(State):
     """The working set, the search on it, and that for the largest margin once y is proved."""
 
@@ -96,8 +93,7 @@ class WorkingState(State):
         return claim if attained else None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Auto(SeesAll[State]):
     """The fastest way known here to a proved answer.
 
@@ -148,9 +144,9 @@ class Auto(SeesAll[State]):
 
     takes_start: ClassVar[bool] = True
 
-    first: Annotated[int, Field(ge=1)] = 4
-    growth: Annotated[int, Field(ge=1)] = 2
-    epsilon: Annotated[float, Field(gt=0)] = 1e-9
+    first: Count = 4
+    growth: Count = 2
+    epsilon: Positive = 1e-9
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return rows in coordinates, and other cones with whole matrices but for large ones.

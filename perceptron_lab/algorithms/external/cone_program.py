@@ -5,13 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from importlib import metadata
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import cvxpy
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, supported
@@ -23,8 +21,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import InputError, NumericalError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
 from perceptron_lab.systems import ConicSystem
@@ -159,8 +156,7 @@ WRITTEN: dict[type[Cone], Written] = {
 }
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Clarabel(ConeProgram):
     """The largest margin by Clarabel, an interior point method, for every cone.
 
@@ -184,9 +180,9 @@ class Clarabel(ConeProgram):
         "coordinates: runs": "kernel",
     }
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-8
+    time_limit: Positive = 300.0
 
     def options(self) -> list[dict[str, str | float]]:
         """Return the keywords of ``cvxpy.Problem.solve``; one thread, as everyone's."""
@@ -195,8 +191,7 @@ class Clarabel(ConeProgram):
         return [{"solver": "CLARABEL", **tolerances, **limits}]
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Scs(ConeProgram):
     """The largest margin by SCS, an operator splitting method, for every cone.
 
@@ -224,11 +219,11 @@ class Scs(ConeProgram):
         "coordinates: runs": "kernel",
     }
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-4
-    finest: Annotated[float, Field(gt=0, lt=1)] = 1e-8
-    iterations: Annotated[int, Field(ge=1)] = 100_000
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-4
+    finest: Proportion = 1e-8
+    iterations: Count = 100_000
+    time_limit: Positive = 300.0
 
     def options(self) -> list[dict[str, str | float]]:
         """Return the keywords of each call of ``cvxpy.Problem.solve``."""

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import clarabel
 import numpy as np
 import scipy.sparse as sp
 import scs
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.external.base import Asked, AskedState, claimed
@@ -29,8 +27,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import seconds_left
 from perceptron_lab.systems import ConicSystem
@@ -39,7 +36,7 @@ from perceptron_lab.systems import ConicSystem
 KINDS = (Orthant, SecondOrder, Semidefinite)
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Taken:
     """A block as a solver takes it: its kind, its size or order, its entries and their factors."""
 
@@ -146,8 +143,7 @@ def _ball(program: LargestMargin) -> Taken:
     return Taken(SecondOrder, size, np.roll(place, 1), np.ones(size))
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class ClarabelDirect(Direct):
     """The largest margin by Clarabel itself, an interior point method, for every cone.
 
@@ -176,9 +172,9 @@ class ClarabelDirect(Direct):
     upper: ClassVar[bool] = True
     version: ClassVar[str] = clarabel.__version__
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-8
+    time_limit: Positive = 300.0
 
     def solve(
         self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
@@ -203,8 +199,7 @@ class ClarabelDirect(Direct):
         return Solved(found.x, found.s, found.z, str(found.status))
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class ScsDirect(Direct):
     """The largest margin by SCS itself, an operator splitting method, for every cone.
 
@@ -235,10 +230,10 @@ class ScsDirect(Direct):
     upper: ClassVar[bool] = False
     version: ClassVar[str] = scs.__version__
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-4
-    iterations: Annotated[int, Field(ge=1)] = 100_000
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-4
+    iterations: Count = 100_000
+    time_limit: Positive = 300.0
 
     def solve(
         self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]

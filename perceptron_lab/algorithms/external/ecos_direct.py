@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from importlib import metadata
 from types import ModuleType
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.external.base import AskedState
@@ -18,14 +16,12 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError, NumericalError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.systems import ConicSystem
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Ecos(Direct):
     """The largest margin by ECOS itself, an interior point method, for rows and second-order cones.
 
@@ -55,9 +51,9 @@ class Ecos(Direct):
 
     upper: ClassVar[bool] = True  # there are no matrices
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
-    iterations: Annotated[int, Field(ge=1)] = 100
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-8
+    iterations: Count = 100
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
         """Return the state before ECOS is asked, at 0."""

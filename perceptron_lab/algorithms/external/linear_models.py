@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.svm import LinearSVC
 
@@ -25,14 +24,13 @@ from perceptron_lab.algorithms.external.base import (
 )
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.systems import ConicSystem
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class TrainedState(State):
     """A linear model under training; its iterations are the model's own, of all trainings.
 
@@ -124,8 +122,7 @@ def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
     return sp.csr_array(sp.diags_array(signs) @ given), signs
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class LinearSvc(Trained):
     """The linear support vector machine with a hard margin, by dual coordinate descent.
 
@@ -152,10 +149,10 @@ class LinearSvc(Trained):
     systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
     loss: Literal["hinge", "squared-hinge"] = "hinge"
-    penalty: Annotated[float, Field(gt=0)] = 1e6
-    tolerance: Annotated[float, Field(gt=0)] = 1e-6
-    first: Annotated[int, Field(ge=1)] = 1000
-    longest: Annotated[int, Field(ge=1)] = 1_024_000
+    penalty: Positive = 1e6
+    tolerance: Positive = 1e-6
+    first: Count = 1000
+    longest: Count = 1_024_000
 
     def train(self, state: TrainedState) -> tuple[FloatArray, int]:
         """Train from the start; fewer passes than allowed mean that LIBLINEAR has converged."""
@@ -172,8 +169,7 @@ class LinearSvc(Trained):
         return np.asarray(machine.coef_[0]), int(np.max(machine.n_iter_))
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Sgd(Trained):
     """The linear support vector machine by stochastic gradient descent, without a bias.
 
@@ -201,8 +197,8 @@ class Sgd(Trained):
     loss: Literal["hinge", "perceptron"] = "hinge"
     regularisation: Annotated[float, Field(gt=0, le=1)] = 1e-9
     steps: Literal["constant", "optimal"] = "constant"
-    first: Annotated[int, Field(ge=1)] = 1
-    longest: Annotated[int, Field(ge=1)] = 65536
+    first: Count = 1
+    longest: Count = 65536
 
     def train(self, state: TrainedState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""
@@ -220,8 +216,7 @@ class Sgd(Trained):
         return np.asarray(model.coef_[0]), int(model.n_iter_)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class SklearnPerceptron(Trained):
     """The perceptron of unit rows in random order, without a bias.
 
@@ -235,8 +230,8 @@ class SklearnPerceptron(Trained):
 
     systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
-    first: Annotated[int, Field(ge=1)] = 1
-    longest: Annotated[int, Field(ge=1)] = 65536
+    first: Count = 1
+    longest: Count = 65536
 
     def train(self, state: TrainedState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import (
@@ -25,8 +23,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.claims import UNPROVED, Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import ConfigError, NumericalError, counted
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
@@ -34,7 +31,7 @@ from perceptron_lab.systems import ConicSystem
 STARTED = f"{UNPROVED}start_"
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class PostprocessedState(State):
     """The algorithm under way and its state; ``second`` where it is the one from the start."""
 
@@ -64,8 +61,7 @@ class PostprocessedState(State):
         self.figures = self.first_figures | self.program.figures(self.best)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Postprocessed(SeesAll[PostprocessedState]):
     """An algorithm that starts at the point of another one's answer.
 
@@ -111,10 +107,10 @@ class Postprocessed(SeesAll[PostprocessedState]):
 
     first: str = "scs-direct"
     first_parameters: dict[str, Any] | None = None
-    updates: Annotated[int, Field(ge=1)] = 1
+    updates: Count = 1
     algorithm: str = "auto"
     parameters: dict[str, Any] | None = None
-    epsilon: Annotated[float, Field(gt=0)] = 1e-9
+    epsilon: Positive = 1e-9
 
     def __post_init__(self) -> None:
         self.opening()

@@ -8,14 +8,12 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems, claim_bound
 from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, claimed, rows_of
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
 from perceptron_lab.systems import ConicSystem
@@ -23,8 +21,7 @@ from perceptron_lab.systems import ConicSystem
 SOLVED, INFEASIBLE = 0, 2  # Statuses of scipy.optimize.linprog
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Highs(Asked):
     """Linear programming by HiGHS, on unit rows a_i.
 
@@ -61,9 +58,9 @@ class Highs(Asked):
 
     method: Literal["simplex", "ipm"] = "simplex"
     program: Literal["feasibility", "margin"] = "feasibility"
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
     tolerance: Annotated[float, Field(ge=1e-10, le=0.1)] = 1e-7
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    time_limit: Positive = 300.0
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
         """Solve the program, and for want of a feasible point the alternative's."""
@@ -117,8 +114,7 @@ def _stacked(above: Any, below: FloatArray) -> Any:
     return sp.vstack(pair) if sp.issparse(above) else np.vstack(pair)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Nnls(Asked):
     """Non-negative least squares: min over x >= 0 of norm(sum_i x_i a_i)^2 + (sum_i x_i - 1)^2.
 
@@ -140,8 +136,8 @@ class Nnls(Asked):
 
     systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    iterations: Annotated[float, Field(gt=0)] = 3.0
+    epsilon: Positive = 1e-6
+    iterations: Positive = 3.0
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
         """Solve the least-squares problem."""

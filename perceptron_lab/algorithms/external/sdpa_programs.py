@@ -14,11 +14,9 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.external.base import Asked, AskedState, claimed
@@ -27,8 +25,7 @@ from perceptron_lab.algorithms.external.sdpa_answers import parse_entries, parse
 from perceptron_lab.algorithms.external.sdpa_program import BlockAnswer, answer_of, sdpa_data
 from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.errors import InputError, NumericalError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.time_limit import seconds_left
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.sdpa_data import SdpaData, write_sdpa
@@ -134,8 +131,7 @@ class SdpaProgram(Asked):
         return parse_entries(text, variables, blocks)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Csdp(SdpaProgram):
     """The largest margin by CSDP, a primal-dual interior point method, where it is on PATH.
 
@@ -165,9 +161,9 @@ class Csdp(SdpaProgram):
     package: ClassVar[str] = "coinor-csdp"
     version: ClassVar[str] = r"CSDP (\S+)"
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-8
+    time_limit: Positive = 300.0
 
     def prepare(self, folder: Path) -> None:
         """Write CSDP's parameters: its defaults but for the tolerances."""
@@ -198,8 +194,7 @@ _CSDP = {
 }
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Sdpa(SdpaProgram):
     """The largest margin by SDPA, a primal-dual interior point method, where it is on PATH.
 
@@ -229,9 +224,9 @@ class Sdpa(SdpaProgram):
     package: ClassVar[str] = "sdpa"
     version: ClassVar[str] = r"SDPA \(Version ([^)]+)\)"
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-7
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-7
+    time_limit: Positive = 300.0
 
     def prepare(self, folder: Path) -> None:
         """Write SDPA's parameters: its defaults but for the tolerances, and all digits printed."""
@@ -260,8 +255,7 @@ class Sdpa(SdpaProgram):
         return parse_sections(text, variables, blocks)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Dsdp(SdpaProgram):
     """The largest margin by DSDP, a dual-scaling interior point method, where dsdp5 is on PATH.
 
@@ -291,9 +285,9 @@ class Dsdp(SdpaProgram):
     package: ClassVar[str] = "dsdp"
     version: ClassVar[str] = r"results-dsdp-([0-9.]+[0-9])"
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    time_limit: Annotated[float, Field(gt=0)] = 300.0
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-6
+    time_limit: Positive = 300.0
 
     def arguments(self) -> list[str]:
         """Return its files and the tolerance."""

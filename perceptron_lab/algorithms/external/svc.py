@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 from sklearn.svm import SVC
 
 from perceptron_lab.algorithms.base import SeesAll, State, Step, Systems
@@ -26,8 +24,7 @@ from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.systems import ConicSystem
@@ -36,7 +33,7 @@ from perceptron_lab.systems import ConicSystem
 Kernel = Literal["linear", "precomputed"]
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class SvcState(State):
     """A machine under training; ``length`` limits LIBSVM's iterations in the next one."""
 
@@ -44,8 +41,7 @@ class SvcState(State):
     trained: bool = False
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Svc(SeesAll[SvcState]):
     """The support vector machine with a hard margin, as scikit-learn's SVC finds it.
 
@@ -81,11 +77,11 @@ class Svc(SeesAll[SvcState]):
     systems: ClassVar[Systems] = {"runs": "rows kernel"}
     needs_whole: ClassVar[bool] = False
 
-    penalty: Annotated[float, Field(gt=0)] = 1e6
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
-    tolerance: Annotated[float, Field(gt=0)] = 1e-3
-    first: Annotated[int, Field(ge=1)] = 1_000_000
-    iterations: Annotated[int, Field(ge=1)] = 1_000_000
+    penalty: Positive = 1e6
+    epsilon: Positive = 1e-6
+    tolerance: Positive = 1e-3
+    first: Count = 1_000_000
+    iterations: Count = 1_000_000
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return two classes with a free bias as they are, and any other system likewise."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     BEYOND,
@@ -31,8 +29,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
@@ -51,7 +48,7 @@ CENTRAL = (3.0 - math.sqrt(5.0)) / 2.0
 THEOREM = "short steps along the central path"
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class PathState(State):
     """The pair of the embedding, and what was claimed of it."""
 
@@ -76,8 +73,7 @@ class PathState(State):
         return claim
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class InteriorPoint(SeesAll[PathState]):
     """Newton's method along the central path of a self-dual embedding, on every cone.
 
@@ -133,7 +129,7 @@ class InteriorPoint(SeesAll[PathState]):
     takes_start: ClassVar[bool] = True
 
     steps: Literal["long", "short"] = "long"
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return plain coordinates, and whole matrices."""

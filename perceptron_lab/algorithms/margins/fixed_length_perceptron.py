@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
 from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squares_above
@@ -16,14 +14,13 @@ from perceptron_lab.algorithms.margins.fixed_margin_perceptron import TOO_LARGE
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.numerics.compiled.margin_sweeps import fixed_length_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class FixedLengthState(MeasuredState):
     """eta, and the scale s of the weights: a = eta s A w."""
 
@@ -31,8 +28,7 @@ class FixedLengthState(MeasuredState):
     scale: float = 1.0
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class FixedLengthPerceptron(Sweeping[FixedLengthState]):
     """A given margin, norm(a) = beta throughout: a <- a + eta f_t y_k, then stretched to beta.
 
@@ -83,10 +79,10 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
     takes_start: ClassVar[bool] = False
 
-    beta: Annotated[float, Field(gt=0)] = 0.01
-    gap: Annotated[float, Field(gt=0)] | None = None
+    beta: Positive = 0.01
+    gap: Positive | None = None
     factor: Factor = "one"
-    rate: Annotated[float, Field(gt=0)] | None = None
+    rate: Positive | None = None
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> FixedLengthState:
         """Return the state at beta y_1 / norm(y_1), with a copy of the rows."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
 from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squares_above
@@ -15,8 +13,7 @@ from perceptron_lab.algorithms.margins.free_length_bound import free_length_boun
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.numerics.compiled.margin_sweeps import fixed_margin_sweep
 from perceptron_lab.systems import ConicSystem, Cut
@@ -24,8 +21,7 @@ from perceptron_lab.systems import ConicSystem, Cut
 TOO_LARGE = "beta is not below the known margin"
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class FixedMarginPerceptron(Sweeping[MeasuredState]):
     """A given margin beta: a <- a + eta f_t y_k whenever y_k'u <= beta, u = a / norm(a).
 
@@ -69,9 +65,9 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
 
-    beta: Annotated[float, Field(gt=0)] = 0.01
+    beta: Positive = 0.01
     factor: Factor = "one"
-    rate: Annotated[float, Field(gt=0)] = 1.0
+    rate: Positive = 1.0
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> MeasuredState:
         """Return the state at a = 0, with a copy of the rows."""

@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import InCoordinates, Step, Systems
 from perceptron_lab.algorithms.margins.bisection_state import BisectionState, Outcome
@@ -20,8 +19,7 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem
@@ -31,8 +29,7 @@ NEWS = 1e-3
 PROVABLE = 1e-12  # What the proof of norm(A w) may add to its computed value, for rows of norm 1
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class MarginBisection(InCoordinates[BisectionState]):
     """The largest margin gamma_d by bisection, with perceptrons that ask for a given margin.
 
@@ -105,13 +102,13 @@ class MarginBisection(InCoordinates[BisectionState]):
 
     module: Module = "free-length"
     factor: Factor = "one"
-    epochs: Annotated[int, Field(ge=1)] = 2000
+    epochs: Count = 2000
     relaxed: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-3
+    tolerance: Proportion = 1e-3
     rounds: Annotated[int, Field(ge=1, le=60)] = 50
     hopeless: bool = True
     working_set: bool = False
-    block: Annotated[float, Field(gt=0)] = 2.0
+    block: Positive = 2.0
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> BisectionState:
         """Return the state before the first round, which asks for half of the shortest norm."""

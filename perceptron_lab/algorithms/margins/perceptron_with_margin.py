@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems, lengthened
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
@@ -15,22 +13,20 @@ from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.cones.operators.gram import Coordinates
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.numerics.compiled.margin_sweeps import margin_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class LimitedState(SweptState):
     """The score b_k that each row is to exceed, shape ``(m,)``."""
 
     limits: FloatArray
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class PerceptronWithMargin(Sweeping[LimitedState]):
     """The perceptron with margin: a <- a + eta y_k whenever y_k'a <= b, the rows in cyclic order.
 
@@ -80,9 +76,9 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
     for_sparse: ClassVar[str] = "take tau-perceptron with the cyclic oracle for sparse ones"
 
-    b: Annotated[float, Field(gt=0)] | None = None
-    rate: Annotated[float, Field(gt=0)] = 1.0
-    negative: Annotated[float, Field(gt=0)] | None = None
+    b: Positive | None = None
+    rate: Positive = 1.0
+    negative: Positive | None = None
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> LimitedState:
         """Return the state at a = 0, with a copy of the rows."""

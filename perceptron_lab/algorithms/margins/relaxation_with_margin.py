@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field, ValidationInfo, field_validator
 
 from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.numerics.compiled.margin_sweeps import relaxation_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class MeasuredState(SweptState):
     """The squares of the rows' norms, shape ``(m,)``."""
 
     squares: FloatArray
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class RelaxationWithMargin(Sweeping[MeasuredState]):
     """Relaxation with margin: a moves by eta times the way to y_k'a = b_u whenever y_k'a <= b.
 
@@ -69,8 +66,8 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
 
-    b: Annotated[float, Field(gt=0)] = 1.0
-    aim: Annotated[float, Field(gt=0)] = 2.0
+    b: Positive = 1.0
+    aim: Positive = 2.0
     rate: Annotated[float, Field(gt=0, lt=2)] = 1.0
 
     @field_validator("aim")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     Algorithm,
@@ -20,21 +18,19 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class TauState(State):
     """The score tau that every cut is to exceed."""
 
     tau: float
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class TauPerceptron(Algorithm[TauState]):
     """The tau-perceptron: while a cut y with y'a <= tau exists, a <- a + eta y.
 
@@ -66,8 +62,8 @@ class TauPerceptron(Algorithm[TauState]):
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
-    tau: Annotated[float, Field(gt=0)] | None = None
-    rate: Annotated[float, Field(gt=0)] = 1.0
+    tau: Positive | None = None
+    rate: Positive = 1.0
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> TauState:
         """Return the state at a = 0."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Step, Systems, claim_of
 from perceptron_lab.algorithms.nearest_point.active_set import SLOWER, ActiveSet
@@ -29,15 +27,14 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.systems import ConicSystem
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class MinimumNormState(State):
     """The working set, shape ``(k,)``, empty at the barycentre; and the active set, in the end."""
 
@@ -108,8 +105,7 @@ class MinimumNormState(State):
         self.iterations += 1
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class MinimumNormPoint(
     InCoordinates[MinimumNormState | HullsState], SeesAll[MinimumNormState | HullsState]
 ):
@@ -150,8 +146,8 @@ class MinimumNormPoint(
 
     systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
-    block: Annotated[float, Field(gt=0)] = 2.0
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    block: Positive = 2.0
+    epsilon: Positive = 1e-6
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system in coordinates; two classes with a free bias as they are."""

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     SeesAll,
@@ -26,13 +24,12 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.systems import ConicSystem, Cut, Deepest
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class DeepestState(State):
     """A state whose most violated constraint is kept from a claim to the update after it."""
 
@@ -80,8 +77,7 @@ class TowardsMostViolated(SeesAll[DeepestState]):
         return state, None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class NormalizedPerceptron(TowardsMostViolated):
     """The perceptron on the most violated constraint, with the mean of the cuts as its point.
 
@@ -108,7 +104,7 @@ class NormalizedPerceptron(TowardsMostViolated):
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:
         """Return the state at y = 0, which is no mean of cuts: nothing is claimed there."""
@@ -128,8 +124,7 @@ class NormalizedPerceptron(TowardsMostViolated):
         return squared_accuracy(facts, epsilon, "section 2.2 of RamdasPena2014 (Novikoff)")
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class VonNeumann(TowardsMostViolated):
     """The point w = A p of least norm, by exact steps towards the most violated constraint.
 
@@ -165,7 +160,7 @@ class VonNeumann(TowardsMostViolated):
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
     initial: Literal["barycentre", "atom"] = "barycentre"
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems, lengthened, squared_ratio
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.numerics.compiled.cyclic_sweeps import perceptron_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class CyclicPerceptron(Sweeping[SweptState]):
     """The perceptron with the rows in cyclic order: x <- x + a whenever a'x <= 0.
 

@@ -6,7 +6,6 @@ import math
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     Algorithm,
@@ -19,16 +18,14 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem, Cut
 
 THEOREM = "Theorem 2.7 (Novikoff) of Kharechko2009"
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Perceptron(Algorithm[State]):
     """The perceptron: while a cut a with a'x <= 0 exists, add it to x.
 

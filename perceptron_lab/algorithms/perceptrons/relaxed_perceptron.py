@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.special
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     BEYOND,
@@ -22,8 +21,7 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.core.claims import MarginAbove
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -31,7 +29,7 @@ from perceptron_lab.systems import ConicSystem, Cut
 ALLOWANCE = 1.0 + 1e-9
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class RelaxedState(State):
     """The point x, the sum of 1 / norm(a)^2 of the current try, and the random generator."""
 
@@ -40,8 +38,7 @@ class RelaxedState(State):
     tries: int = 1
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class RelaxedPerceptron(InCoordinates[RelaxedState]):
     """Find x with a'x >= -sigma norm(x) for all cuts a: a relaxed answer, cheap at small margins.
 
@@ -80,7 +77,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         "coordinates: theorem": "kernel",
     }
 
-    sigma: Annotated[float, Field(gt=0)] = 0.01
+    sigma: Positive = 0.01
     theta: Annotated[float, Field(gt=0, le=1)] | None = None
 
     def limit(self, dimension: int) -> float:

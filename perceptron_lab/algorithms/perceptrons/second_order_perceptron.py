@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.linalg
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     BEYOND,
@@ -21,8 +20,7 @@ from perceptron_lab.algorithms.base import (
     cut_or_claim,
 )
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -78,7 +76,7 @@ def most_cuts(margin: float, dimension: int, ridge: float, length: float = 0.0) 
     return high
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class SecondOrderState(State):
     """The point B v, the sum v of the unit cuts, and the matrix B."""
 
@@ -86,8 +84,7 @@ class SecondOrderState(State):
     inverse: RidgeInverse
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
     """The perceptron on cuts that their own correlation matrix has whitened.
 

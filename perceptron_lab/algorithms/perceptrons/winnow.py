@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
@@ -20,13 +18,12 @@ from perceptron_lab.algorithms.base import (
     squared,
 )
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class WinnowState(State):
     """The sum of the cuts a / norm(a)_inf used, shape ``(dimension,)``.
 
@@ -41,8 +38,7 @@ class WinnowState(State):
 THEOREM = "section 2.2 of RamdasPena2014 (Littlestone), with its constant"
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Winnow(InCoordinates[WinnowState]):
     """Winnow on the lifted positive problem: y = u - v with (u, v) in the simplex of R^(2d).
 
@@ -82,7 +78,7 @@ class Winnow(InCoordinates[WinnowState]):
         "coordinates: theorem": "kernel",
     }
 
-    rate: Annotated[float, Field(gt=0)] | None = None
+    rate: Positive | None = None
 
     @property
     def online(self) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     BEYOND,
@@ -33,8 +32,7 @@ from perceptron_lab.algorithms.projection.side import Found, Side
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
@@ -49,7 +47,7 @@ ROUNDED = 1.05
 _THEOREM = "our bound, after Pena and Soheili (2017)"
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class ProjectionState(State):
     """Both sides, and the bracket of the margin that their scalings prove.
 
@@ -88,8 +86,7 @@ class ProjectionState(State):
             self.upper, self.weights = upper, weights / mass
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class ProjectionRescaling(SeesAll[ProjectionState]):
     """Find x inside K in L = range A*, or w inside K in its orthogonal complement, side by side.
 
@@ -154,7 +151,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
     procedure: Literal["smoothed", "perceptron", "von-neumann", "away-steps"] = "smoothed"
     growth: Annotated[float, Field(ge=0.01, le=100.0)] = math.log(2.0)
-    epsilon: Annotated[float, Field(gt=0)] = 1e-12
+    epsilon: Positive = 1e-12
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return plain coordinates, and whole matrices."""

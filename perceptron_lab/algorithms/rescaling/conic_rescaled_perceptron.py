@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
@@ -23,20 +21,19 @@ from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.rescaled import RescaledRows
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class DeepState(RelaxedState):
     """The state of a relaxed phase, and the oracle of the space as it is in this phase."""
 
     oracle: DeepSeparation | None = None
 
 
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class DeeplyRelaxedPerceptron(RelaxedPerceptron):
     """The relaxed perceptron on unit cuts: x with <s, x> >= -sigma norm(x) for all unit s in F*."""
 
@@ -59,8 +56,7 @@ class DeeplyRelaxedPerceptron(RelaxedPerceptron):
         return Cut(found.normal, Atom(slice(0, 0), np.zeros(0)), 1.0)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class ConicRescaledPerceptron(RescaledPerceptron):
     """The rescaled perceptron with deep separation: Algorithm 4, with its theorem, on cones.
 

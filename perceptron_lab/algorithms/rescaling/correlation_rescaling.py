@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems, squared
 from perceptron_lab.algorithms.perceptrons.second_order_perceptron import (
@@ -22,8 +21,7 @@ from perceptron_lab.algorithms.rescaling.volume_rescaling import (
     least_growth,
 )
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import check_time
 
@@ -100,8 +98,7 @@ class CorrelationPhase(Phase):
         return Stretch((vectors * shrunk) @ vectors.T, float(growth[best]))
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class CorrelationRescaling(VolumeRescaling):
     """Phases of the perceptron, or the second-order one; then a stretch by all their cuts at once.
 
@@ -151,7 +148,7 @@ class CorrelationRescaling(VolumeRescaling):
 
     procedure: Literal["perceptron", "second-order"] = "perceptron"
     ridge: Annotated[float, Field(gt=0, lt=1e100)] = 1.0
-    margin: Annotated[float, Field(gt=0, lt=1)] = 1e-12
+    margin: Proportion = 1e-12
 
     def phase(self, dimension: int, size: int) -> CorrelationPhase:
         """Return a phase at x = 0."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems, squared
 from perceptron_lab.algorithms.rescaling.volume_rescaling import (
@@ -16,8 +14,7 @@ from perceptron_lab.algorithms.rescaling.volume_rescaling import (
     VolumeRescaling,
 )
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 
 
@@ -63,8 +60,7 @@ class CoordinatePhase(Phase):
         return Stretch(math.sqrt(1.0 + 3.0 * flatness) * inverse, growth)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class DeterministicRescaledPerceptron(VolumeRescaling):
     """The perceptron in phases; after each, the space is stretched by 2 along a thin direction.
 
@@ -111,7 +107,7 @@ class DeterministicRescaledPerceptron(VolumeRescaling):
     theorem: ClassVar[str] = "as Pena and Soheili 2016, O(n^5 ln(1/rho)), constants ours"
 
     early: bool = True
-    margin: Annotated[float, Field(gt=0, lt=1)] = 1e-12
+    margin: Proportion = 1e-12
 
     def phase(self, dimension: int, size: int) -> CoordinatePhase:
         """Return a phase at x = 0."""

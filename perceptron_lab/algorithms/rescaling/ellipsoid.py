@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import field
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 import scipy.optimize
 import scipy.special
-from pydantic import Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import ValidationInfo, field_validator
 from scipy.linalg.blas import dsymv, dsyr
 
 from perceptron_lab.algorithms.base import (
@@ -27,8 +25,7 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem, Cut
@@ -36,7 +33,7 @@ from perceptron_lab.systems import ConicSystem, Cut
 MOST_MEMORY = 2**28  # Bytes that the cuts of matrix blocks may take which are kept for the weights
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Coefficients:
     """One step with d = Qa / sqrt(a'Qa): x += step sqrt(s) d, Q -= shrink d d', s *= growth.
 
@@ -139,7 +136,7 @@ class Metric:
         return np.asarray(lower + np.tril(lower, -1).T)
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class EllipsoidState(State):
     """The centre, the metric Q, the scale s of P = s Q, volume radii, and the cuts used lately.
 
@@ -154,8 +151,7 @@ class EllipsoidState(State):
     cuts: OrderedDict[tuple[int, int], tuple[Atom, FloatArray]] = field(default_factory=OrderedDict)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Ellipsoid(InCoordinates[EllipsoidState]):
     """The ellipsoid method for a homogeneous system, from the unit ball.
 
@@ -203,7 +199,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
     }
 
     variant: Literal["exact", "safe"] = "exact"
-    margin: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+    margin: Proportion = 1e-9
     cuts: Literal["central", "deep"] = "central"
 
     @field_validator("cuts")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import replace
-from typing import Annotated, ClassVar, Final, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Literal
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import NO_MARGIN, InCoordinates, State, Step, Systems
@@ -23,13 +20,12 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.rescaled import Rescaled, RescaledMap, RescaledRows
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Constants:
     """rho, sigma and theta of (4.13)-(4.15), in one dimension.
 
@@ -51,7 +47,7 @@ class Constants:
         return common * grown, common * (1.0 - self.rho**2 / 6)
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Preset:
     """c, d, gamma, beta and kappa of rho = 1/(c n^gamma), sigma = 1/(d n^beta), theta.
 
@@ -86,7 +82,7 @@ PRESETS: Final = {
 }
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class RescaledState(State):
     """The state of the phase under way, and the map H once there is one.
 
@@ -129,8 +125,7 @@ class RescaledState(State):
         return FeasiblePoint(self.to_base(claim.point).copy())
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class RescaledPerceptron(InCoordinates[RescaledState]):
     """The perceptron for 1 / rho^2 updates; if that fails, stretch the space and try again.
 
@@ -179,12 +174,12 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     }
 
     preset: Literal["dunagan-vempala", "thesis", "practical", "least-bound"] = "practical"
-    c: Annotated[float, Field(gt=0)] | None = None
-    d: Annotated[float, Field(gt=0)] | None = None
-    gamma: Annotated[float, Field(gt=0)] | None = None
-    beta: Annotated[float, Field(gt=0)] | None = None
-    kappa: Annotated[float, Field(gt=0)] | None = None
-    nu: Annotated[float, Field(gt=0)] = 1.0
+    c: Positive | None = None
+    d: Positive | None = None
+    gamma: Positive | None = None
+    beta: Positive | None = None
+    kappa: Positive | None = None
+    nu: Positive = 1.0
 
     @property
     def changed(self) -> dict[str, float]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
@@ -22,21 +21,19 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem, Cut
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class DilationState(State):
     """The point and the inverse map B = D^-1, in Fortran order."""
 
     inverse: FloatArray
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class SpaceDilation(InCoordinates[DilationState]):
     """The perceptron in a space that is stretched along every cut.
 
@@ -80,8 +77,8 @@ class SpaceDilation(InCoordinates[DilationState]):
 
     dilation: Annotated[float, Field(gt=1)] = 2.0
     step_rule: Literal["constant", "inverse-sqrt", "geometric"] = "constant"
-    first_step: Annotated[float, Field(gt=0)] = 1.0
-    ratio: Annotated[float, Field(gt=0)] = 1.0
+    first_step: Positive = 1.0
+    ratio: Positive = 1.0
 
     @property
     def online(self) -> bool:

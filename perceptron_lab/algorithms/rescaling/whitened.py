@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Step, Systems, claim_bound
@@ -16,13 +14,12 @@ from perceptron_lab.algorithms.chosen import chosen
 from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.systems import ConicSystem
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class WhitenedState(State):
     """The state of the inner algorithm, and of the system that it runs on."""
 
@@ -68,8 +65,7 @@ class WhitenedState(State):
         return found, system.norm(system.combine(weights)) <= found.bound * mass
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Whitened(SeesAll[WhitenedState]):
     """Another algorithm on the whitened rows b_j = a_j R^-1 / norm(a_j R^-1), for A = Q R.
 
@@ -106,7 +102,7 @@ class Whitened(SeesAll[WhitenedState]):
 
     algorithm: str = "primal-dual"
     parameters: dict[str, Any] | None = None
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
     tolerance: Annotated[float, Field(ge=1e-15, le=0.1)] = TOLERANCE
 
     def __post_init__(self) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
@@ -23,15 +22,14 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
 ROUNDING = 1e-13  # Rounding error of either side of the condition, relative to its terms
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class MirrorProxState(State):
     """Sums over the iterations so far, and the prox-centre y_v.
 
@@ -91,8 +89,7 @@ def _steps(facts: Facts, accuracy: float | None, none: Bound) -> Bound:
     return Bound(math.floor(ratio) + 1, none.theorem)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class MirrorProx(AveragedIterates[MirrorProxState]):
     """Mirror-Prox for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
 
@@ -134,7 +131,7 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
         "Theorem 3 (b) of YuKilincCarbonell2014, with the constant sqrt(2 ln n)",
     )
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> MirrorProxState:
         """Return the state at v_1, with empty sums and gamma = 1 / L."""
@@ -181,8 +178,7 @@ class _Trial(NamedTuple):
     accepted: bool
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class AdaptiveMirrorProx(MirrorProx):
     """Mirror-Prox whose step is tested instead of bounded beforehand.
 
@@ -218,7 +214,7 @@ class AdaptiveMirrorProx(MirrorProx):
     )
 
     growth: Annotated[float, Field(gt=1)] = 1.2
-    shrinkage: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    shrinkage: Proportion = 0.5
 
     def step(self, system: ConicSystem, state: MirrorProxState, most: int) -> Step[MirrorProxState]:
         """Take up to ``most`` steps; claim the average y, or the average x."""

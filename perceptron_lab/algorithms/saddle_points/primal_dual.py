@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import State, Step, Systems, claim_bound, claim_of
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AveragedIterates, ball, entropy_root
@@ -21,8 +19,7 @@ from perceptron_lab.cones.spectral import barycentre, gibbs
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import ConfigError, NumericalError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.numerics.compiled.entropic_steps import softmin
 from perceptron_lab.numerics.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL
@@ -32,7 +29,7 @@ _RATE = "Theorem 1 of Chambolle and Pock (2016), with the constant sqrt(2 ln n)"
 _ADAPTIVE = Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class PrimalDualState(State):
     """Sums over the iterations so far, weighed by their steps, and the last iterates.
 
@@ -143,8 +140,7 @@ class Trial(NamedTuple):
     longest: float
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
     """Primal-dual hybrid gradient for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
 
@@ -201,7 +197,7 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
 
     steps: Literal["adaptive", "constant"] = "adaptive"
     precision: Literal["double", "single"] = "double"
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
 
     def __post_init__(self) -> None:
         if self.precision == "single" and self.steps == "constant":

@@ -20,23 +20,20 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, State, Step, Systems, claim_of
 from perceptron_lab.cones.spectral import barycentre, gibbs, project
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Entropy:
     """d(p) = sum_i p_i ln p_i + ln n over the eigenvalues, at most ln n; the norm is norm_1."""
 
@@ -59,7 +56,7 @@ class Entropy:
         return gibbs(system.cone, values, frame, smoothing)[0], float(values.min())
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Euclidean:
     """d(p) = norm(p - q)^2 / 2 in the trace norm, at most 1.
 
@@ -98,7 +95,7 @@ class Euclidean:
 Prox = Entropy | Euclidean  # a prox-function d on Delta(K)
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class SmoothedState(State):
     """y_k = ``point``, p_k = ``weights``, A p_k = ``mean``, A p_{mu_k}(y_k) = ``nearest``.
 
@@ -170,8 +167,7 @@ class Smoothed(SeesAll[SmoothedState]):
         return state, None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class SmoothedPerceptron(Smoothed):
     """The perceptron's loss smoothed by the entropy: sqrt(ln n) / rho iterations for 1 / rho^2.
 
@@ -196,7 +192,7 @@ class SmoothedPerceptron(Smoothed):
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
 
     def prox(self, system: ConicSystem) -> Prox:
         """Return the entropy."""

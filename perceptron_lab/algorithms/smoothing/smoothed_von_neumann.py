@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import NO_NORM, SeesAll, Step, Systems, claim_of, least
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
@@ -22,16 +21,14 @@ from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
 Size = Literal["norm", "paper"]  # The choice of lambda in mu_0 = 2 lambda
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class SmoothedVonNeumann(Smoothed):
     """Smoothed perceptron and von Neumann at once: the prox-function is norm(p - q)^2 / 2.
 
@@ -58,7 +55,7 @@ class SmoothedVonNeumann(Smoothed):
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
     mu0: Size = "norm"
 
     def prox(self, system: ConicSystem) -> Prox:
@@ -106,7 +103,7 @@ def call_limit(root: float, accuracy: float) -> float:
     return 2.0 * math.sqrt(2.0) * root / accuracy
 
 
-@plain_dataclass(kw_only=True)
+@dataclass(kw_only=True)
 class IteratedState(SmoothedState):
     """The state of the call under way, and its arguments.
 
@@ -119,8 +116,7 @@ class IteratedState(SmoothedState):
     call: int = 1
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
     """Algorithm 6 called again and again, around its own last answer, gamma times as accurate.
 
@@ -149,7 +145,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     gamma: Annotated[float, Field(gt=1)] = 2.0
-    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    epsilon: Positive = 1e-6
     mu0: Size = "norm"
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> IteratedState:

@@ -12,18 +12,15 @@ s_i = sqrt(K~(x_i, x_i)).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 from scipy.spatial.distance import cdist
 
 from perceptron_lab.cones.operators.base import EXACT
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
 
 _UNIT_ROUNDOFF = 2.0**-53
@@ -43,8 +40,7 @@ class Kernel(Protocol):
         ...
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Linear:
     """K(x, z) = x'z.
 
@@ -68,8 +64,7 @@ class Linear:
         return np.asarray(left @ right.T)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Polynomial:
     """K(x, z) = (gamma x'z + c)^degree.
 
@@ -87,9 +82,9 @@ class Polynomial:
         > 0; None (default) stands for 1 / (number of features).
     """
 
-    degree: Annotated[int, Field(ge=1)] = 3
+    degree: Count = 3
     coef0: Annotated[float, Field(ge=0)] = 1.0
-    gamma: Annotated[float, Field(gt=0)] | None = None
+    gamma: Positive | None = None
 
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the kernel's values, shape ``(len(left), len(right))``."""
@@ -118,8 +113,7 @@ class Polynomial:
         return _relative(terms) + float(lost)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Rbf:
     """K(x, z) = exp(-gamma norm(x - z)^2).
 
@@ -133,7 +127,7 @@ class Rbf:
         > 0; None (default) stands for 1 / (number of features).
     """
 
-    gamma: Annotated[float, Field(gt=0)] | None = None
+    gamma: Positive | None = None
 
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the kernel's values, shape ``(len(left), len(right))``."""
@@ -192,7 +186,7 @@ def symmetrised(matrix: FloatArray) -> FloatArray:
     return np.asarray((matrix + matrix.T) / 2.0) if close else matrix
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class KernelMatrix:
     """The values of a kernel on some examples, as they are stored."""
 

@@ -10,10 +10,8 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic.dataclasses import dataclass
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
 
 
@@ -40,8 +38,7 @@ def violated(scores: FloatArray, slack: float) -> IntArray:
     return np.flatnonzero(scores < -slack if slack > 0 else scores <= -slack)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class MostViolated(OrthantOracle, Picker):
     """The constraint of lowest score (the first one on ties)."""
 
@@ -55,8 +52,7 @@ class MostViolated(OrthantOracle, Picker):
         return j if (scores[j] < -slack if slack > 0 else scores[j] <= -slack) else None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class FirstViolated(OrthantOracle, Picker):
     """The violated constraint of lowest index."""
 
@@ -70,8 +66,7 @@ class FirstViolated(OrthantOracle, Picker):
         return int(indices[0]) if len(indices) else None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Cyclic(OrthantOracle):
     """The first violated constraint after the last one returned, around the whole set."""
 
@@ -92,8 +87,7 @@ class _Round(Picker):
         return self.last
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Random(OrthantOracle):
     """A violated constraint drawn uniformly, from the run's own random generator."""
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
-
-from pydantic import Field
-from pydantic.dataclasses import dataclass
+from typing import ClassVar
 
 from perceptron_lab.cones.oracles.proving import Answer, Proving, ProvingExaminer, Question
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.numerics.symmetric.lanczos import negative_direction
 from perceptron_lab.numerics.symmetric.leading_blocks import FIRST, LeadingBlocks
 from perceptron_lab.numerics.symmetric.pattern import Pattern
@@ -20,8 +16,7 @@ LARGEST_BLOCK = 3000
 LIGHT = 4e6
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class SparseLdl(Proving):
     """The sparse decomposition M = L D L', stopped at the first pivot that is not positive.
 
@@ -42,8 +37,7 @@ class SparseLdl(Proving):
         return _Sparse(pattern)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Lanczos(Proving):
     """The Lanczos method from a fixed start, stopped at the first negative Ritz value.
 
@@ -61,15 +55,14 @@ class Lanczos(Proving):
     G. H. Golub, C. F. Van Loan, Matrix Computations, 4th edition, 2013, chapter 10.
     """
 
-    products: Annotated[int, Field(ge=1)] = 100
+    products: Count = 100
 
     def on(self, pattern: Pattern) -> ProvingExaminer:
         """Return a running oracle."""
         return _Lanczos(pattern, self.products)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class LeadingCholesky(Proving):
     """LAPACK's Cholesky decomposition of leading blocks of order 128, 256, 512 and so on.
 
@@ -88,8 +81,7 @@ class LeadingCholesky(Proving):
         return _Leading(pattern)
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class AutoOracle(Proving):
     """``sparse-ldl``, ``leading-cholesky`` or ``lanczos``, by order, fill and the last answer.
 

@@ -10,11 +10,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.cones.oracles.examiner import Examiner
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.pivoted_cholesky import (
@@ -26,8 +24,7 @@ from perceptron_lab.numerics.compiled.pivoted_cholesky import (
 )
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class PivotedCholesky(Examiner):
     """Algorithm 7 of the thesis: Cholesky with the largest pivot, stopped at a bad residual.
 
@@ -64,8 +61,7 @@ class PivotedCholesky(Examiner):
         return direction if found else None
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Cholesky(Examiner):
     """LAPACK's Cholesky decomposition and the index k at which it fails.
 
@@ -96,8 +92,7 @@ class Cholesky(Examiner):
         return direction
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class Eigenvector(Examiner):
     """The eigenvector of the lowest eigenvalue: the deepest cut among unit directions.
 

@@ -20,18 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
 
 Weighting = Literal["log1p-idf", "tf-idf", "log-tf", "tf"]
-MinimalCount = Annotated[int, Field(ge=1)]
+MinimalCount = Count
 
 # Of lower-case text
 WORD = r"[a-z]{2,}"

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from perceptron_lab.cones.operators import kernels
 from perceptron_lab.core.errors import InputError, did_you_mean
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.dataset import Dataset, Distinct, chosen_with
 from perceptron_lab.datasets.generated.generator import seed_sequence
@@ -107,8 +107,8 @@ class Tabular(Dataset):
     degree: Annotated[int, Field(ge=1, le=2)] = 1
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
     kernel: Literal["none", "linear", "polynomial", "rbf"] = "none"
-    gamma: Annotated[float, Field(gt=0)] | None = None
-    polynomial_degree: Annotated[int, Field(ge=1)] | None = None
+    gamma: Positive | None = None
+    polynomial_degree: Count | None = None
     coef0: Annotated[float, Field(ge=0)] | None = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
 

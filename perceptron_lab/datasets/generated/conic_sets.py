@@ -17,7 +17,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen, chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
@@ -95,7 +95,7 @@ class ConicSets(GeneratedDataset):
 
     family: Literal["second-order", "semidefinite", "mixed"]
     infeasible: bool = False
-    rows: Annotated[int, Field(ge=1)] | None = None
+    rows: Count | None = None
     blocks: Annotated[int, Field(ge=1, le=100_000)] | None = None
     block_size: Annotated[int, Field(ge=2)] | None = None
     order: Annotated[int, Field(ge=2, le=300)] | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.datasets.dataset import chosen, chosen_with
 from perceptron_lab.datasets.generated import margin_families as families
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
@@ -98,7 +98,7 @@ class MarginSets(GeneratedDataset):
     separation: Annotated[float, Field(ge=0, le=1000)] | None = None
     steepness: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     ratio: Annotated[float, Field(gt=0, le=1000)] | None = None
-    rows: Annotated[int, Field(ge=1)] | None = None
+    rows: Count | None = None
     bracket: bool = False
     measured: Literal["unit", "directional", "geometric"] = "unit"
 

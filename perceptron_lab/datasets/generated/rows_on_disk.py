@@ -22,8 +22,7 @@ from pydantic import BaseModel, Field, field_validator
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.core.atomic_files import replace_file, replacing
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import STRICT, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated, written
 from perceptron_lab.datasets.download.fetching import cache_folder

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
 
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
 
-Components = Annotated[int, Field(ge=1)] | None
+Components = Count | None
 """The number of Gram-Schmidt features; None for the examples as they are."""
 
 _OF_KERNEL: dict[str, dict[str, Any]] = {
@@ -41,8 +41,8 @@ class OnFeatures:
 
     components: Components = 30
     feature_kernel: Literal["linear", "polynomial", "rbf"] = "linear"
-    gamma: Annotated[float, Field(gt=0)] | None = None
-    polynomial_degree: Annotated[int, Field(ge=1)] | None = None
+    gamma: Positive | None = None
+    polynomial_degree: Count | None = None
 
     @field_validator("feature_kernel")
     @classmethod

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, Field
 from sklearn.base import ClassifierMixin
 
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.extraction import OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner
@@ -32,9 +32,7 @@ def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
     return values
 
 
-Candidates = Annotated[
-    tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1), AfterValidator(distinct)
-]
+Candidates = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(distinct)]
 """The values of a parameter that are tried: above 0, at least one, each once."""
 Folds = Annotated[int, Field(ge=2)]
 

@@ -20,7 +20,8 @@ from pydantic import (
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import did_you_mean
-from perceptron_lab.core.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper, Width
+from perceptron_lab.core.goals import Budget, Goal, MarginRatio, MarginUpper, Width
+from perceptron_lab.core.refusals import STRICT, Positive
 from perceptron_lab.core.run_options import TraceOptions, without_repeats
 
 _GOAL_WORDS = ("decide", "budget")
@@ -113,9 +114,9 @@ class ProcessLimits(_Frozen):
         Seconds that a cell may take to load its problem, which its budget does not count.
     """
 
-    grace: Annotated[float, Field(gt=0)] = 30.0
+    grace: Positive = 30.0
     memory: Annotated[int, Field(gt=0)] | None = None
-    loading: Annotated[float, Field(gt=0)] = 600.0
+    loading: Positive = 600.0
 
 
 class ProblemEntry(_Frozen):

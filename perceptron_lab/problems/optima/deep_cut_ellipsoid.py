@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.numerics.compiled.deep_cuts import CUTS, FEASIBLE, FLAT, UPDATES
 from perceptron_lab.problems.optima.deep_cuts import DeepCutSearch
 from perceptron_lab.problems.optima.optimiser import Optimiser
@@ -27,8 +24,7 @@ _NEXT = 2.0
 _WORTH = 0.5
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class DeepCutEllipsoid(Optimiser):
     """The ellipsoid method in x, by deep cuts of both kinds, from an ellipsoid of the solutions.
 
@@ -61,7 +57,7 @@ class DeepCutEllipsoid(Optimiser):
 
     uses_oracle: ClassVar[bool] = False
 
-    width: Annotated[float, Field(gt=0)] = 1e-4
+    width: Positive = 1e-4
     cuts: Literal["deep", "central"] = "deep"
 
     def minimise(self, search: Search) -> str:

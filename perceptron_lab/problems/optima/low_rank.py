@@ -8,11 +8,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.time_limit import affordable, last_proofs
 from perceptron_lab.problems.optima.maxcut.enclosure import Course, Enclosure
 from perceptron_lab.problems.optima.maxcut.low_rank import PER_EDGE, enclose
@@ -23,8 +21,7 @@ from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS
 from perceptron_lab.problems.optima.search import Search
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class LowRank(Optimiser):
     """Coordinate ascent on X = VV', a dual point with a proved correction, and a cut.
 
@@ -60,8 +57,8 @@ class LowRank(Optimiser):
 
     uses_oracle: ClassVar[bool] = False
 
-    width: Annotated[float, Field(gt=0)] = 1e-8
-    rank: Annotated[int, Field(ge=1)] | None = None
+    width: Positive = 1e-8
+    rank: Count | None = None
     hyperplanes: Annotated[int, Field(ge=0)] = HYPERPLANES
 
     def minimise(self, search: Search) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import Field, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import model_validator
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Status
 from perceptron_lab.problems.optima.levels import ObjectiveRow
 from perceptron_lab.problems.optima.optimiser import Optimiser, method_of
@@ -21,8 +19,7 @@ _FIRST_STEP = 0.25
 _FAR = 1e8
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class ObjectiveBisection(Optimiser):
     """Levels half-way between a proved upper and a proved lower bound of the optimum.
 
@@ -55,8 +52,8 @@ class ObjectiveBisection(Optimiser):
 
     method: str = "ellipsoid"
     options: dict[str, Any] = field(default_factory=dict)
-    width: Annotated[float, Field(gt=0)] = 0.01
-    updates: Annotated[int, Field(ge=1)] = 10_000
+    width: Positive = 0.01
+    updates: Count = 10_000
     row: ObjectiveRow = "unit"
 
     @model_validator(mode="after")

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import Field, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import model_validator
 
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Status
 from perceptron_lab.problems.optima.levels import ObjectiveRow
 from perceptron_lab.problems.optima.optimiser import Optimiser, method_of
 from perceptron_lab.problems.optima.search import Search
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class ObjectiveSequence(Optimiser):
     """The thesis's sequence: every new feasible point sets the next level of the objective.
 
@@ -48,7 +45,7 @@ class ObjectiveSequence(Optimiser):
 
     method: str = "rescaled-perceptron"
     options: dict[str, Any] = field(default_factory=dict)
-    relative: Annotated[float, Field(gt=0)] = 0.05
+    relative: Positive = 0.05
     row: ObjectiveRow = "printed"
 
     @model_validator(mode="after")

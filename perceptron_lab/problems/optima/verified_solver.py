@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 import time
 from contextlib import suppress
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from perceptron_lab.core.errors import InputError, NumericalError
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import (
     TimeIsUp,
@@ -78,8 +74,7 @@ _LIFTS = tuple(10.0**k for k in range(1, 9))
 _DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly independent"
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT)
+@parameter_record
 class VerifiedSolver(Optimiser):
     """CSDP, SDPA, DSDP, Clarabel or SCS, and bounds of the optimum proved of their answer.
 
@@ -114,7 +109,7 @@ class VerifiedSolver(Optimiser):
     uses_oracle: ClassVar[bool] = False
 
     solver: Solver = "csdp"
-    tolerance: Annotated[float, Field(gt=0, lt=1)] | None = None
+    tolerance: Proportion | None = None
     faces: bool = True
 
     def minimise(self, search: Search) -> str:
@@ -164,7 +159,7 @@ def semidefinite_factor(matrix: FloatArray) -> FloatArray:
     return found
 
 
-@plain_dataclass
+@dataclass
 class _Run:
     """A solver at work on a search."""
 

@@ -64,7 +64,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.runner import run_cells
-from perceptron_lab.core.goals import STRICT
+from perceptron_lab.core.refusals import STRICT
 
 @dataclass(frozen=True, config=STRICT)
 class Mine(Perceptron):

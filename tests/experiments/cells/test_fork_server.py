@@ -89,7 +89,7 @@ OWN_CLASSES = """
     from perceptron_lab.experiments.cells.cell_run import Job
     from perceptron_lab.experiments.cells.supervisor import supervise
     from perceptron_lab.experiments.configuration.yaml_source import Source
-    from perceptron_lab.core.goals import STRICT
+    from perceptron_lab.core.refusals import STRICT
     from nearby import GREETING
 
     server_handle.CORE = ()

@@ -6,13 +6,12 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
-from pydantic import Field
 
 from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import PROVED, FloatArray, Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.binary import BoolArray
@@ -80,7 +79,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
     below_positives: bool = False
     solver: SolverName = "central-path"
     inseparable: Literal["solver", "central-path"] = "solver"
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+    tolerance: Proportion = 1e-9
     whiten: bool = True
 
     def learn(self, task: Task, seed: int) -> Learned:

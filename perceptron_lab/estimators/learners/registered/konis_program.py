@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
 
 from perceptron_lab.algorithms.linear.floating_rows import INFINITE, solved_here
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner
@@ -101,7 +100,7 @@ class KonisProgram(Learner):
 
     judged: ClassVar[bool] = False
     affine: bool = True
-    tolerance: Annotated[float, Field(gt=0)] = 1e-4
+    tolerance: Positive = 1e-4
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Solve the program; there is nothing random."""

@@ -6,15 +6,14 @@ import math
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner
@@ -125,8 +124,8 @@ class NewtonSteps(Learner):
 
     judged: ClassVar[bool] = False
     affine: bool = True
-    steps: Annotated[int, Field(ge=1)] = 35
-    tolerance: Annotated[float, Field(gt=0)] = 1e-8
+    steps: Count = 35
+    tolerance: Positive = 1e-8
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Take the steps; there is nothing random."""
@@ -175,7 +174,7 @@ class SklearnLogisticRegression(Learner):
 
     judged: ClassVar[bool] = False
     penalised: bool = False
-    iterations: Annotated[int, Field(ge=1)] = 100
+    iterations: Count = 100
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Fit it; there is nothing random."""

@@ -14,7 +14,7 @@ from pydantic import Field
 from perceptron_lab.cones.operators import kernels
 from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.outward_rounding import text_above
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.problem import Task
@@ -61,7 +61,7 @@ class OnlineLearner(Learner):
         ``given`` (default), or ``shuffled``: in a new order in every pass, by the seed.
     """
 
-    passes: Annotated[int, Field(ge=1)] = 1
+    passes: Count = 1
     order: Literal["given", "shuffled"] = "given"
 
     @abstractmethod
@@ -222,8 +222,8 @@ class StreamedKernelPerceptron(OnlineLearner):
     """
 
     kernel: Literal["linear", "polynomial", "rbf"] = "rbf"
-    gamma: Annotated[float, Field(gt=0)] | None = None
-    polynomial_degree: Annotated[int, Field(ge=1)] | None = None
+    gamma: Positive | None = None
+    polynomial_degree: Count | None = None
     coef0: Annotated[float, Field(ge=0)] | None = None
 
     _of_the_kernel = chosen_with("kernel", _OF_KERNEL, "gamma", "polynomial_degree", "coef0")

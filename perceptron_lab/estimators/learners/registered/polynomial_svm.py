@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
 from sklearn.base import clone
 from sklearn.svm import SVC
 
 from perceptron_lab.cones.operators.kernels import Polynomial
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.extraction import extract
@@ -67,10 +66,10 @@ class TunedPolynomialSvm(TunedLearner):
     """
 
     penalties: Candidates = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
-    degree: Annotated[int, Field(ge=1)] = 2
+    degree: Count = 2
     class_weight: Literal["balanced"] | None = None
     folds: Folds = 3
-    iterations: Annotated[int, Field(ge=1)] = 10_000_000
+    iterations: Count = 10_000_000
     choice: Literal["cross-validation", "test-precision"] = "cross-validation"
 
     def search(self, seed: int) -> tuple[Grid, int]:

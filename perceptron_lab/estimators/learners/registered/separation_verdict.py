@@ -6,12 +6,11 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
@@ -67,7 +66,7 @@ class ProvedSeparation(Learner):
 
     judged: ClassVar[bool] = False
     affine: bool = True
-    max_seconds: Annotated[float, Field(gt=0)] | None = None
+    max_seconds: Positive | None = None
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Decide about the training examples; there is nothing random."""

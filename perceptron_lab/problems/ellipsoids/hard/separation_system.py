@@ -23,22 +23,20 @@ y = svec M and the system A in int S_+, -x^'Mx^ > 0 (positives), x^'Mx^ > 0 (neg
 
 from __future__ import annotations
 
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError, did_you_mean
-from perceptron_lab.core.goals import STRICT
-from perceptron_lab.core.refusals import refusing
+from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.tabular import Tabular, instances_of
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, chosen
@@ -58,7 +56,7 @@ from perceptron_lab.problems.ellipsoids.lifting import flat, lifted, squares, sy
 from perceptron_lab.systems import ConicSystem
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SeparationSystem:
     """The system of two classes at a separation ratio, and the ellipsoids of its points.
 
@@ -184,8 +182,7 @@ def _known(name: str, info: ValidationInfo) -> str:
     return name
 
 
-@refusing
-@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+@parameter_record
 class EllipsoidSeparationSystems(Dataset):
     """Whether two concentric, similar ellipsoids of a given ratio separate two classes (MAXSEP).
 
