@@ -16,13 +16,12 @@ from perceptron_lab.core.saved_answers.kinds import (
     result_fields,
     row_fields,
 )
-from perceptron_lab.experiments.storage.certificate_files import FORMAT
 
 PAGE = Path(__file__).parents[1] / "notes" / "saved-answers.md"
 BEGIN = "<!-- The tables below are written by docs/from_code/saved_answers.py -->"
 _KINDS = ("cone", "linear", "optimum", "learner")
 _SAVED = {kind: result_fields(kind, sourced=True) for kind in _KINDS}
-_CELLS = {kind: cell_fields(kind, FORMAT) for kind in _KINDS}
+_CELLS = {kind: cell_fields(kind) for kind in _KINDS}
 _ROWS = {kind: row_fields(kind) for kind in _KINDS}
 TITLES: Mapping[str, Sequence[Field]] = {
     "Saved by `plab solve --save`: strict systems": _SAVED["cone"],

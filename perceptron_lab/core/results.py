@@ -16,9 +16,9 @@ import numpy.typing as npt
 from perceptron_lab.core.errors import BROKEN, DataError
 from perceptron_lab.core.goals import Goal, goal_of
 from perceptron_lab.core.outward_rounding import bracket_text, text_above
-from perceptron_lab.core.saved_answers.fields import flattened, joined
+from perceptron_lab.core.saved_answers.fields import flattened
+from perceptron_lab.core.saved_answers.files import MEASURE, PROOF, packed, prefixed, read_answer
 from perceptron_lab.core.saved_answers.kinds import kind_of, result_fields
-from perceptron_lab.core.saved_answers.texts import mapping_in
 from perceptron_lab.core.visible_text import visible
 
 if TYPE_CHECKING:
@@ -68,11 +68,6 @@ class Status(StrEnum):
 
 PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
 """The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
-
-_MEASURE = "measure."
-"""The beginning of the names of measured arrays in a file."""
-_PROOF = "proof."
-"""The beginning of those of a learner's proof."""
 
 _LOADED = "  read from a file, not verified: `plab verify FILE` does that"
 """The last line of a loaded result's summary."""
@@ -318,13 +313,10 @@ class Result:
         goal = None if self.goal is None else str(self.goal)
         record |= {"bound": asdict(self.bound), "trace": trace, "goal": goal}
         record |= {} if source is None else {"source": dict(source)}
-        arrays = {"point": self.point, "json": np.array(json.dumps(record))}
-        arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in measures.items()}
-        arrays |= {f"{_PROOF}{name}": values for name, values in self.proof.items()}
-        if self.weights is not None:
-            arrays["weights"] = self.weights
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        arrays = {"point": self.point, "json": json.dumps(record)}
+        arrays |= prefixed(MEASURE, measures) | prefixed(PROOF, self.proof)
+        arrays |= {} if self.weights is None else {"weights": self.weights}
+        Path(path).write_bytes(packed(arrays))
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
@@ -340,21 +332,19 @@ class Result:
             If there is no such file, or it is not a whole result.
         """
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                record = mapping_in(str(arrays["json"]))
-                vectors = {name: arrays[name] for name in arrays if name != "json"}
-            kind = kind_of(record["certificate"], vectors["point"].size)
-            flattened(result_fields(kind, sourced=False), joined(record, vectors))
-            point, weights = vectors["point"], vectors.get("weights")
-            measures = {name: list(array) for name, array in _named(vectors, _MEASURE).items()}
-            proof = _named(vectors, _PROOF)
+            file = read_answer(path)
+            record = file.record
+            point, weights = file.arrays["point"], file.arrays.get("weights")
+            kind = kind_of(record["certificate"], point.size)
+            flattened(result_fields(kind, sourced=False), file.tree())
+            measures = {name: list(array) for name, array in file.named(MEASURE).items()}
             record["status"] = Status(record["status"])
             record["bound"] = Bound(**record["bound"])
             record["trace"] = Trace(**record["trace"], measures=measures)
             record.pop("source", None)
             goal = record.pop("goal", None)
             record["goal"] = None if goal is None else goal_of(goal)
-            loaded = cls(point=point, weights=weights, proof=proof, **record)
+            loaded = cls(point=point, weights=weights, proof=file.named(PROOF), **record)
             object.__setattr__(loaded, "_loaded", True)
             return loaded
         except BROKEN as error:
@@ -367,8 +357,3 @@ def _entries(values: FloatArray) -> str:
     """Return the first entries of an array as text, and how many there are."""
     shown = ", ".join(f"{value:.6g}" for value in values[:8].tolist())
     return f"[{shown}{', ...' if len(values) > 8 else ''}], {len(values)} in all"
-
-
-def _named(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Return the arrays whose names begin so, by the rest of their names."""
-    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

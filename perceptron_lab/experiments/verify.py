@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from perceptron_lab.core.errors import DataError, MissingDataError
-from perceptron_lab.core.saved_answers.checks import Check
-from perceptron_lab.core.saved_answers.fields import Flat
+from perceptron_lab.core.saved_answers.fields import Check, Flat
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.experiments.configuration.rows import Row

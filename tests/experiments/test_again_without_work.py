@@ -50,7 +50,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(reader, "sha256_of", "hashed")
     counted(reader, "decoded_trace", "decoded")
     counted(traces, "unpacked", "decoded")
-    counted(certificate_files, "unpacked", "decoded")
+    counted(certificate_files, "read_answer", "decoded")
     counted(stored.ProcessLimits, "__init__", "limits")
     counted(MarginSets, "load", "loaded")
     counted(yaml_source, "parse", "parsed")

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perceptron_lab.core import registry
-from perceptron_lab.core.saved_answers.checks import Check
-from perceptron_lab.core.saved_answers.fields import Field, Kind
+from perceptron_lab.core.saved_answers.fields import Check, Field, Kind
 from perceptron_lab.core.saved_answers.values import (
     AMOUNT,
     ANY,
@@ -40,6 +39,10 @@ from perceptron_lab.core.saved_answers.values import (
     or_null,
 )
 
+CELL_FORMAT: Final = 1
+"""The format of certificates of cells."""
+VERDICT_FORMAT: Final = 2
+"""The format of verdicts that are written; those of format 1 are read as well."""
 _METHODS: Final[dict[str, Kind]] = {"optimiser": "optimum", "learner": "learner"}
 
 _TEXT_COLUMNS: Final = (
@@ -226,10 +229,10 @@ def result_fields(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
     )
 
 
-def cell_fields(kind: Kind, version: int) -> tuple[Field, ...]:
+def cell_fields(kind: Kind) -> tuple[Field, ...]:
     """Return the fields of a file in ``certificates/`` of a folder of results."""
     return (
-        Field("format", exactly(version), Check.FORM),
+        Field("format", exactly(CELL_FORMAT), Check.FORM),
         Field("cell", TEXT, Check.IDENTITY),
         *_claims(kind),
         *_arrays(kind),
@@ -258,7 +261,7 @@ VERDICT_1: Final = (
 )
 """The fields of a file of ``SeparationVerdict.save``, in format 1."""
 VERDICT: Final = (
-    Field("format", exactly(2), Check.FORM),
+    Field("format", exactly(VERDICT_FORMAT), Check.FORM),
     *VERDICT_1[1:],
     Field("intercept", or_null(TEXT), Check.SEPARATION),
     Field("constant_columns", list_of(TEXT), Check.SEPARATION),

@@ -24,30 +24,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import BROKEN, NOT_RECORDED, DataError, MissingDataError
 from perceptron_lab.core.results import Bound, FloatArray, Result, Status
-from perceptron_lab.core.saved_answers.fields import Contents, joined
-from perceptron_lab.core.saved_answers.kinds import cell_fields, kind_of, result_fields
-from perceptron_lab.core.saved_answers.texts import mapping_in
+from perceptron_lab.core.saved_answers.fields import Contents
+from perceptron_lab.core.saved_answers.files import PROOF, AnswerFile, packed, prefixed, read_answer
+from perceptron_lab.core.saved_answers.kinds import CELL_FORMAT, cell_fields, kind_of, result_fields
 from perceptron_lab.experiments.configuration.plan import digest
 from perceptron_lab.experiments.configuration.rows import as_json
 from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.provenance.privacy import portable, resolved
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
-from perceptron_lab.experiments.storage.traces import packed, unpacked
 
 FOLDER: Final = "certificates"
-FORMAT: Final = 1
 # Settings of a cell that its certificate has under the same names.
 _OF_PROBLEM: Final = ("dataset", "instance", "seed")
 _OF_ALGORITHM: Final = ("parameters", "oracle", "goal")
 
-_PROOF: Final = "proof."
-_ZIP: Final = b"PK\x03\x04"
 _OF_RESULT: Final = (
     *("status", "proved", "margin_lower", "margin_upper", "message", "certificate", "bound"),
     *("point", "weights", "goal_reached", "proof"),
@@ -128,7 +123,7 @@ class Certificate:
         name = self.algorithm.get("name")
         method = name if isinstance(name, str) else ""
         kind = kind_of(self.certificate, self.point.size, method)
-        fields = result_fields(kind, sourced=True) if self.saved else cell_fields(kind, FORMAT)
+        fields = result_fields(kind, sourced=True) if self.saved else cell_fields(kind)
         try:
             return Contents.of(kind, fields, self.tree)
         except ValueError as error:
@@ -183,12 +178,10 @@ def write_certificate(path: Path, certificate: Certificate) -> str:
         if name not in ("point", "weights", "proof")
     }
     base = portable(Path(certificate.base), path.parent)
-    record |= {"format": FORMAT, "bound": asdict(certificate.bound), "base": base}
-    arrays = {"json": np.array(as_json(record)), "point": certificate.point}
-    if certificate.weights is not None:
-        arrays["weights"] = certificate.weights
-    arrays |= {f"{_PROOF}{name}": values for name, values in certificate.proof.items()}
-    content = packed(arrays)
+    record |= {"format": CELL_FORMAT, "bound": asdict(certificate.bound), "base": base}
+    arrays = {"json": as_json(record), "point": certificate.point}
+    arrays |= {} if certificate.weights is None else {"weights": certificate.weights}
+    content = packed(arrays | prefixed(PROOF, certificate.proof))
     replace_file(path, content)
     return sha256_of(content)
 
@@ -249,31 +242,23 @@ def read_certificate(
         If it cannot be read.
     """
     try:
-        content = path.read_bytes()
-        # numpy would take anything else for one array, or for a pickle.
-        if not content.startswith(_ZIP):
-            raise ValueError("it is no .npz file")
-        arrays = unpacked(content)
-        record = mapping_in(str(arrays.pop("json")))
+        file = read_answer(path)
+        record = file.record
         recorded = record.get("source") is not None or "format" in record
         if not recorded and "status" in record:  # Result.save has written it
             if source is None:
                 raise MissingDataError(NOT_RECORDED)
             record = record | {"source": source(record["certificate"].get("margin"))}
         saved = "source" in record  # by `plab solve --save`
-        tree = joined(record, arrays)
+        file = AnswerFile(record, file.arrays)
+        tree = file.tree()
         record = _of_result(record) if saved else dict(record)
         _check(path, record)
         del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
         record["base"] = str(resolved(record["base"], path.parent))
-        point, weights = arrays.pop("point"), arrays.pop("weights", None)
-        proof = {
-            name.removeprefix(_PROOF): values
-            for name, values in arrays.items()
-            if name.startswith(_PROOF)
-        }
-        certificate = Certificate(**record, point=point, weights=weights, proof=proof)
+        point, weights = file.arrays["point"], file.arrays.get("weights")
+        certificate = Certificate(**record, point=point, weights=weights, proof=file.named(PROOF))
         if saved:
             certificate = replace(certificate, cell=identity_of(certificate))
         object.__setattr__(certificate, "_tree", tree)
@@ -294,15 +279,15 @@ def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
     source["algorithm"] = {**source["algorithm"], "goal": record["goal"]}
     found = {name: record[name] for name in _OF_RESULT if name in record}
     counts = {name: record[name] for name in _COUNTS}
-    return found | source | {"format": FORMAT, "cell": "", "counts": counts}
+    return found | source | {"format": CELL_FORMAT, "cell": "", "counts": counts}
 
 
 def _check(path: Path, record: Mapping[str, Any]) -> None:
     """Refuse other files, formats and values; the claims are for the proofs to judge."""
-    if record["format"] != FORMAT:
+    if record["format"] != CELL_FORMAT:
         raise DataError(
-            f"{path}: a certificate of format {record['format']}, this plab reads format {FORMAT}; "
-            "use the plab that wrote it"
+            f"{path}: a certificate of format {record['format']}, this plab reads format "
+            f"{CELL_FORMAT}; use the plab that wrote it"
         )
     for names, kind in ((_TEXTS, str), (_MAPPINGS, dict)):
         for name in names:

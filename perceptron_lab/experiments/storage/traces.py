@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any, Final
-from zipfile import ZipFile
 
 import numpy as np
-import numpy.typing as npt
 
 from perceptron_lab.core.errors import BROKEN, DataError
 from perceptron_lab.core.results import Trace
+from perceptron_lab.core.saved_answers.files import MEASURE, packed, prefixed, unpacked
 
 _KINDS: Final[dict[str, type]] = {
     "updates": np.int64,
@@ -26,8 +22,6 @@ _KINDS: Final[dict[str, type]] = {
     "margin": np.float64,
     "upper": np.float64,
 }
-_MEASURE: Final = "measure."
-_NPY: Final = ".npy"
 
 
 def encoded_trace(trace: Trace) -> bytes:
@@ -35,8 +29,7 @@ def encoded_trace(trace: Trace) -> bytes:
     arrays: dict[str, Any] = {
         name: np.array(getattr(trace, name), dtype=kind) for name, kind in _KINDS.items()
     }
-    arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in trace.measures.items()}
-    return packed(arrays)
+    return packed(arrays | prefixed(MEASURE, trace.measures))
 
 
 def decoded_trace(content: bytes, where: str) -> Trace:
@@ -44,7 +37,7 @@ def decoded_trace(content: bytes, where: str) -> Trace:
     with _damage_told(where):
         arrays = unpacked(content)
         lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in _KINDS}
-    found = {name.removeprefix(_MEASURE): list(values) for name, values in arrays.items()}
+    found = {name.removeprefix(MEASURE): list(values) for name, values in arrays.items()}
     return Trace(**lists, measures=found)
 
 
@@ -62,43 +55,3 @@ def _damage_told(where: str) -> Iterator[None]:
         yield
     except BROKEN as error:
         raise DataError(f"{where}: damaged ({error}); `plab run` computes it again") from None
-
-
-def packed(arrays: dict[str, Any]) -> bytes:
-    """Return arrays of numbers or texts as the bytes of an ``.npz``: equal arrays, equal bytes."""
-    plain = {name: np.asarray(array) for name, array in arrays.items()}
-    if any(array.dtype.hasobject for array in plain.values()):
-        raise ValueError("an array of objects would be pickled, and never read")
-    content = io.BytesIO()
-    np.savez_compressed(content, **plain)  # type: ignore[arg-type]
-    return content.getvalue()
-
-
-def unpacked(content: bytes, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return the arrays of an ``.npz``, or those of these names.
-
-    Errors are those of :data:`BROKEN`.
-    """
-    with ZipFile(io.BytesIO(content)) as archive:
-        asked = [one.removesuffix(_NPY) for one in archive.namelist()] if names is None else names
-        return {name: _array(archive.read(f"{name}{_NPY}")) for name in asked}
-
-
-def _array(content: bytes) -> npt.NDArray[Any]:
-    """Return the array in the bytes of an ``.npy``, as :func:`numpy.save` writes plain ones."""
-    begin = 10 + int.from_bytes(content[8:10], "little")
-    shape, by_columns, kind = _head(content[:begin])
-    array: npt.NDArray[Any] = np.frombuffer(content, kind, math.prod(shape), begin)
-    return array.reshape(shape, order="F" if by_columns else "C").copy("K")
-
-
-@lru_cache(maxsize=1024)  # numpy parses heads as Python, which takes most of the time of a list
-def _head(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, order and type of an array from the beginning of its ``.npy``."""
-    stream = io.BytesIO(content)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("the array is of a later version of the format")
-    shape, by_columns, kind = np.lib.format.read_array_header_1_0(stream)
-    if kind.hasobject:
-        raise ValueError("the array holds objects, which are never read")
-    return shape, by_columns, kind

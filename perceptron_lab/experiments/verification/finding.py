@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Check
 
 Verified = frozenset[Check | str]
 """Checks that have held, and paths of fields that are verified one by one."""

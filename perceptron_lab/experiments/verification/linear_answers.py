@@ -24,7 +24,7 @@ from perceptron_lab.algorithms.linear.proofs import (
 )
 from perceptron_lab.algorithms.linear.proofs import faults as proof_faults
 from perceptron_lab.core.results import PROVED, FloatArray, Status
-from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.finding import Finding

@@ -19,8 +19,7 @@ from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Status
-from perceptron_lab.core.saved_answers.checks import Check
-from perceptron_lab.core.saved_answers.fields import Kind
+from perceptron_lab.core.saved_answers.fields import Check, Kind
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.estimators.learners.learning import NO_BOUND as LEARNT_BOUND
 from perceptron_lab.estimators.learners.learning import Learner, prove

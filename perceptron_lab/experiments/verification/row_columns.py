@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
-from perceptron_lab.core.saved_answers.checks import Check
-from perceptron_lab.core.saved_answers.fields import Contents, Kind
+from perceptron_lab.core.saved_answers.fields import Check, Contents, Kind
 from perceptron_lab.core.saved_answers.kinds import row_fields
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.experiments.configuration.rows import Row

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from perceptron_lab.core.errors import BROKEN, ConfigError, DataError, MissingDataError, PlabError
-from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Check
+from perceptron_lab.core.saved_answers.files import read_answer
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.experiments.provenance.privacy import resolved
 from perceptron_lab.experiments.verification.labelled_file import labelled_file
@@ -36,9 +34,7 @@ _UNVERIFIED: Final = ("proof.exact.method", "source.base")
 def is_verdict(path: Path) -> bool:
     """Return whether a file is one that ``plab solve --verdict --save`` writes, as far as known."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            record = json.loads(str(arrays["json"]))
-        return isinstance(record, dict) and {"verdict", "classes"} <= record.keys()
+        return read_answer(path).is_verdict
     except BROKEN:
         return False
 

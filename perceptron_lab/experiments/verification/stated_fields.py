@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.core.saved_answers.checks import Check
+from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.finding import Finding
 from perceptron_lab.systems import ConicSystem

@@ -24,19 +24,17 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import BROKEN, DataError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.core.saved_answers.fields import Contents, joined
-from perceptron_lab.core.saved_answers.kinds import VERDICT, VERDICT_1
-from perceptron_lab.core.saved_answers.texts import mapping_in
+from perceptron_lab.core.saved_answers.fields import Contents
+from perceptron_lab.core.saved_answers.files import PROOF, packed, prefixed, read_answer
+from perceptron_lab.core.saved_answers.kinds import VERDICT, VERDICT_1, VERDICT_FORMAT
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, column_names, labels_of, plain_label
 from perceptron_lab.problems.separation.kept_proofs import ProofError, kept, proved_anew
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, json_label
 
-FORMAT: Final = 2
-_PROOF: Final = "proof."
 _CLAIMS: Final = ("verdict", "names", "classes", "coefficients")
 _ADDED: Final = ("intercept", "constant_columns", "reference_levels")
-_FIELDS: Final = {1: VERDICT_1, 2: VERDICT}
+_FIELDS: Final = {1: VERDICT_1, VERDICT_FORMAT: VERDICT}
 
 
 @dataclass(frozen=True)
@@ -103,24 +101,20 @@ def save_verdict(
     source
         JSON values that say which data it is of, for ``plab verify``.
     """
-    record = _claims(found) | {"format": FORMAT, "proved": found.proved, "source": source}
-    arrays: dict[str, Any] = {f"{_PROOF}{name}": values for name, values in kept(found).items()}
-    with path.open("wb") as file:
-        np.savez_compressed(file, json=np.array(json.dumps(record)), **arrays)
+    record = _claims(found) | {"format": VERDICT_FORMAT, "proved": found.proved, "source": source}
+    path.write_bytes(packed({"json": json.dumps(record)} | prefixed(PROOF, kept(found))))
 
 
 def read_verdict(path: Path) -> SavedVerdict:
     """Read a file of :func:`save_verdict`; a DataError tells of any other."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            record = mapping_in(str(arrays["json"]))
-            vectors = {name: arrays[name] for name in arrays.files if name != "json"}
+        file = read_answer(path)
+        record = file.record
         fields = _FIELDS.get(record["format"])
         if fields is None or not all(name in record for name in _CLAIMS):
             raise ValueError("its text is not that of a verdict")
-        contents = Contents.of("verdict", fields, joined(record, vectors))
-        proof = {name.removeprefix(_PROOF): values for name, values in vectors.items()}
-        return SavedVerdict(record, proof, contents)
+        contents = Contents.of("verdict", fields, file.tree())
+        return SavedVerdict(record, file.named(PROOF), contents)
     except BROKEN as error:
         raise DataError(
             f"{path}: not a verdict that can be read ({error}); SeparationVerdict.save writes them"

@@ -82,7 +82,7 @@ def fields_of(tree: dict[str, Any]) -> tuple[Field, ...]:
     return tuple(
         field
         for kind in kinds
-        for field in (result_fields(kind, sourced=True) if saved else cell_fields(kind, 1))
+        for field in (result_fields(kind, sourced=True) if saved else cell_fields(kind))
     )
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Bound, Status
+from perceptron_lab.core.saved_answers.files import packed, unpacked
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     certificate_of,
@@ -22,7 +23,6 @@ from perceptron_lab.experiments.storage.certificate_files import (
     write_certificate,
 )
 from perceptron_lab.experiments.storage.stored import sha256_of
-from perceptron_lab.experiments.storage.traces import packed, unpacked
 from tests.experiments.made_stores import make_planned, make_result
 
 ARRAYS = ("point", "weights", "proof")

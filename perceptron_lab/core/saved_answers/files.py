@@ -1,0 +1,135 @@
+"""The files of saved answers: the one reader and the one writer of their bytes.
+
+A file is a compressed ``.npz`` without pickle: arrays of numbers, and a text ``json``, which is one
+JSON object whose names occur once each. ``Result.save``, `plab run` (``certificates/CELL.npz``) and
+``SeparationVerdict.save`` write them; :mod:`.kinds` lists the fields of each. Equal arrays make
+equal bytes. Traces in the database of results are such archives as well, without the text.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+from zipfile import ZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+PROOF: Final = "proof."
+MEASURE: Final = "measure."
+"""Prefixes of the names of arrays: of proofs, and of measures in the trace."""
+_ZIP: Final = b"PK\x03\x04"
+_NPY: Final = ".npy"
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """The contents of a file, of which nothing is checked but its form.
+
+    Parameters
+    ----------
+    record
+        Its text, read as JSON.
+    arrays
+        The others, by name.
+    """
+
+    record: dict[str, Any]
+    arrays: dict[str, npt.NDArray[Any]]
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether it is a verdict on two classes."""
+        return {"verdict", "classes"} <= self.record.keys()
+
+    def tree(self) -> dict[str, Any]:
+        """Return text and arrays as one tree; a ValueError tells of equal names."""
+        both = self.record.keys() & self.arrays.keys()
+        if both:
+            raise ValueError(f"{min(both)[:40]!r} is given twice, as an array and in the text")
+        return {**self.record, **self.arrays}
+
+    def named(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays whose names begin so, by the rest of their names."""
+        return {
+            name.removeprefix(prefix): array
+            for name, array in self.arrays.items()
+            if name.startswith(prefix)
+        }
+
+
+def read_answer(path: str | Path) -> AnswerFile:
+    """Read a file; errors are those of :data:`~perceptron_lab.core.errors.BROKEN`."""
+    content = Path(path).read_bytes()
+    if not content.startswith(_ZIP):
+        raise ValueError("it is no .npz file")
+    arrays = unpacked(content)
+    return AnswerFile(mapping_in(str(arrays.pop("json"))), arrays)
+
+
+def prefixed(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arrays by the names that they have in a file."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def packed(arrays: Mapping[str, Any]) -> bytes:
+    """Return arrays of numbers or texts as the bytes of an ``.npz``: equal arrays, equal bytes."""
+    plain = {name: np.asarray(array) for name, array in arrays.items()}
+    if any(array.dtype.hasobject for array in plain.values()):
+        raise ValueError("an array of objects would be pickled, and never read")
+    content = io.BytesIO()
+    np.savez_compressed(content, **plain)  # type: ignore[arg-type]
+    return content.getvalue()
+
+
+def unpacked(content: bytes, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the arrays of an ``.npz``, or those of these names.
+
+    Errors are those of :data:`~perceptron_lab.core.errors.BROKEN`.
+    """
+    with ZipFile(io.BytesIO(content)) as archive:
+        asked = [one.removesuffix(_NPY) for one in archive.namelist()] if names is None else names
+        return {name: _array(archive.read(f"{name}{_NPY}")) for name in asked}
+
+
+def _array(content: bytes) -> npt.NDArray[Any]:
+    """Return the array in the bytes of an ``.npy``, as :func:`numpy.save` writes plain ones."""
+    begin = 10 + int.from_bytes(content[8:10], "little")
+    shape, by_columns, kind = _head(content[:begin])
+    array: npt.NDArray[Any] = np.frombuffer(content, kind, math.prod(shape), begin)
+    return array.reshape(shape, order="F" if by_columns else "C").copy("K")
+
+
+@lru_cache(maxsize=1024)  # numpy parses heads as Python, which takes most of the time of a list
+def _head(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and type of an array from the beginning of its ``.npy``."""
+    stream = io.BytesIO(content)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("the array is of a later version of the format")
+    shape, by_columns, kind = np.lib.format.read_array_header_1_0(stream)
+    if kind.hasobject:
+        raise ValueError("the array holds objects, which are never read")
+    return shape, by_columns, kind
+
+
+def mapping_in(text: str) -> dict[str, Any]:
+    """Return the JSON object of a text; a ValueError refuses any other and names given twice."""
+    record = json.loads(text, object_pairs_hook=_once)
+    if not isinstance(record, dict):
+        raise ValueError("its text is no JSON object")
+    return record
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {repeated[:40]!r} is given twice")
+    return mapping
