@@ -17,7 +17,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-pythons test-lowest check check-static check-style check-types check-fast format maxcut report docs
+.PHONY: help setup quickstart test test-long test-processors test-pythons test-lowest check check-static check-style check-types check-fast format maxcut report docs measure
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ maxcut: $(INSTALLED)  ## reproduce Table 6.1 of the thesis (needs SDPLIB: downlo
 
 report: $(INSTALLED)  ## make tables and figures again from the runs in results/
 	$(BIN)/plab report
+
+measure: $(INSTALLED)  ## measure the package's structure (BEFORE=PATH: beside another working tree)
+	$(BIN)/python -m scripts.measure $(BEFORE)
 
 docs: $(FOR_DOCS)  ## build the documentation, its examples and pictures run: docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html

@@ -1,21 +1,11 @@
-"""Imports point one way, from the command line down to the errors.
-
-Every import counts: absolute or relative, inside a function, under ``if TYPE_CHECKING`` (a type
-is a dependency as well), or ``import_module`` of a literal. The one exemption is the list of
-lazy public names in the package's own ``__init__``, which stands under ``if TYPE_CHECKING``.
-Registries hold names as text, which is how lower layers stay ignorant of higher ones.
-"""
+"""Imports point one way, from the command line down to the errors (scripts/import_graph.py)."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "perceptron_lab"
-ROOT = PACKAGE.name
+from scripts.import_graph import ROOT, cycles, imported_files, imports, modules, mutual_folders
+
 LAYERS = [
     "core",
     "numerics",
@@ -37,47 +27,6 @@ HEIGHT = {name: height for height, name in enumerate(LAYERS)}
 EAGER = f"{ROOT}.core.former_paths"
 TOP = len(LAYERS) - 1
 
-Import = tuple[int, str]
-
-
-def is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-
-
-def walk(node: ast.AST, skip_types: bool) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if not (skip_types and is_type_checking(child)):
-            yield child
-            yield from walk(child, skip_types)
-
-
-def last_name(function: ast.expr) -> str:
-    """Return ``f`` for ``f`` and for ``a.b.f``."""
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
-def targets(node: ast.AST, package: str) -> list[str]:
-    """Return the full names that an import asks for; none for any other node."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        parents = package.split(".")[: -(node.level - 1) or None] if node.level else []
-        base = ".".join([*parents, *([node.module] if node.module else [])])
-        return [f"{base}.{alias.name}" for alias in node.names]
-    if isinstance(node, ast.Call) and last_name(node.func).endswith("import_module"):
-        return [str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant)]
-    return []
-
-
-def imports(source: str, module: str, package: str) -> Iterator[Import]:
-    """Yield line and full name of everything that a module imports from this package."""
-    for node in walk(ast.parse(source), skip_types=module == ROOT):
-        for target in targets(node, package):
-            if target.split(".")[0] == ROOT:
-                yield getattr(node, "lineno", 0), target
-
 
 def height(target: str) -> int:
     """Return a target's layer; a lazy public name may reach any, so it counts as the highest."""
@@ -98,16 +47,6 @@ def violations(source: str, module: str, package: str) -> list[str]:
         for line, target in found
         if height(target) > HEIGHT[part]
     ]
-
-
-def modules() -> Iterator[tuple[Path, str, str]]:
-    """Yield each file with its module's name and the package that relative imports start from."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = [ROOT, *path.relative_to(PACKAGE).with_suffix("").parts]
-        if parts[-1] == "__init__":
-            yield path, ".".join(parts[:-1]), ".".join(parts[:-1])
-        else:
-            yield path, ".".join(parts), ".".join(parts[:-1])
 
 
 @pytest.mark.slow
@@ -190,31 +129,6 @@ CYCLES = {
 }
 
 
-def imported_files() -> dict[str, set[str]]:
-    """Return module -> the modules that it imports; a name stands for the module that has it."""
-    known = {module for _, module, _ in modules()}
-    found: dict[str, set[str]] = {}
-    for path, module, package in modules():
-        targets = [name for _, name in imports(path.read_text(encoding="utf-8"), module, package)]
-        files = {one if one in known else one.rpartition(".")[0] for one in targets}
-        found[module] = (files & known) - {module, ROOT}
-    return found
-
-
-def cycles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
-    """Return the sets of modules that import each other, directly or through others."""
-    reached = {module: set(targets) for module, targets in graph.items()}
-    for middle in graph:
-        for module in graph:
-            if middle in reached[module]:
-                reached[module] |= reached[middle]
-    return {
-        frozenset(other for other in reached[module] if module in reached[other])
-        for module in graph
-        if module in reached[module]
-    }
-
-
 @pytest.mark.slow
 def test_no_files_import_each_other() -> None:
     graph = {module: found for module, found in imported_files().items() if module != ROOT}
@@ -226,24 +140,7 @@ def test_cycles_are_found() -> None:
     assert cycles(graph) == {frozenset("abc")}
 
 
-def folders(module: str, packages: set[str]) -> list[str]:
-    """Return the folders that a module is in, the outermost first."""
-    parts = module.split(".")
-    inside = parts if module in packages else parts[:-1]
-    return [".".join(inside[:size]) for size in range(1, len(inside) + 1)]
-
-
 @pytest.mark.slow
 def test_no_sibling_folders_import_each_other() -> None:
-    packages = {module for path, module, _ in modules() if path.name == "__init__.py"}
-    pairs: dict[tuple[str, str], str] = {}
-    for module, targets in imported_files().items():
-        for target in targets if module != ROOT else ():
-            ours, theirs = folders(module, packages), folders(target, packages)
-            level = next(
-                (i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), None
-            )
-            if level is not None:
-                pairs[ours[level], theirs[level]] = f"{module} imports {target}"
-    mutual = [said for (ours, theirs), said in pairs.items() if (theirs, ours) in pairs]
+    mutual = mutual_folders()
     assert not mutual, "\n".join(mutual)

@@ -6,7 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from tests.test_import_direction import LAYERS, PACKAGE
+from scripts.import_graph import PACKAGE
+from tests.test_import_direction import LAYERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-it-is-built.md"
 

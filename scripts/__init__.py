@@ -1,0 +1,1 @@
+"""Scripts for work on the repository itself; none is installed."""

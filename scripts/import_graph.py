@@ -1,0 +1,121 @@
+"""Imports between the files of the package, by reading their source.
+
+Every import counts: absolute or relative, inside a function, under ``if TYPE_CHECKING`` (a type
+is a dependency as well), or ``import_module`` of a literal. The one exemption is the list of
+lazy public names in the package's own ``__init__``, which stands under ``if TYPE_CHECKING``.
+Registries hold names as text, which is how lower layers stay ignorant of higher ones.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = "perceptron_lab"
+PACKAGE = Path(__file__).parents[1] / ROOT
+
+
+class Module(NamedTuple):
+    """A file, the name of its module and the package that its relative imports start from."""
+
+    path: Path
+    name: str
+    package: str
+
+
+def modules(package: Path = PACKAGE) -> Iterator[Module]:
+    """Yield the modules of a package folder."""
+    for path in sorted(package.rglob("*.py")):
+        parts = [ROOT, *path.relative_to(package).with_suffix("").parts]
+        folder = ".".join(parts[:-1])
+        yield Module(path, folder if parts[-1] == "__init__" else ".".join(parts), folder)
+
+
+def imports(source: str, module: str, package: str) -> Iterator[tuple[int, str]]:
+    """Yield line and full name of everything that a module imports from this package."""
+    for node in _walk(ast.parse(source), skip_types=module == ROOT):
+        for target in _targets(node, package):
+            if target.split(".")[0] == ROOT:
+                yield getattr(node, "lineno", 0), target
+
+
+def _walk(node: ast.AST, skip_types: bool) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not (skip_types and _is_type_checking(child)):
+            yield child
+            yield from _walk(child, skip_types)
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def _targets(node: ast.AST, package: str) -> list[str]:
+    """Return the full names that an import asks for; none for any other node."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        parents = package.split(".")[: -(node.level - 1) or None] if node.level else []
+        base = ".".join([*parents, *([node.module] if node.module else [])])
+        return [f"{base}.{alias.name}" for alias in node.names]
+    if isinstance(node, ast.Call) and _last_name(node.func).endswith("import_module"):
+        return [str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant)]
+    return []
+
+
+def _last_name(function: ast.expr) -> str:
+    """Return ``f`` for ``f`` and for ``a.b.f``."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+@cache
+def imported_files(package: Path = PACKAGE) -> dict[str, set[str]]:
+    """Return module -> the modules that it imports; a name stands for the module that has it."""
+    files = list(modules(package))
+    known = {module.name for module in files}
+    graph: dict[str, set[str]] = {}
+    for path, module, parent in files:
+        names = [name for _, name in imports(path.read_text(encoding="utf-8"), module, parent)]
+        targets = {name if name in known else name.rpartition(".")[0] for name in names}
+        graph[module] = (targets & known) - {module, ROOT}
+    return graph
+
+
+def cycles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
+    """Return the sets of modules that import each other, directly or through others."""
+    reached = {module: set(targets) for module, targets in graph.items()}
+    for middle in graph:
+        for module in graph:
+            if middle in reached[module]:
+                reached[module] |= reached[middle]
+    return {
+        frozenset(other for other in reached[module] if module in reached[other])
+        for module in graph
+        if module in reached[module]
+    }
+
+
+def mutual_folders(package: Path = PACKAGE) -> list[str]:
+    """Return an import for each direction of two sibling folders that import each other."""
+    packages = {module.name for module in modules(package) if module.path.name == "__init__.py"}
+    pairs: dict[tuple[str, str], str] = {}
+    for module, targets in imported_files(package).items():
+        for target in targets if module != ROOT else ():
+            ours, theirs = _folders(module, packages), _folders(target, packages)
+            levels = enumerate(zip(ours, theirs, strict=False))
+            level = next((i for i, (a, b) in levels if a != b), None)
+            if level is not None:
+                pairs[ours[level], theirs[level]] = f"{module} imports {target}"
+    return [text for (ours, theirs), text in pairs.items() if (theirs, ours) in pairs]
+
+
+def _folders(module: str, packages: set[str]) -> list[str]:
+    """Return the folders that a module is in, the outermost first."""
+    parts = module.split(".")
+    inside = parts if module in packages else parts[:-1]
+    return [".".join(inside[:size]) for size in range(1, len(inside) + 1)]
