@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from perceptron_lab.estimators import SoftEllipsoidClassifier as SoftEllipsoidClassifier
     from perceptron_lab.experiments.certifying.certify import certify as certify
+    from perceptron_lab.experiments.check import check as check
     from perceptron_lab.experiments.configuration.catalogue import list_names as list_names
     from perceptron_lab.experiments.configuration.catalogue import show as show
     from perceptron_lab.experiments.configuration.config import ExperimentConfig as ExperimentConfig
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
         maximum_support as maximum_support,
     )
     from perceptron_lab.problems.separation.separation import separation as separation
-    from perceptron_lab.reporting.checking import check as check
     from perceptron_lab.reporting.compare import compare as compare
     from perceptron_lab.reporting.experiment import Results as Results
     from perceptron_lab.reporting.experiment import run as run
@@ -89,7 +89,7 @@ _PUBLIC = {
     "SoftEllipsoidClassifier": "perceptron_lab.estimators",
     "Status": "perceptron_lab.core.results",
     "certify": "perceptron_lab.experiments.certifying.certify",
-    "check": "perceptron_lab.reporting.checking",
+    "check": "perceptron_lab.experiments.check",
     "compare": "perceptron_lab.reporting.compare",
     "fetch_data": "perceptron_lab.datasets.download.fetching",
     "list_names": "perceptron_lab.experiments.configuration.catalogue",

@@ -12,8 +12,8 @@ from perceptron_lab.cli.options import (
     quiet_option,
 )
 from perceptron_lab.core.errors import ConfigError, PlabError, counted
+from perceptron_lab.experiments.check import checked_with_report
 from perceptron_lab.experiments.configuration.plan import plan
-from perceptron_lab.reporting.checking import checked_with_report
 
 
 @click.command("check")

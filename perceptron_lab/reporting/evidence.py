@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.goals import Goal
 from perceptron_lab.core.results import Bound, Status, Trace
@@ -23,6 +22,7 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.configuration.rows import Row, blank, doubles, frame_of
 from perceptron_lab.experiments.configuration.variants import Instance
+from perceptron_lab.experiments.outline import Method
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.reporting.summary import Shape, shape_of
 
@@ -42,18 +42,6 @@ REQUIRED: Final = (*TEXT, "proved", *NUMBERS, *SIGNED)
 """The columns that reports need; further ones are carried along unchecked."""
 
 _TRUTH = {"true": True, "True": True, "false": False, "False": False, "": False}
-
-
-class Method(NamedTuple):
-    """The algorithm or learner that a label stands for, with its parameters as JSON values."""
-
-    algorithm: str
-    parameters: Mapping[str, Any]
-
-    @property
-    def learns(self) -> bool:
-        """Whether it is a learner."""
-        return self.algorithm in registry.names("learner")
 
 
 @dataclass(frozen=True)

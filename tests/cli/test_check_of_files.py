@@ -9,7 +9,7 @@ import pytest
 from perceptron_lab import check
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import ConfigError
-from perceptron_lab.experiments.running import own_files
+from perceptron_lab.experiments import check as checking
 
 CONFIG = """\
 experiment: own
@@ -92,7 +92,7 @@ def test_files_of_a_grid_have_the_place_of_their_entry(capsys: pytest.CaptureFix
 def test_a_larger_file_is_not_read(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_files, "LARGEST", 100)
+    monkeypatch.setattr(checking, "LARGEST", 100)
     Path("one.csv").write_text(GOOD + "z,x\n" * 30)
     Path("own.yaml").write_text(CONFIG)
     assert main(["check", "own.yaml"]) == 0

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.experiments.check import check
 from perceptron_lab.experiments.running import progress_lines as progress
 from perceptron_lab.experiments.running.console import VisibleConsole
 from perceptron_lab.experiments.running.progress_lines import ProgressLines
-from perceptron_lab.reporting.checking import check
 
 
 @pytest.fixture

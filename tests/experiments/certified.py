@@ -12,7 +12,7 @@ from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.core import registry
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import run_cell
-from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.storage.certificate_files import certificate_of, write_certificate
@@ -47,7 +47,7 @@ def attempted(
 ) -> Path | None:
     """Run one cell, and write its certificate; None if it has no result."""
     tree = {"experiment": "one", "problems": [problem], "algorithms": [algorithm]}
-    (cell,) = plan(checked(Source("", deepcopy(tree | more))).config)
+    (cell,) = plan(load_experiment(Source("", deepcopy(tree | more))).config)
     loaded = cell.load(folder)
     outcome = run_cell(cell, loaded)
     if outcome.result is None:

@@ -11,7 +11,7 @@ import pytest
 from perceptron_lab.core import registry
 from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
-from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from tests.experiments import toys
 
@@ -31,6 +31,6 @@ def configure() -> Configure:
     """Return a function that makes the toy configuration with some keys replaced."""
 
     def make(**changes: Any) -> ExperimentConfig:
-        return checked(Source("", deepcopy(toys.CONFIG) | changes)).config
+        return load_experiment(Source("", deepcopy(toys.CONFIG) | changes)).config
 
     return make

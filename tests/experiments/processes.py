@@ -14,7 +14,7 @@ from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import supervise
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.plan import Cell, plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from tests.experiments import toys
@@ -33,7 +33,7 @@ def faulty(how: str, after: int = 0, **settings: Any) -> dict[str, Any]:
 
 def configure_toys(**changes: Any) -> ExperimentConfig:
     """Return the toy configuration with some keys replaced, where the toys are registered."""
-    return checked(Source("", deepcopy(toys.CONFIG) | changes)).config
+    return load_experiment(Source("", deepcopy(toys.CONFIG) | changes)).config
 
 
 def jobs_of(configure: Configure, base: Path = Path(), **changes: Any) -> list[Job]:

@@ -16,7 +16,7 @@ from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.core.goals import Budget, MarginRatio, MarginUpper, Width
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
-from perceptron_lab.experiments.configuration.loader import checked, instances_of, load_experiment
+from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from tests.experiments.conftest import Configure
 
@@ -41,7 +41,7 @@ report: {tables: [table_6_1], figures: []}
 
 
 def load(text: str, *overrides: str) -> ExperimentConfig:
-    return checked(parse("a.yaml", text), overrides).config
+    return load_experiment(parse("a.yaml", text), overrides).config
 
 
 def faults(text: str, *overrides: str) -> list[str]:

@@ -18,7 +18,7 @@ from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.experiments.cells.cell_run import run_cell
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.plan import Loaded, plan
 from perceptron_lab.experiments.configuration.rows import row_of
 from perceptron_lab.experiments.configuration.yaml_source import Source
@@ -121,7 +121,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "problems": [ROWS | {"dimension": 12, "rows": 6}, SEPARABLE],
         "algorithms": [{"name": "perceptron", "label": "P"}, LEARNER | {"label": "L"}],
     }
-    config = checked(Source("", tree)).config
+    config = load_experiment(Source("", tree)).config
     with Store.open(tmp_path / "small") as store:
         kinds = {"P": "margin-sets", "L": "ellipsoid-sets"}
         every = [c for c in plan(config) if kinds[c.variant.label] == c.instance.dataset.name]

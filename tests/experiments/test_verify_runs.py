@@ -18,7 +18,7 @@ from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.plan import Loaded, plan
 from perceptron_lab.experiments.configuration.rows import row_of
 from perceptron_lab.experiments.configuration.yaml_source import Source
@@ -50,7 +50,7 @@ def run_folder(tmp_path: Path) -> Path:
             {"name": "winnow", "label": "W"},
         ],
     }
-    config = checked(Source("", tree)).config
+    config = load_experiment(Source("", tree)).config
     described = {"id": "12345678"}
     with Store.open(tmp_path / "small") as store:
         cells = plan(config)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.experiments.configuration import cross_checks
 from perceptron_lab.experiments.configuration.catalogue import find_config
 from perceptron_lab.experiments.configuration.config import (
     KNOWN_KEYS,
@@ -23,38 +26,19 @@ from perceptron_lab.experiments.configuration.config import (
     ExperimentConfig,
     ProblemEntry,
 )
-from perceptron_lab.experiments.configuration.faults import (
-    Crumbs,
-    Fault,
-    Place,
-    dotted,
-    received,
-    refuse,
-    shortened,
-)
-from perceptron_lab.experiments.configuration.mapping_source import source_of
-from perceptron_lab.experiments.configuration.report_columns import unknown_columns
-from perceptron_lab.experiments.configuration.unregistered import (
-    cells_of_plugins,
-    explained,
-    taken_from_report,
-)
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, Place, refuse, shortened
+from perceptron_lab.experiments.configuration.overrides import override, shadowed, texts_of
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,
     Instance,
     algorithm_variants,
-    goal_of_none,
     problem_instances,
-    repeated_algorithms,
-    repeated_instances,
-    unknown_algorithms,
 )
 from perceptron_lab.experiments.configuration.yaml_source import (
-    MOST_LEVELS,
     Source,
-    parse,
     read_source,
+    source_of_mapping,
 )
 
 # Keys of a configuration that change nothing of what is run
@@ -124,56 +108,43 @@ def load_experiment(
     that is wrong, one line each. Without plugins, names that may be theirs are no fault where the
     configuration states plugins; what they name is left out and said to be unchecked.
     """
-    overrides = _texts(overrides)
+    overrides = texts_of(overrides)
     if isinstance(config, Experiment):
         if not overrides:
             return config
         again = load_experiment(config.config, overrides)
         return replace(again, base=config.base, changed=config.changed or again.changed)
-    if isinstance(config, ExperimentConfig):
-        return checked(
-            Source("", config.model_dump(mode="json")), overrides, without_plugins=without_plugins
-        )
-    if isinstance(config, Mapping):
-        return checked(source_of(config), overrides, without_plugins=without_plugins)
-    if not isinstance(config, str | Path | Source):
-        raise ConfigError(
-            f"received {shortened(repr(config))} ({type(config).__name__}) as a configuration; "
-            "give a file, the name of a shipped one (`plab list experiments`), or a mapping with "
-            "experiment, problems and algorithms"
-        )
-    source = config if isinstance(config, Source) else read_source(find_config(config))
+    source = source_of(config)
     if source.tree is None and not overrides:
         raise ConfigError(
             f"{source.name}:1:1: the file is empty; a configuration needs experiment, problems and "
             "algorithms (`plab show quickstart` prints one)"
         )
-    base = Path(source.name).parent
-    return checked(source, overrides, base, without_plugins=without_plugins)
+    return _checked(source, overrides, without_plugins)
 
 
-def _texts(overrides: Iterable[str]) -> tuple[str, ...]:
-    """Return overrides; a single text, and a mapping, are no list of texts."""
-    if isinstance(overrides, str | Mapping):
-        raise ConfigError(
-            f"received {shortened(repr(overrides))} as overrides; give a list of texts, such as "
-            "['budget.seconds=5']"
-        )
-    return tuple(overrides)
+def source_of(config: Named | Source) -> Source:
+    """Return a configuration as a tree of values with their places; a file is read."""
+    if isinstance(config, Source):
+        return config
+    if isinstance(config, ExperimentConfig):
+        return Source("", config.model_dump(mode="json"))
+    if isinstance(config, Mapping):
+        return source_of_mapping(config)
+    if isinstance(config, str | Path):
+        return read_source(find_config(config))
+    raise ConfigError(
+        f"received {shortened(repr(config))} ({type(config).__name__}) as a configuration; "
+        "give a file, the name of a shipped one (`plab list experiments`), or a mapping with "
+        "experiment, problems and algorithms"
+    )
 
 
-def checked(
-    source: Source,
-    overrides: Iterable[str] = (),
-    base: Path = Path(),
-    *,
-    without_plugins: bool = False,
-) -> Experiment:
+def _checked(source: Source, overrides: Sequence[str], without_plugins: bool) -> Experiment:
     """Return the experiment that a source describes; errors as in :func:`load_experiment`."""
-    overrides = tuple(overrides)
     before = deepcopy(source.tree) if overrides else None
     override(source, overrides)
-    faults = [*source.faults, *taken_from_report(source.tree)]
+    faults = [*source.faults, *_taken_from_report(source.tree)]
     unreadable = {fault.crumbs for fault in faults if not fault.at_key}
     config = None
     try:
@@ -188,34 +159,33 @@ def checked(
         problems = _readable(source.tree, "problems", ProblemEntry, "dataset")
     variants = [(at, algorithm_variants(entry, at, faults)) for at, entry in algorithms]
     instances = [(at, problem_instances(entry, at, faults)) for at, entry in problems]
+    algorithms_found = tuple(variant for _, several in variants for variant in several)
+    problems_found = tuple(instance for _, several in instances for instance in several)
     # Among entries that are wrong, a repetition may be an effect of what was left out.
     wrong = {fault.crumbs[0] for fault in faults if fault.crumbs}
     if "algorithms" not in wrong:
-        faults += repeated_algorithms(variants)
+        faults += cross_checks.repeated_algorithms(variants)
+        faults += cross_checks.unknown_algorithms(problems, algorithms_found)
     if "problems" not in wrong:
-        faults += repeated_instances(instances)
-    algorithms_found = tuple(variant for _, several in variants for variant in several)
-    if "algorithms" not in wrong:
-        faults += unknown_algorithms(problems, algorithms_found)
-    problems_found = tuple(instance for _, several in instances for instance in several)
+        faults += cross_checks.repeated_instances(instances)
     if config and not faults:  # what is left out by a fault has columns as well
-        faults += unknown_columns(config, algorithms_found, problems_found)
-        faults += goal_of_none(config.goal, variants)
+        faults += cross_checks.unknown_columns(config, algorithms_found, problems_found)
+        faults += cross_checks.goal_of_none(config.goal, variants)
     plugins = ", ".join(config.plugins) if config else ""
     unchecked = [fault.unregistered for fault in faults if plugins and fault.unregistered]
     of_plugins = {fault.crumbs[:2] for fault in faults if fault.unregistered}
-    faults = explained(faults, plugins, left_out=without_plugins)
+    faults = _explained(faults, plugins, left_out=without_plugins)
     refuse(faults, source.place)
     assert config is not None
     return Experiment(
         config,
-        base,
+        Path(source.name).parent,
         algorithms_found,
         problems_found,
         bool(overrides) and not _is_named(overrides) and _changed(before, config),
-        tuple(_shadowed(config, overrides)),
+        tuple(shadowed(config, overrides)),
         tuple(dict.fromkeys(unchecked)),
-        cells_of_plugins(config, dict(instances), of_plugins) if unchecked else 0,
+        _cells_of_plugins(config, dict(instances), of_plugins) if unchecked else 0,
     )
 
 
@@ -237,29 +207,6 @@ def _changed(before: Any, config: ExperimentConfig) -> bool:
         named = before.get("experiment") if isinstance(before, dict) else None
         return named == config.experiment
     return own.experiment == config.experiment and _run_by(own) != _run_by(config)
-
-
-def _shadowed(config: ExperimentConfig, overrides: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each override of the budget that some entries do not follow."""
-    entries = [
-        *((f"problems.{i}", one.dataset, one.budget) for i, one in enumerate(config.problems)),
-        *(
-            (f"algorithms.{i}", one.label or one.name, one.budget)
-            for i, one in enumerate(config.algorithms)
-        ),
-    ]
-    for assignment in overrides:
-        path = assignment.partition("=")[0]
-        one_limit = path.removeprefix("budget.") if path.startswith("budget.") else None
-        names = [one_limit] if one_limit else ["updates", "seconds"] if path == "budget" else []
-        own = [
-            f"{place}.budget.{name} ({shown})"
-            for name in names
-            for place, shown, limits in entries
-            if getattr(limits, name) is not None
-        ]
-        if own:
-            yield f"-s {assignment} does not reach {', '.join(own)}; override these as well"
 
 
 def instances_of(config: ExperimentConfig) -> list[Instance]:
@@ -292,67 +239,67 @@ def _readable(tree: Any, key: str, kind: type[Entry], needed: str) -> list[tuple
     return entries
 
 
-def override(source: Source, assignments: Iterable[str]) -> None:
-    """Write overrides into a parsed configuration, in their order.
+def _taken_from_report(tree: Any) -> Iterator[Fault]:
+    """Take tables and figures that plugins may know out of a tree that states plugins."""
+    asked = tree.get("report") if isinstance(tree, dict) and tree.get("plugins") else None
+    for kind in ("table", "figure"):
+        names: Any = asked.get(f"{kind}s") if isinstance(asked, dict) else None
+        for name in list(names) if isinstance(names, list) else []:
+            if isinstance(name, str) and name not in registry.names(kind):
+                names.remove(name)
+                yield Fault(("report", f"{kind}s"), "", unregistered=f"{kind} {name!r}")
 
-    A missing mapping on the way is made; a list is entered by index, its length as the index
-    appends to it.
+
+def _explained(faults: Sequence[Fault], plugins: str, *, left_out: bool) -> list[Fault]:
+    """Return the faults, those of names that plugins may know left out, or with the plugins' own.
+
+    Parameters
+    ----------
+    plugins
+        As the configuration states them; without any, names that resemble no other one are said to
+        need them.
+    left_out
+        Whether nothing is to be run, so that the names need not be known.
     """
-    for assignment in assignments:
-        path, equals, text = assignment.partition("=")
-        name = f"-s {shortened(assignment)}"
-        if not equals or not all(path.split(".")):
-            raise ConfigError(
-                f"{name}: an override is path.to.key=value, such as budget.seconds=5 "
-                "or problems.0.instances=[mcp100]"
-            )
-        if path.count(".") >= MOST_LEVELS:
-            raise ConfigError(f"{name}: a path of more than {MOST_LEVELS} keys; shorten it")
-        value = parse(name, text)
-        refuse(value.faults, value.place)
-        crumbs = _write(source, path.split("."), value.tree, name)
-        # Faults, places and origins of the value that was replaced are gone with it; that its own
-        # key stands twice in the file is as wrong as before.
-        source.values = {at: mark for at, mark in source.values.items() if _outside(at, crumbs)}
-        source.keys = {
-            at: mark for at, mark in source.keys.items() if _outside(at, crumbs) or at == crumbs
-        }
-        source.origins = {at: said for at, said in source.origins.items() if _outside(at, crumbs)}
-        source.faults = [
-            fault
-            for fault in source.faults
-            if _outside(fault.crumbs, crumbs) or (fault.at_key and fault.crumbs == crumbs)
-        ]
-        source.origins[crumbs] = name
+    found = []
+    for fault in faults:
+        if plugins and fault.unregistered:
+            if left_out:
+                continue
+            file = plugins if plugins.endswith(".py") and "," not in plugins else "FILE.py"
+            mend = f"plugins: {plugins} is not loaded: add --plugin {file}, or install it"
+            fault = replace(fault, message=f"unknown {fault.unregistered}; {mend}")
+        elif fault.unregistered and "did you mean" not in fault.message:
+            mend = "if it is your own, state plugins: [FILE.py], and run with --plugin FILE.py"
+            fault = replace(fault, message=f"{fault.message}; {mend}")
+        found.append(fault)
+    return found
 
 
-def _outside(crumbs: Crumbs, around: Crumbs) -> bool:
-    return crumbs[: len(around)] != around
+def _cells_of_plugins(
+    config: ExperimentConfig, instances: Mapping[Crumbs, Sized], of_plugins: Collection[Crumbs]
+) -> int:
+    """Return the number of cells whose dataset or algorithm is registered by a plugin.
 
-
-def _write(source: Source, steps: list[str], value: Any, name: str) -> Crumbs:
-    """Set the value and return its crumbs."""
-    if not isinstance(source.tree, dict):
-        source.tree = {}
-    node: Any = source.tree
-    crumbs: Crumbs = ()
-    for place, step in enumerate(steps, 1):
-        if not isinstance(node, dict | list):
-            raise ConfigError(
-                f"{name}: {dotted(crumbs)} is {received(node)} and has no part {step!r}; "
-                f"override {dotted(crumbs)} as a whole"
-            )
-        whole = step.isascii() and step.isdecimal() and len(step) < 10
-        if isinstance(node, list) and not (whole and int(step) <= len(node)):
-            raise ConfigError(
-                f"{name}: {dotted(crumbs)} is a list of {len(node)}; "
-                f"allowed: an index from 0 to {len(node)} (which appends), not {step!r}"
-            )
-        key: Any = int(step) if isinstance(node, list) else step
-        new = value if place == len(steps) else {}
-        if isinstance(node, list) and key == len(node):
-            node.append(new)
-        elif place == len(steps) or (isinstance(node, dict) and node.get(step) is None):
-            node[key] = new
-        node, crumbs = node[key], (*crumbs, key)
-    return crumbs
+    Parameters
+    ----------
+    config
+        The configuration.
+    instances
+        Place of an entry of ``problems`` -> its instances, of datasets that are known.
+    of_plugins
+        The places of entries that name what is not registered.
+    """
+    count = 0
+    for i, problem in enumerate(config.problems):
+        stated = problem.parameters.get("instances", problem.grid.get("instances", [None]))
+        sweep = prod(len(values) for name, values in problem.grid.items() if name != "instances")
+        unknown = ("problems", i) in of_plugins
+        several = len(stated) * sweep if unknown else len(instances[("problems", i)])
+        for j, algorithm in enumerate(config.algorithms):
+            label = algorithm.label or algorithm.name
+            runs = problem.algorithms is None or label in problem.algorithms
+            if runs and (unknown or ("algorithms", j) in of_plugins):
+                seeds = algorithm.seeds or problem.seeds or config.seeds
+                count += several * prod(map(len, algorithm.grid.values())) * len(seeds)
+    return count

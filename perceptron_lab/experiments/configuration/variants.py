@@ -15,11 +15,10 @@ from math import prod
 from typing import Any
 
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import PlabError, did_you_mean
-from perceptron_lab.core.goals import Goal, Width
+from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
-from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, received
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, received
 
 MOST_COMBINATIONS = 10_000
 """The largest sweep of one entry."""
@@ -185,68 +184,6 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
         )
         for dataset, name, suffix in found
     ]
-
-
-def unknown_algorithms(
-    entries: Sequence[tuple[Crumbs, ProblemEntry]], variants: Sequence[AlgorithmVariant]
-) -> Iterator[Fault]:
-    """Report labels of ``problems.algorithms`` that no algorithm has."""
-    known = list(dict.fromkeys(label for one in variants for label in (one.family, one.label)))
-    for crumbs, entry in entries:
-        for index, label in enumerate(entry.algorithms or ()):
-            if label not in known:
-                mend = did_you_mean(label, known)
-                text = f"no algorithm is labelled {label!r}{mend}; labels: {', '.join(known)}"
-                yield Fault((*crumbs, "algorithms", index), text)
-
-
-def goal_of_none(
-    goal: Goal, entries: Sequence[tuple[Crumbs, Sequence[AlgorithmVariant]]]
-) -> Iterator[Fault]:
-    """Report a goal that no algorithm works towards; where some do, others are skipped."""
-    kinds = {one.algorithm.kind for _, several in entries for one in several}
-    if isinstance(goal, Width) and "optimiser" not in kinds:
-        text = f"{goal} is a goal of optimisers, and none is listed; give decide, or take one of "
-        yield Fault(("goal",), f"{text}them: {', '.join(registry.names('optimiser'))}")
-
-
-def repeated_algorithms(
-    entries: Sequence[tuple[Crumbs, Sequence[AlgorithmVariant]]],
-) -> Iterator[Fault]:
-    """Report variants that are the same, and labels that stand for different ones."""
-    seen: dict[str, Crumbs] = {}
-    labels: dict[str, Crumbs] = {}
-    for crumbs, variants in entries:
-        for variant in variants:
-            settings = json.dumps(variant.identity, sort_keys=True)
-            if settings in seen:
-                mend = "delete one of the two, or change its parameters"
-                yield Fault(crumbs, f"{variant.label!r} repeats {dotted(seen[settings])}; {mend}")
-            elif variant.label in labels:
-                other = dotted(labels[variant.label])
-                mend = "give each its own `label:`"
-                text = f"{other} is labelled {variant.label!r} too, with other settings; {mend}"
-                yield Fault(crumbs, text)
-            seen.setdefault(settings, crumbs)
-            labels.setdefault(variant.label, crumbs)
-
-
-def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> Iterator[Fault]:
-    """Report instances that occur twice, and names that stand for different ones."""
-    seen: dict[str, tuple[Crumbs, dict[str, Any]]] = {}
-    for crumbs, instances in entries:
-        for instance in instances:
-            if instance.title not in seen:
-                seen[instance.title] = (crumbs, instance.identity)
-                continue
-            other, identity = seen[instance.title]
-            text = f"the instance {instance.title!r} repeats {dotted(other)}; delete one"
-            if instance.identity != identity:
-                text = (
-                    f"{dotted(other)} has an instance {instance.title!r} too, with other "
-                    "settings; put the two into different experiments"
-                )
-            yield Fault(crumbs, text)
 
 
 def _choices(

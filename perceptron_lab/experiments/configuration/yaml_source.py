@@ -1,4 +1,6 @@
-"""YAML as configurations use it: the 1.2 core schema, without indirections.
+"""Configurations as trees of values with places: YAML, or a mapping that is given in Python.
+
+YAML is used by its 1.2 core schema, without indirections.
 
 Anchors, aliases, merge keys, tags, duplicate keys and several documents are refused. ``1e-6`` is a
 number; ``no``, ``on``, ``1:30`` and dates are text; ``010`` is ten.
@@ -7,6 +9,7 @@ number; ``no``, ``on``, ``1:30`` and dates are text; ``010`` is ten.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from perceptron_lab.experiments.configuration.faults import (
     Crumbs,
     Fault,
     Place,
+    dotted,
     received,
     shortened,
 )
@@ -118,6 +122,48 @@ def parse(name: str, text: str) -> Source:
             f"{name}:{line}: the character U+{ord(text[error.position]):04X} is not allowed; "
             "delete it"
         ) from None
+
+
+def source_of_mapping(config: Mapping[str, Any]) -> Source:
+    """Return a mapping as if it had been read from a file without a name.
+
+    It is copied: nothing that is done to the source reaches the caller's mapping. Tuples and
+    arrays are lists, numpy's scalars are numbers, paths are text. What else is no value of YAML is
+    a fault.
+    """
+    source = Source("")
+    source.tree = _plain_value(config, (), source.faults)
+    return source
+
+
+def _plain_value(value: Any, crumbs: Crumbs, faults: list[Fault]) -> Any:
+    """Return a value as YAML has it; None after a fault."""
+    if len(crumbs) > MOST_LEVELS:
+        raise ConfigError(f"{dotted(crumbs[:3])}: nested deeper than {MOST_LEVELS} levels")
+    if hasattr(value, "tolist"):  # arrays and scalars of numpy, which need not be loaded
+        value = value.tolist()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return _plain_mapping(value, crumbs, faults)
+    if isinstance(value, list | tuple | range):
+        return [_plain_value(one, (*crumbs, index), faults) for index, one in enumerate(value)]
+    text = f"received {shortened(repr(value))} ({type(value).__name__})"
+    faults.append(Fault(crumbs, f"{text}; allowed: text, numbers, truth values, lists, mappings"))
+    return None
+
+
+def _plain_mapping(given: Mapping[Any, Any], crumbs: Crumbs, faults: list[Fault]) -> dict[str, Any]:
+    found = {}
+    for key, value in given.items():
+        if isinstance(key, str):
+            found[key] = _plain_value(value, (*crumbs, key), faults)
+        else:
+            text = f"a key must be text, received {shortened(repr(key))}"
+            faults.append(Fault((*crumbs, str(key)), text, at_key=True))
+    return found
 
 
 class _Builder:

@@ -20,7 +20,8 @@ from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.rows import reals
-from perceptron_lab.reporting.evidence import Evidence, Method
+from perceptron_lab.experiments.outline import Method
+from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.papers.thesis.rescaling import conditioned_problems
 from perceptron_lab.reporting.printing import drawing

@@ -42,7 +42,7 @@ SPINNING = """
     import sys
     from pathlib import Path
     from perceptron_lab.core import registry
-    from perceptron_lab.experiments.configuration.loader import checked
+    from perceptron_lab.experiments.configuration.loader import load_experiment
     from perceptron_lab.experiments.configuration.plan import plan
     from perceptron_lab.experiments.cells import server_handle
     from perceptron_lab.experiments.cells.cell_run import Job
@@ -67,7 +67,7 @@ SPINNING = """
         for how in ("spin-with-child", "spin-deaf")
     ]
     changes = {"algorithms": algorithms, "problems": [{"dataset": "toy", "instances": ["eye-3"]}]}
-    cells = plan(checked(Source("", toys.CONFIG | changes)).config)
+    cells = plan(load_experiment(Source("", toys.CONFIG | changes)).config)
     jobs = [Job(cell, cell.load(Path()).sha256, Path()) for cell in cells]
     for _ in supervise(jobs, workers=2, limits=ProcessLimits(), progress=Telling()):
         pass
@@ -82,7 +82,7 @@ OWN_CLASSES = """
     from perceptron_lab.core.registry import register
     from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
     from perceptron_lab.experiments.configuration.config import ProcessLimits
-    from perceptron_lab.experiments.configuration.loader import checked
+    from perceptron_lab.experiments.configuration.loader import load_experiment
     from perceptron_lab.experiments.configuration.plan import plan
     from perceptron_lab.experiments.cells.progress import Progress
     from perceptron_lab.experiments.cells import server_handle
@@ -107,7 +107,7 @@ OWN_CLASSES = """
             return state
 
     register("algorithm", "doubling", Doubling)
-    config = checked(Source("", {
+    config = load_experiment(Source("", {
         "experiment": "own",
         "problems": [
             {"dataset": "margin-sets", "family": "exact", "dimension": 4, "rows": 20, "margin": 0.1}

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from perceptron_lab.experiments.cells.cell_run import run_cell, thread_pools
-from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.provenance.code_digest import PACKAGE
@@ -36,7 +36,7 @@ def executed(tree: dict[str, Any]) -> dict[str, Any]:
     def note(frame: FrameType, event: str, argument: object) -> None:
         files.add(frame.f_code.co_filename)
 
-    (cell,) = plan(checked(Source("", tree)))
+    (cell,) = plan(load_experiment(Source("", tree)))
     sys.setprofile(note)
     outcome = run_cell(cell, cell.load(Path()))
     sys.setprofile(None)

@@ -1,18 +1,70 @@
-"""A user's own files, read before anything is run: every fault of every one, with its place."""
+"""Check a configuration whole, with its tables and figures, and the files that it names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from perceptron_lab.core.errors import MissingDataError, PlabError
-from perceptron_lab.experiments.configuration.faults import Crumbs, Fault
-from perceptron_lab.experiments.configuration.loader import Experiment
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, Place, refuse
+from perceptron_lab.experiments.configuration.loader import (
+    Experiment,
+    Loadable,
+    load_experiment,
+    source_of,
+)
 from perceptron_lab.experiments.configuration.plan import Cell, Loaded, canonical, plan, untaught
+from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.outline import unsuitable
 
 LARGEST: Final = 20_000_000
 """Bytes up to which a check reads a file."""
+
+
+def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
+    """Check a configuration; nothing is downloaded or run. ``plab check`` in Python.
+
+    Tables and figures that the experiment does not suit are faults as well, and so is what is wrong
+    in your own files of up to 20 MB, which are read. Plugins that it states are not loaded; cells
+    of what only they know are left out.
+
+    Parameters
+    ----------
+    config
+        A file, the name of a shipped configuration, a mapping, or a configuration.
+    overrides
+        ``path.to.key=value`` each.
+
+    Returns
+    -------
+    list of Cell
+        What would be run, in this order.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, or anything is wrong in it: all of it, one line each.
+
+    Examples
+    --------
+    >>> from perceptron_lab import check
+    >>> len(check("quickstart"))
+    6
+    >>> check("quickstart", ["seeds=[3]"])[0].seed
+    3
+    """
+    return plan(checked_with_report(config, overrides))
+
+
+def checked_with_report(config: Loadable, overrides: Iterable[str] = ()) -> Experiment:
+    """Load an experiment whose report can be made; errors are those of :func:`check`."""
+    known = config if isinstance(config, Experiment) else source_of(config)
+    experiment = load_experiment(known, overrides, without_plugins=True)
+    faults = [*unsuitable(experiment), *faults_of_files(experiment)]
+    refuse(faults, known.place if isinstance(known, Source) else lambda fault: Place(1, 1, ""))
+    return replace(experiment, warnings=(*experiment.warnings, *unread(experiment)))
 
 
 def faults_of_files(experiment: Experiment) -> Iterator[Fault]:

@@ -1,0 +1,116 @@
+"""Overrides of a configuration, ``-s path.to.key=value``: each replaces one value of its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.faults import (
+    Crumbs,
+    dotted,
+    received,
+    refuse,
+    shortened,
+)
+from perceptron_lab.experiments.configuration.yaml_source import MOST_LEVELS, Source, parse
+
+
+def texts_of(overrides: Iterable[str]) -> tuple[str, ...]:
+    """Return overrides; a single text, and a mapping, are no list of texts."""
+    if isinstance(overrides, str | Mapping):
+        raise ConfigError(
+            f"received {shortened(repr(overrides))} as overrides; give a list of texts, such as "
+            "['budget.seconds=5']"
+        )
+    return tuple(overrides)
+
+
+def override(source: Source, assignments: Iterable[str]) -> None:
+    """Write overrides into a parsed configuration, in their order.
+
+    A missing mapping on the way is made; a list is entered by index, its length as the index
+    appends to it.
+    """
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        name = f"-s {shortened(assignment)}"
+        if not equals or not all(path.split(".")):
+            raise ConfigError(
+                f"{name}: an override is path.to.key=value, such as budget.seconds=5 "
+                "or problems.0.instances=[mcp100]"
+            )
+        if path.count(".") >= MOST_LEVELS:
+            raise ConfigError(f"{name}: a path of more than {MOST_LEVELS} keys; shorten it")
+        value = parse(name, text)
+        refuse(value.faults, value.place)
+        crumbs = _write(source, path.split("."), value.tree, name)
+        # Faults, places and origins of the value that was replaced are gone with it; that its own
+        # key stands twice in the file is as wrong as before.
+        source.values = {at: mark for at, mark in source.values.items() if _outside(at, crumbs)}
+        source.keys = {
+            at: mark for at, mark in source.keys.items() if _outside(at, crumbs) or at == crumbs
+        }
+        source.origins = {at: said for at, said in source.origins.items() if _outside(at, crumbs)}
+        source.faults = [
+            fault
+            for fault in source.faults
+            if _outside(fault.crumbs, crumbs) or (fault.at_key and fault.crumbs == crumbs)
+        ]
+        source.origins[crumbs] = name
+
+
+def _outside(crumbs: Crumbs, around: Crumbs) -> bool:
+    return crumbs[: len(around)] != around
+
+
+def _write(source: Source, steps: list[str], value: Any, name: str) -> Crumbs:
+    """Set the value and return its crumbs."""
+    if not isinstance(source.tree, dict):
+        source.tree = {}
+    node: Any = source.tree
+    crumbs: Crumbs = ()
+    for place, step in enumerate(steps, 1):
+        if not isinstance(node, dict | list):
+            raise ConfigError(
+                f"{name}: {dotted(crumbs)} is {received(node)} and has no part {step!r}; "
+                f"override {dotted(crumbs)} as a whole"
+            )
+        whole = step.isascii() and step.isdecimal() and len(step) < 10
+        if isinstance(node, list) and not (whole and int(step) <= len(node)):
+            raise ConfigError(
+                f"{name}: {dotted(crumbs)} is a list of {len(node)}; "
+                f"allowed: an index from 0 to {len(node)} (which appends), not {step!r}"
+            )
+        key: Any = int(step) if isinstance(node, list) else step
+        new = value if place == len(steps) else {}
+        if isinstance(node, list) and key == len(node):
+            node.append(new)
+        elif place == len(steps) or (isinstance(node, dict) and node.get(step) is None):
+            node[key] = new
+        node, crumbs = node[key], (*crumbs, key)
+    return crumbs
+
+
+def shadowed(config: ExperimentConfig, overrides: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each override of the budget that some entries do not follow."""
+    entries = [
+        *((f"problems.{i}", one.dataset, one.budget) for i, one in enumerate(config.problems)),
+        *(
+            (f"algorithms.{i}", one.label or one.name, one.budget)
+            for i, one in enumerate(config.algorithms)
+        ),
+    ]
+    for assignment in overrides:
+        path = assignment.partition("=")[0]
+        one_limit = path.removeprefix("budget.") if path.startswith("budget.") else None
+        names = [one_limit] if one_limit else ["updates", "seconds"] if path == "budget" else []
+        own = [
+            f"{place}.budget.{name} ({shown})"
+            for name in names
+            for place, shown, limits in entries
+            if getattr(limits, name) is not None
+        ]
+        if own:
+            yield f"-s {assignment} does not reach {', '.join(own)}; override these as well"
