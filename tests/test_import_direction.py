@@ -113,15 +113,8 @@ def test_only_lazy_names_are_exempt_in_the_package_itself() -> None:
     assert len(violations("from perceptron_lab.core.errors import PlabError", ROOT, ROOT)) == 1
 
 
-# Cycles that are left: a system of conditions is a conic system, and a verdict loads itself.
+# Cycles that are left: a verdict loads itself.
 CYCLES = {
-    frozenset(
-        f"{ROOT}.systems.{name}"
-        for name in (
-            *("conic_system", "cvxpy_blocks", "cvxpy_problem", "eliminated_system"),
-            "linear_system",
-        )
-    ),
     frozenset(
         f"{ROOT}.problems.separation.{name}"
         for name in ("kept_proofs", "saved_verdicts", "verdict")

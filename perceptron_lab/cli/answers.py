@@ -29,6 +29,7 @@ from perceptron_lab.experiments.configuration.rows import Row, Run, row_of
 from perceptron_lab.experiments.provenance.privacy import portable
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
 from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -90,7 +91,7 @@ class Answer:
             at, kind = self.problem.lines, "row" if self.problem.lines is None else "line"
             numbers = range(1, len(result.weights) + 1) if at is None else at
             entries = _entries(result.weights, lambda i: f"{kind} {numbers[i]}")
-            shown = f": {entries}" if system.cone.of_rows else ""
+            shown = f": {entries}" if ConicSystem.of(system).cone.of_rows else ""
             lines.append(f"  {of}{shown}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])
@@ -182,7 +183,7 @@ class Answer:
         system, result = self.problem.system, self.result
         asks = self.algorithm.asks_oracles
         asks = asks and not isinstance(system, LinearSystem)
-        oracles = self.oracles or (system.cone.oracles.values() if asks else ())
+        oracles = self.oracles or (system.oracles.values() if asks else ())
         run = Run(
             problem=self.file.name,
             label=self.algorithm.name,

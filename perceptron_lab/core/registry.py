@@ -269,9 +269,12 @@ def kind_of_method(name: str) -> str:
 def load(kind: str, name: str) -> Any:
     """Import and return the object that a name stands for; errors are those of :func:`target`."""
     found = target(kind, name)
-    if not isinstance(found, str):
-        return found
-    module, _, attribute = found.partition(":")
+    return loaded(found) if isinstance(found, str) else found
+
+
+def loaded(target: str) -> Any:
+    """Import and return the object that ``"module:object"`` stands for."""
+    module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
 
 

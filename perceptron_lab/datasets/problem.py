@@ -15,7 +15,7 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import FloatArray
 
 if TYPE_CHECKING:
-    from perceptron_lab.systems import ConicSystem
+    from perceptron_lab.systems import System
 
 # One example per row: dense, or sparse in CSR
 Examples = FloatArray | sp.csr_array
@@ -52,7 +52,7 @@ class Problem:
     Parameters
     ----------
     name, system
-        The instance's name, and the conic system that algorithms solve.
+        The instance's name, and the system that algorithms solve.
     sha256
         Of the data: of a file's bytes, or of a generated instance's arrays or canonical text.
     facts
@@ -64,7 +64,7 @@ class Problem:
     """
 
     name: str
-    system: ConicSystem
+    system: System
     sha256: str
     facts: Facts
     measure: Measure | None = None

@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, State
-from perceptron_lab.algorithms.resisting.rounds import drive_in_rounds
-from perceptron_lab.algorithms.resisting.system import ResistingSystem
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint
@@ -28,8 +26,7 @@ from perceptron_lab.solving.failures import describe, kept, numerical
 from perceptron_lab.solving.guarantees import guarantee
 from perceptron_lab.solving.judge import Judge
 from perceptron_lab.solving.recording import Recorder
-from perceptron_lab.systems import ConicSystem, CutStatistics
-from perceptron_lab.systems.linear_system import LinearSystem
+from perceptron_lab.systems import ConicSystem, CutStatistics, System
 
 # Records and proofs take this part of the budget of seconds, or so many, on top of the steps; what
 # they take beyond counts as spent. Those at the end have the allowance of the time limit.
@@ -45,9 +42,7 @@ _ADVICE = {
 """What to try next, by status."""
 
 
-def drive(
-    system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions | None = None
-) -> Result:
+def drive(system: System, algorithm: AnyAlgorithm, options: RunOptions | None = None) -> Result:
     """Run an algorithm on a system, with the options of :func:`.solving.solve`."""
     options = options or RunOptions()
     if isinstance(options.goal, Width):
@@ -56,14 +51,7 @@ def drive(
             f"goal {options.goal} is one of optimisers, and {name} is an algorithm for "
             "feasibility; choose low-rank or another of `plab list optimisers`"
         )
-    if isinstance(system, LinearSystem):
-        # Imported here: what decides exactly takes a quarter of a second to load.
-        from perceptron_lab.algorithms.linear.driving import drive_linear
-
-        return drive_linear(system, algorithm, options)
-    if isinstance(system, ResistingSystem) and not algorithm.online:
-        return drive_in_rounds(system, lambda known, left: drive(known, algorithm, left), options)
-    return _driven(system, algorithm, options)
+    return system.driven(algorithm, options, _driven)
 
 
 def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -> Result:

@@ -26,7 +26,8 @@ from perceptron_lab.core.run_options import (
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import sentence
-from perceptron_lab.systems.conic_system import ConicSystem, Problem
+from perceptron_lab.systems import System
+from perceptron_lab.systems.conic_system import Problem, system_of
 from perceptron_lab.systems.constructors import Margin
 
 _ARGUMENTS: Final[dict[str, tuple[Any, str]]] = {
@@ -245,13 +246,13 @@ def _oracles(given: Any) -> list[Oracle]:
     return found
 
 
-def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> ConicSystem:
-    """Return the conic system of a problem.
+def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> System:
+    """Return the system of a problem.
 
     Parameters
     ----------
     problem
-        A :class:`ConicSystem`; the path of a file (:func:`.read_system` says of which kinds); rows,
+        A :class:`.System`; the path of a file (:func:`.read_system` says of which kinds); rows,
         shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
         ``(X, y)``, examples and labels of two classes (an affine separator (w, b)).
     margin
@@ -271,12 +272,4 @@ def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> Co
             f"labels beside the file {problem[0]}; name the column that holds them: "
             "solve(read_system(Path(...), 'NAME')), or `plab solve FILE --labels NAME`"
         )
-    if margin is None:
-        return ConicSystem.of(problem)
-    if isinstance(problem, ConicSystem):
-        raise InputError(f"margin {margin!r} of a conic system, which has its own; leave it out")
-    if isinstance(problem, tuple) and len(problem) == 2:
-        return ConicSystem.from_labelled(*problem, margin=margin)
-    if isinstance(problem, tuple):
-        raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
-    return ConicSystem.from_rows(problem, margin=margin)
+    return system_of(problem, margin)

@@ -2,5 +2,6 @@
 
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.cuts import Counters, Cut, CutStatistics, Deepest
+from perceptron_lab.systems.system import System
 
-__all__ = ["ConicSystem", "Counters", "Cut", "CutStatistics", "Deepest"]
+__all__ = ["ConicSystem", "Counters", "Cut", "CutStatistics", "Deepest", "System"]

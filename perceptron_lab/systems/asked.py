@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,9 +14,11 @@ from perceptron_lab.cones.base import Atom, Cone, Frame
 from perceptron_lab.cones.operators.base import Operator
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError, NumericalError
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import FloatArray, Result
+from perceptron_lab.core.run_options import Oracle, RunOptions
 from perceptron_lab.systems.cuts import Counters, Cut, Deepest
 from perceptron_lab.systems.objective import Objective
+from perceptron_lab.systems.system import Loop, System
 
 OVERFLOW = "the scores of the point are not finite (overflow)"
 # Squares below this are not trusted: their terms may have underflowed
@@ -23,7 +26,7 @@ SMALL = 1e-290
 
 
 @dataclass(frozen=True)
-class AskedSystem:
+class AskedSystem(System):
     """A*y in int K, as an algorithm sees it. Scores that are not finite are a NumericalError.
 
     Parameters
@@ -93,6 +96,15 @@ class AskedSystem:
     def unknowns(self) -> int:
         """Number of coordinates of an answer."""
         return int(self.operator.unknowns)
+
+    @property
+    def oracles(self) -> Mapping[str, Oracle]:
+        """The oracle of each kind of cone, unless another one is chosen."""
+        return self.cone.oracles
+
+    def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
+        """Run an algorithm on this system."""
+        return loop(self, algorithm, options)
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return A*point, shape ``(size,)``; counts one product."""

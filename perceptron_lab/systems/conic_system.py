@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +16,16 @@ from perceptron_lab.cones.operators.gram import Coordinates, Gram
 from perceptron_lab.cones.operators.kernels import Kernel, KernelMatrix
 from perceptron_lab.cones.operators.whitening import TOLERANCE
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.registry import loaded
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems import constructors, views
 from perceptron_lab.systems.cuts import Counters
+from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 from perceptron_lab.systems.proved import ProvedSystem
-
-if TYPE_CHECKING:
-    from perceptron_lab.systems.linear_system import LinearSystem
+from perceptron_lab.systems.system import System
 
 # A system, rows, or examples with their labels
-Problem: TypeAlias = "ConicSystem | constructors.Rows | tuple[constructors.Rows, npt.ArrayLike]"
+Problem: TypeAlias = "System | constructors.Rows | tuple[constructors.Rows, npt.ArrayLike]"
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,10 @@ class ConicSystem(ProvedSystem):
     @classmethod
     def of(cls, problem: Problem) -> ConicSystem:
         """Return a system as it is, that of rows (:meth:`from_rows`), or of a tuple ``(X, y)``."""
-        if isinstance(problem, ConicSystem):
-            return problem
-        if not isinstance(problem, tuple):
-            return cls.from_rows(problem)
-        if len(problem) != 2:
-            raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
-        if isinstance(problem[0], ConicSystem):
-            raise InputError("labels beside a conic system, which has its own; leave them out")
-        return cls.from_labelled(*problem)
+        system = system_of(problem)
+        if not isinstance(system, ConicSystem):
+            raise InputError(f"{system!r} is no conic system; give its strict()")
+        return system
 
     @classmethod
     def from_rows(
@@ -239,13 +234,10 @@ class ConicSystem(ProvedSystem):
         >>> found.status.value, found.x[0]
         ('FEASIBLE', Fraction(1, 3))
         """
-        # Imported here: a linear system is a conic one.
-        from perceptron_lab.systems.linear_system import linear_system
-
         return linear_system(matrix, right, equalities, lower, upper)
 
     @classmethod
-    def from_cvxpy(cls, problem: Any) -> ConicSystem:
+    def from_cvxpy(cls, problem: Any) -> System:
         """Return the feasible set of a cvxpy problem, its objective left out.
 
         Its numbers are those of cvxpy's conic form, doubles that cvxpy has computed. Linear
@@ -289,10 +281,10 @@ class ConicSystem(ProvedSystem):
         >>> found.status.value, dict(zip(chord.variables, found.x))["x[0]"]
         ('FEASIBLE', Fraction(1, 3))
         """
-        # Imported here: cvxpy takes a second to load.
-        from perceptron_lab.systems.cvxpy_problem import system_of_problem
-
-        return system_of_problem(problem)
+        # By name: its cones make conic systems, and cvxpy takes a second to load
+        made = loaded("perceptron_lab.systems.cvxpy_problem:system_of_problem")
+        system: System = made(problem)
+        return system
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ConicSystem:
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""
@@ -365,3 +357,20 @@ class ConicSystem(ProvedSystem):
         inside = None if base.interior is None else operator.from_base(base.interior)
         origin = base if base.origin is None else base.origin
         return replace(base, operator=operator, origin=origin, interior=inside)
+
+
+def system_of(problem: Problem, margin: constructors.Margin | None = None) -> System:
+    """Return the system of a problem; a ``margin`` is of rows and examples only."""
+    if isinstance(problem, System):
+        if margin is not None:
+            raise InputError(
+                f"margin {margin!r} of a conic system, which has its own; leave it out"
+            )
+        return problem
+    if not isinstance(problem, tuple):
+        return ConicSystem.from_rows(problem, margin=margin or "unit")
+    if len(problem) != 2:
+        raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
+    if isinstance(problem[0], System):
+        raise InputError("labels beside a conic system, which has its own; leave them out")
+    return ConicSystem.from_labelled(*problem, margin=margin or "unit")

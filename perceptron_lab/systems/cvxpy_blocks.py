@@ -22,6 +22,7 @@ from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.eliminated_system import EliminatedSystem
 from perceptron_lab.systems.elimination import eliminated
 from perceptron_lab.systems.linear_system import LinearSystem
+from perceptron_lab.systems.system import System
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Part(NamedTuple):
         return self.rows is not self.others and bool(abs(self.rows - self.others).max() > 0.0)
 
 
-def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> ConicSystem:
+def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
     """Return t > 0 and matrix @ x + constant t inside each cone, (t, x) being the point.
 
     Equations are solved first. If they contradict each other, they are the system.

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.numerics.input_checks import refuse_not_finite
-from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.cvxpy_blocks import Block, conditions_of, conic_system
 from perceptron_lab.systems.linear_system import LinearSystem
+from perceptron_lab.systems.system import System
 
 # cvxpy's names of cones -> those of messages
 OTHERS = {
@@ -23,7 +23,7 @@ OTHERS = {
 }
 
 
-def system_of_problem(problem: Any) -> ConicSystem:
+def system_of_problem(problem: Any) -> System:
     """Return the feasible set of a cvxpy problem; see :meth:`.ConicSystem.from_cvxpy`."""
     if not isinstance(problem, cvxpy.Problem):
         raise InputError(f"received {type(problem).__name__}; give a cvxpy.Problem")

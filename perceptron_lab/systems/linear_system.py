@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,9 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.errors import InputError, counted
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.registry import loaded
+from perceptron_lab.core.results import FloatArray, Result
+from perceptron_lab.core.run_options import Oracle, RunOptions
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems.conditions import (
@@ -26,19 +29,18 @@ from perceptron_lab.systems.conditions import (
     exact_vector,
     over_common,
 )
-from perceptron_lab.systems.conic_system import ConicSystem
+from perceptron_lab.systems.proved import ProvedSystem
+from perceptron_lab.systems.system import Loop, System
 
 Equalities = tuple[ArrayOrSparse, npt.ArrayLike]
 
 
 @dataclass(frozen=True, repr=False)
-class LinearSystem(ConicSystem):
+class LinearSystem(System):
     """The set of all x with a_k'x >= b_k, or a_k'x = b_k, for each of its conditions.
 
-    As a conic system it is homogenised: t > 0 and a_k'x - b_k t > 0 with (t, x) as the point, and
-    both directions of an equation, so that its interior is empty where there are equations. The
-    question about the set itself, which is closed, is answered on ``conditions``, exactly; numbers
-    may be beyond the range of doubles there, and nowhere else (:meth:`strict`).
+    The set is closed. The question about it is answered on ``conditions``, exactly; numbers may be
+    beyond the range of doubles. Its interior is that of a conic system, :meth:`strict`.
 
     Parameters
     ----------
@@ -48,8 +50,8 @@ class LinearSystem(ConicSystem):
         Their names.
     """
 
-    conditions: tuple[Condition, ...] = ()
-    variables: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...]
+    variables: tuple[str, ...]
 
     @classmethod
     def of_conditions(
@@ -58,15 +60,7 @@ class LinearSystem(ConicSystem):
         """Return the system of conditions on variables."""
         if not variables:
             raise InputError("a linear system without variables; give a matrix with a column each")
-        operator = Matrix(_homogenised(conditions, len(variables)), roundings=1)
-        cone = Orthant(operator.size)
-        return cls(
-            operator,
-            cone,
-            homogenised=True,
-            conditions=tuple(conditions),
-            variables=tuple(variables),
-        )
+        return cls(tuple(conditions), tuple(variables))
 
     def __repr__(self) -> str:
         """Return the size in a line; exact numbers may have thousands of digits."""
@@ -83,6 +77,18 @@ class LinearSystem(ConicSystem):
         """Number of variables."""
         return len(self.variables)
 
+    @property
+    def oracles(self) -> Mapping[str, Oracle]:
+        """Those of rows, which :meth:`strict` makes of the conditions."""
+        return Orthant(1).oracles
+
+    def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
+        """Decide the question exactly, or by a solver for linear programs."""
+        # By name: what decides exactly is in a later layer, and takes a quarter of a second to load
+        drive = loaded("perceptron_lab.algorithms.linear.driving:drive_linear")
+        result: Result = drive(self, algorithm, options)
+        return result
+
     def violation(self, point: Sequence[Fraction]) -> Fraction:
         """Return the largest violation of a condition as given at x, exactly; 0: x is feasible."""
         numerators, denominator = over_common(point)
@@ -93,7 +99,7 @@ class LinearSystem(ConicSystem):
         """Return the size alone: no theorem on margins is about a closed set."""
         return Facts(dimension=len(self.variables), rank=len(self.conditions))
 
-    def strict(self) -> ConicSystem:
+    def strict(self) -> ProvedSystem:
         """Return the conic system of t > 0, a_k'x > b_k t, on which every algorithm runs.
 
         A point (t, x) of it has x / t strictly inside.
@@ -111,7 +117,11 @@ class LinearSystem(ConicSystem):
                     f"{one.name} has a number beyond 1.8e308 or below 2.2e-308, which no double is "
                     "near to; rescale, or solve the system as it is"
                 )
-        return ConicSystem(self.operator, self.cone, homogenised=True)
+        rows = Matrix(_homogenised(self.conditions, len(self.variables)), roundings=1)
+        # By name, as a conic system can be made of linear conditions
+        conic = loaded("perceptron_lab.systems.conic_system:ConicSystem")
+        strict: ProvedSystem = conic(rows, Orthant(rows.size), homogenised=True)
+        return strict
 
 
 def linear_system(

@@ -131,16 +131,17 @@ def written(kind: str, folder: Path) -> Path:
 def test_the_path_of_a_file_of_any_format(form: Any, kind: str, tmp_path: Path) -> None:
     path = written(kind, tmp_path)
     system, same = as_system(form(path)), read_system(path)
+    if kind in (".mps", ".lp"):  # questions about closed sets, on which algorithms do not run
+        assert system.conditions == same.conditions
+        system, same = system.strict(), ConicSystem.from_linear([[1, 2]], [1], lower=0).strict()
     point = np.linspace(0.5, 1.5, system.dimension)
     assert system.operator.scores(point).tolist() == same.operator.scores(point).tolist()
     if kind in (".svm", ".libsvm"):
         same = as_system((EXAMPLES, [1, 0, 1]))
-    elif kind in (".mps", ".lp"):
-        same = ConicSystem.from_linear([[1, 2]], [1], lower=0)
     elif kind in (".rud", ".mtx"):
         weights = sp.csr_array(np.array([[0, 1, 0], [1, 0, -1], [0, -1, 0]]))
         same = homogenised(maxcut_data(weights))
-    elif kind != ".dat-s":
+    elif kind not in (".dat-s", ".mps", ".lp"):
         same = as_system(ROWS)
     assert system.operator.scores(point) == pytest.approx(same.operator.scores(point))
 

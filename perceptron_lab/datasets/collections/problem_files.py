@@ -26,7 +26,7 @@ from perceptron_lab.datasets.formats.mps import read_mps
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems import ConicSystem, System
 from perceptron_lab.systems.constructors import Margin
 
 
@@ -59,7 +59,7 @@ class FileProblem:
         The number of the line that each row or example begins in; None where there are no lines.
     """
 
-    system: ConicSystem
+    system: System
     features: tuple[str, ...] | None = None
     labels: Labels | None = None
     notes: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ def read_system(
     positive: Any = None,
     memory: int | None = None,
     margin: Margin = "unit",
-) -> ConicSystem:
+) -> System:
     """Return the system that a file states.
 
     ``memory`` and ``margin`` are those of :func:`read_problem`, the others those of

@@ -49,6 +49,7 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     verdict_with_data,
 )
 from perceptron_lab.solving.failures import kept, log, sentence
+from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.linear_system import LinearSystem
 
 FORMAT, VERSION = "plab-certificate", 2
@@ -288,7 +289,8 @@ def _proved(
         reading = of_conditions(linear.conditions, linear.unknowns)
         kept_proof = LinearProof.of_json(certificate.certificate.get(PROOF))
         return reading, accepted(condition_claims(linear.conditions, kept_proof), reading.system())
-    problem = replace(problem, system=problem.system.fixed(certificate.certificate))
+    system = ConicSystem.of(problem.system).fixed(certificate.certificate)
+    problem = replace(problem, system=system)
     reading = reading_of(certificate, problem, base)
     answer = _answer(certificate, problem, reading)
     if method is None:
@@ -299,7 +301,8 @@ def _proved(
 def _answer(certificate: Certificate, problem: Problem, reading: Reading) -> Answer:
     weights = None if certificate.weights is None else numbers_in(certificate.weights)
     system = reading.system()
-    return Answer(problem.system, reading, system, numbers_in(certificate.point), weights)
+    original = ConicSystem.of(problem.system)
+    return Answer(original, reading, system, numbers_in(certificate.point), weights)
 
 
 def _written(seen: CertifiedCell, found: Exact, reading: Reading, output: Path) -> CertifiedCell:

@@ -16,6 +16,7 @@ from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.exact.readings import Reading, of_contents, of_sdpa, of_system, of_table
 from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.systems import ConicSystem
 
 
 def reading_of(certificate: Certificate, problem: Problem, base: Path | None) -> Reading:
@@ -39,10 +40,11 @@ def reading_of(certificate: Certificate, problem: Problem, base: Path | None) ->
     path = _file_of(described, parameters, folder)
     if path is not None and path.name.endswith(".dat-s"):
         return of_sdpa(path, question)
-    found = None if path is None else of_table(path, problem.system)
-    if found is None and path is not None and not isinstance(problem.system.operator, Gram):
-        found = of_contents(_contents_of(path, parameters), problem.system)
-    return of_system(problem.system) if found is None else found
+    system = ConicSystem.of(problem.system)
+    found = None if path is None else of_table(path, system)
+    if found is None and path is not None and not isinstance(system.operator, Gram):
+        found = of_contents(_contents_of(path, parameters), system)
+    return of_system(system) if found is None else found
 
 
 def _contents_of(path: Path, parameters: dict[str, Any]) -> Contents:

@@ -31,6 +31,7 @@ from perceptron_lab.problems.separation.kept_proofs import proved_anew
 from perceptron_lab.problems.separation.labelled import constant_places, labelled
 from perceptron_lab.problems.separation.saved_verdicts import SavedVerdict
 from perceptron_lab.problems.separation.verdict import COMPLETE, SeparationVerdict
+from perceptron_lab.systems import ConicSystem
 
 
 def partition_claim(found: SeparationVerdict) -> Claim | None:
@@ -83,7 +84,7 @@ def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading
     if found.constant_columns:
         return _without_constants(found, file, columns)
     contents = read_contents(file, columns, exact=True)
-    system = read_problem(file, columns, margin="directional").system
+    system = ConicSystem.of(read_problem(file, columns, margin="directional").system)
     reading = of_table(file, system) or of_contents(contents, system) or of_system(system)
     return reading, verdict_claims(found, reading.system())
 

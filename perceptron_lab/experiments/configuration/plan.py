@@ -154,7 +154,7 @@ class Loaded:
         system = problem.system
         oracles = [
             Component("oracle", registry.name_of("oracle", record), record)
-            for record in system.cone.oracles.values()
+            for record in system.oracles.values()
         ]
         return cls(
             sha256=problem.sha256,

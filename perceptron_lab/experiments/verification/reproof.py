@@ -66,13 +66,13 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
     point = numbers_in(certificate.point)
     weights = None if certificate.weights is None else numbers_in(certificate.weights)
     if method is not None:
-        found = prove_optimum(claims, problem.system, point, weights, arrays)
-        found = stated(found, certificate, problem.system)
+        system = ConicSystem.of(problem.system)
+        found = stated(prove_optimum(claims, system, point, weights, arrays), certificate, system)
         return _with_fields(found, certificate, arrays, OPTIMUM_BOUND)
     if isinstance(problem.system, LinearSystem):
         found = prove_linear(claims, problem.system, certificate)
     else:
-        system = problem.system.fixed(certificate.certificate)
+        system = ConicSystem.of(problem.system).fixed(certificate.certificate)
         found = stated(prove_claims(claims, system, point, weights), certificate, system)
     unproved = tuple(sorted(filter(_unproved, claims.figures)))
     measured, unclaimed = _other_measures(claims, problem, point)

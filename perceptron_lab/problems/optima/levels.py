@@ -21,14 +21,14 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.systems import ConicSystem, Cut
+from perceptron_lab.systems import ConicSystem, Cut, System
 from perceptron_lab.systems.objective import Objective
 
 # The objective row as printed, or divided by (a power of two near) its norm
 ObjectiveRow = Literal["printed", "unit"]
 
 
-def objective_of(system: ConicSystem) -> Objective:
+def objective_of(system: System) -> Objective:
     """Return the objective of a system, or refuse one that has none."""
     if system.objective is None or not system.homogenised:
         raise InputError(

@@ -20,9 +20,10 @@ from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import Oracle, Stop, Watch
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.problems.optima.proofs import DUAL, NO_BOUND
 from perceptron_lab.problems.optima.search import Search
-from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems import ConicSystem, System
 
 
 class Optimiser(ABC):
@@ -45,7 +46,7 @@ class Optimiser(ABC):
 
 
 def minimise(
-    system: ConicSystem,
+    system: System,
     optimiser: Optimiser,
     *,
     oracles: Sequence[Oracle] = (),
@@ -100,7 +101,8 @@ def minimise(
     load_kernels()
     began = time.perf_counter()
     limits = budget or Budget()
-    search = Search(system, tuple(oracles), limits, seed, watch, stop, wanted)
+    objective_of(system)
+    search = Search(ConicSystem.of(system), tuple(oracles), limits, seed, watch, stop, wanted)
     if earlier is not None and earlier.optimum_lower is not None and DUAL in earlier.proof:
         search.take_lower(dict(earlier.proof), earlier.optimum_lower)
     try:
@@ -138,7 +140,7 @@ def minimise(
         trace=search.trace,
         certificate={
             "levels": search.told(),
-            "data": system.provenance,
+            "data": search.system.provenance,
             "figures": figures,
             **({"answers": dict(search.answers)} if search.answers else {}),
         },

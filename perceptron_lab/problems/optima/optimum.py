@@ -25,9 +25,9 @@ from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver
-from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems import ConicSystem, System
 
-Program = str | Path | ConicSystem | MaxCutProgram | sp.sparray | npt.NDArray[np.float64]
+Program = str | Path | System | MaxCutProgram | sp.sparray | npt.NDArray[np.float64]
 
 
 def optimum(
@@ -170,9 +170,9 @@ def program_of(given: Program) -> ConicSystem:
     """Return the homogenised system of a program; others are refused with their reason."""
     if isinstance(given, str | Path):
         given = read_system(Path(given))
-    if isinstance(given, ConicSystem):
+    if isinstance(given, System):
         objective_of(given)
-        return given
+        return ConicSystem.of(given)
     if isinstance(given, MaxCutProgram):
         return given.system()
     if is_networkx(given):
