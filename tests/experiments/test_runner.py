@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,20 @@ def test_a_run_is_repeatable(configure: Configure, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_problem_is_loaded_once_for_the_plan_and_once_for_each_cell(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loads").touch()
+    assert len(run_cells(configure(), output=tmp_path).rows) == 4
+    loads = [line.split() for line in Path("loads").read_text().splitlines()]
+    here = str(os.getpid())
+    assert [name for name, process in loads if process == here] == ["eye-2", "eye-3"]
+    others = [(name, process) for name, process in loads if process != here]
+    assert sorted(name for name, _ in others) == ["eye-2", "eye-2", "eye-3", "eye-3"]
+    assert len({process for _, process in others}) == 4
+
+
 def test_jobs_change_nothing_but_the_clocks(configure: Configure, tmp_path: Path) -> None:
     config = configure(
         problems=[{"dataset": "toy", "instances": ["eye-2", "random-9"], "measured": True}],

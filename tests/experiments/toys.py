@@ -51,7 +51,8 @@ class Toy(Dataset):
     ``eye-3`` is the unit matrix of order 3, ``random-3`` a signed one drawn from the seed,
     ``absent`` cannot be loaded, ``file`` is the order that a file holds; ``flaky-3`` cannot be
     loaded as long as there is a file of this name, which it deletes; ``endless-3`` takes for ever
-    once there is a file of this name.
+    once there is a file of this name. A file ``loads`` has a line for each time that one is loaded,
+    with its name and the process, if there is such a file.
     """
 
     instances: list[str]
@@ -62,6 +63,9 @@ class Toy(Dataset):
         return self.instances
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        if (base / "loads").exists():
+            with (base / "loads").open("a") as file:
+                file.write(f"{name} {os.getpid()}\n")
         if name == "absent":
             raise DataError("absent: no such file; make it")
         if name.startswith("flaky") and (base / name).exists():
