@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.configuration.catalogue import show as show
     from perceptron_lab.experiments.configuration.config import ExperimentConfig as ExperimentConfig
     from perceptron_lab.experiments.registration import register as register
+    from perceptron_lab.experiments.run import Results as Results
+    from perceptron_lab.experiments.run import run as run
     from perceptron_lab.experiments.running.status import status as status
     from perceptron_lab.experiments.verify import verify as verify
     from perceptron_lab.problems.optima.optimum import optimum as optimum
@@ -67,8 +69,6 @@ if TYPE_CHECKING:
     )
     from perceptron_lab.problems.separation.separation import separation as separation
     from perceptron_lab.reporting.compare import compare as compare
-    from perceptron_lab.reporting.experiment import Results as Results
-    from perceptron_lab.reporting.experiment import run as run
     from perceptron_lab.reporting.pages.writing import pages as pages
     from perceptron_lab.reporting.report import report as report
     from perceptron_lab.solving.entry import solve as solve
@@ -85,7 +85,7 @@ _PUBLIC = {
     "EllipsoidSeparationClassifier": "perceptron_lab.estimators",
     "ExperimentConfig": "perceptron_lab.experiments.configuration.config",
     "Result": "perceptron_lab.core.results",
-    "Results": "perceptron_lab.reporting.experiment",
+    "Results": "perceptron_lab.experiments.run",
     "SoftEllipsoidClassifier": "perceptron_lab.estimators",
     "Status": "perceptron_lab.core.results",
     "certify": "perceptron_lab.experiments.certifying.certify",
@@ -99,7 +99,7 @@ _PUBLIC = {
     "pages": "perceptron_lab.reporting.pages.writing",
     "register": "perceptron_lab.experiments.registration",
     "report": "perceptron_lab.reporting.report",
-    "run": "perceptron_lab.reporting.experiment",
+    "run": "perceptron_lab.experiments.run",
     "separation": "perceptron_lab.problems.separation.separation",
     "show": "perceptron_lab.experiments.configuration.catalogue",
     "solve": "perceptron_lab.solving.entry",

@@ -15,13 +15,13 @@ from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, counted
 from perceptron_lab.core.results import Status
-from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.config import Report
 from perceptron_lab.experiments.configuration.loader import Experiment, load_experiment
 from perceptron_lab.experiments.configuration.plan import Cell, plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.run import REPORTING, Results, run_experiment
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.progress_lines import ProgressLines
-from perceptron_lab.experiments.running.runner import Rows, run_cells
 
 
 def run_all(
@@ -34,30 +34,13 @@ def run_all(
     verbose: bool,
 ) -> int:
     """Run configurations one after the other; return the exit code."""
-    loaded = _loaded(configs, overrides)
     failed = False
-    for experiment in loaded:
-        one = experiment.config
+    for experiment in _loaded(configs, overrides):
         _warn(experiment, output)
-        asked = [("table", name) for name in one.report.tables]
-        named = [name for name in one.report.figures if isinstance(name, str)]
-        asked += [("figure", name) for name in named]
-        targets = [registry.target(kind, name) for kind, name in asked]
-        modules = [target.partition(":")[0] for target in targets if isinstance(target, str)]
-        modules.insert(0, "perceptron_lab.reporting")
-        with _Lines(one.experiment, modules, quiet=quiet, verbose=verbose) as progress:
-            try:
-                results = run_cells(
-                    experiment, output=output, execution=execution, progress=progress
-                )
-            except KeyboardInterrupt:
-                cells = counted(progress.done, "finished cell is", "finished cells are")
-                where = (
-                    f"{cells} in {output / experiment.name}" if progress.done else "no cell ended"
-                )
-                echo(f"interrupted; {where}; the same command goes on from there", err=True)
-                raise
-        failed |= not _conclude(one, results, quiet) or bool(results.failed)
+        lines = _Lines(experiment, output, quiet=quiet, verbose=verbose)
+        results = run_experiment(experiment, output=output, execution=execution, progress=lines)
+        failed |= bool(results.report.failed or results.failed)
+        _show_report(results, quiet)
     return 1 if failed else 0
 
 
@@ -93,21 +76,39 @@ def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:
 class _Lines(ProgressLines):
     """Lines of progress; the modules of reports are imported while the first cells run."""
 
-    def __init__(self, title: str, modules: Sequence[str], **choices: Any) -> None:
-        super().__init__(title, **choices)
-        self._modules, self._importing = modules, False
+    def __init__(self, experiment: Experiment, output: Path, **choices: bool) -> None:
+        super().__init__(experiment.config.experiment, **choices)
+        self._folder, self._report = output / experiment.name, experiment.config.report
+        self._importing = False
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if error[0] is KeyboardInterrupt:
+            cells = counted(self.done, "finished cell is", "finished cells are")
+            where = f"{cells} in {self._folder}" if self.done else "no cell ended"
+            echo(f"interrupted; {where}; the same command goes on from there", err=True)
 
     def started(self, cell: Cell) -> None:
         super().started(cell)
         if not self._importing:
             self._importing = True
-            Thread(target=_import_all, args=[self._modules]).start()
+            Thread(target=_import_all, args=[self._report]).start()
+
+    def ended(self, failed: Sequence[dict[str, Any]]) -> None:
+        for row in failed:
+            status = coloured(Status(row["status"]))
+            where = f"{row['problem']}  {row['label']}"
+            echo(f"failed: {where}  ", status, f": {row['message']}", err=True)
 
 
-def _import_all(modules: Sequence[str]) -> None:
+def _import_all(report: Report) -> None:
+    """Import the modules of a report's tables and figures."""
     with suppress(Exception):  # the report itself will say what is wrong
-        for module in modules:
-            import_module(module)
+        import_module(REPORTING)
+        for kind, names in (("table", report.tables), ("figure", report.figures)):
+            for name in names:
+                if isinstance(name, str):
+                    registry.load(kind, name)
 
 
 def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experiment]:
@@ -123,25 +124,17 @@ def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experim
     return loaded
 
 
-def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> bool:
-    """Write the report; print its tables and all paths; return whether nothing of it failed."""
-    for row in results.failed:
-        status = coloured(Status(row["status"]))
-        where = f"{row['problem']}  {row['label']}"
-        echo(f"failed: {where}  ", status, f": {row['message']}", err=True)
-    # Imported here: the first cells run while it loads.
-    from perceptron_lab.reporting import make_report
-
-    made = make_report(results.folder, config.report.model_dump(), config.title, results)
+def _show_report(results: Results, quiet: bool) -> None:
+    """Print the tables of a report, and all paths."""
+    made = results.report
     for one in made.failed:
         text = f"failed: {one}; the runs are stored: mend `report:`, and `plab report` makes it"
         echo(text, err=True)
     for caution in made.cautions:
         echo(f"warning: {caution}", err=True)
     if quiet:
-        return not made.failed
+        return
     for name, table in made.tables.items():
         show_frame(made.title or name, table.frame)
     for path in (results.folder / "runs.csv", results.folder / "environment.json", *made.files):
         echo(str(path))
-    return not made.failed

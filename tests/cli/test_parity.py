@@ -21,7 +21,7 @@ from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.experiments.configuration.catalogue import KINDS
 from perceptron_lab.experiments.configuration.rows import CLOCKS, typed
-from perceptron_lab.reporting.experiment import Results
+from perceptron_lab.experiments.run import Results
 from perceptron_lab.reporting.theory.exhibit import written
 
 pytestmark = pytest.mark.slow

@@ -12,10 +12,10 @@ import pytest
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.experiments.provenance import environment as environments
 from perceptron_lab.experiments.provenance.code_digest import CellCode
+from perceptron_lab.experiments.run import run
 from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.running.status import status
 from perceptron_lab.reporting import Evidence, cautions
-from perceptron_lab.reporting.experiment import run
 from perceptron_lab.reporting.report import write_report
 
 QUICK: dict[str, Any] = {

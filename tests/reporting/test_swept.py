@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from perceptron_lab import check
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.experiments.configuration.config import Curves, Report
+from perceptron_lab.experiments.run import Results
 from perceptron_lab.reporting import Evidence, make_report, report
-from perceptron_lab.reporting.experiment import Results
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import NOTHING, MakeRuns, Row, make_row, rows_of, write_folder
 

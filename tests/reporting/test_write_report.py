@@ -14,9 +14,9 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, DataError, StoreError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
 from perceptron_lab.experiments.configuration.rows import Row
+from perceptron_lab.experiments.run import Results
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.reporting import Evidence, check_report, make_report, rebuilt, write_report
-from perceptron_lab.reporting.experiment import Results
 from perceptron_lab.reporting.printing.columns import counts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.report import report

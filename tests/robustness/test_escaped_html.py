@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.reporting.experiment import Results
+from perceptron_lab.experiments.run import Results
 
 MARKUP = '<script>alert("1")</script><img src=x onerror=alert(1)>&lt;b&gt;'
 ALLOWED = {"div", "p", "table", "thead", "tbody", "tr", "th", "td"}

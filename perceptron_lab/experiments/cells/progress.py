@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.configuration.plan import Cell
 
 
 class Progress:
-    """Receives the events of a run and does nothing; a subclass overrides those that it needs."""
+    """Receives the events of a run and does nothing; a subclass overrides those that it needs.
+
+    It is entered before the cells are run, and left when they have ended.
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
 
     def planned(self, total: int, kept: int, stale: int) -> None:
         """Note that the run has ``total`` cells, ``kept`` of which have a row already.
@@ -35,3 +44,6 @@ class Progress:
 
     def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
         """Note that the row of a cell is stored; ``done`` of ``total`` rows are there now."""
+
+    def ended(self, failed: Sequence[dict[str, Any]]) -> None:
+        """Note that the run is over, before its report is made, and the rows whose cell failed."""

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -64,17 +63,12 @@ class ProgressLines(Progress):
         self._drawn = 0.0
         self.done = 0
 
-    def __enter__(self) -> ProgressLines:
+    def __enter__(self) -> Self:
         if not self._bar.disable:
             self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if not self._bar.disable:  # older releases of rich print an empty line then
             self._bar.stop()
 

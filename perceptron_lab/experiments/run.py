@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perceptron_lab.core.errors import ConfigError, counted
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.config import Curves
-from perceptron_lab.experiments.configuration.loader import Named, load_experiment
+from perceptron_lab.experiments.configuration.loader import Experiment, Named, load_experiment
 from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress_lines import notebook_progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.reporting import report
-from perceptron_lab.reporting.evidence import Evidence
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+REPORTING: Final = "perceptron_lab.reporting.report"
+"""The module that makes tables and figures, by its name: like the modules that registries name, it
+knows experiments, and not the reverse. It is loaded while the first cells run."""
 _SHOWN: Final = ("problem", "label", "seed", "status", "proved", "margin_lower", "margin_upper")
 _COSTS: Final = ("updates", "queries", "seconds", "message")
 # Rows that a notebook shows
@@ -46,21 +47,26 @@ class Results(Rows):
     cautions
         To be known before the rows are compared, and the tables and figures of the report that
         could not be made of them (``not made: ...``); empty if nothing is amiss.
+    report
+        The :class:`~perceptron_lab.reporting.report.Report` that was written of them.
     """
 
     title: str = ""
     cautions: tuple[str, ...] = ()
+    report: Any = field(default=None, repr=False, compare=False, kw_only=True)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a table by its name, such as ``table_6_1``, in full precision.
 
         There may be no such table (ConfigError), or it cannot be made of these runs (DataError).
         """
-        return report.table_frame(name, self._evidence)
+        frame: pd.DataFrame = _reporting().table_frame(name, self._evidence)
+        return frame
 
     def figure(self, name: str) -> Figure:
         """Return a figure by its name, such as ``figure_2``; errors as of :meth:`table`."""
-        return report.figure(name, self._evidence)
+        figure: Figure = _reporting().figure(name, self._evidence)
+        return figure
 
     def curves(self, x: str, y: str, by: str = "label") -> Figure:
         """Return medians of a column against another, one line per value of a third.
@@ -68,11 +74,12 @@ class Results(Rows):
         Columns are those of runs.csv, such as ``problem.rows`` and ``seconds``. A column may be
         missing, or ``y`` hold no numbers (DataError).
         """
-        return report.curves(self._evidence, Curves(x=x, y=y, by=by))
+        figure: Figure = _reporting().curves(self._evidence, Curves(x=x, y=y, by=by))
+        return figure
 
     @cached_property
-    def _evidence(self) -> Evidence:
-        return Evidence.of_rows(self.rows, self.folder)
+    def _evidence(self) -> Any:
+        return _reporting().Evidence.of_rows(self.rows, self.folder)
 
     def __str__(self) -> str:
         rows = counted(len(self.rows), "row")
@@ -156,12 +163,37 @@ def run(
             f"received {progress!r} as progress; leave it out, or give an object of a class "
             "derived from perceptron_lab.experiments.cells.progress.Progress"
         )
-    bar = notebook_progress(experiment.name) if progress is None else None
-    with bar or nullcontext():
-        watcher = progress or bar
-        done = run_cells(experiment, output=output, execution=execution, progress=watcher)
-    loaded = experiment.config
-    made = report.make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
-    counts = {"cells": done.cells, "stale": done.stale, "missing": done.missing}
-    cautions = (*made.cautions, *(f"not made: {one}" for one in made.failed))
-    return Results(done.folder, done.rows, loaded.title, cautions, **counts)
+    watcher = progress or notebook_progress(experiment.name) or Progress()
+    return run_experiment(experiment, output=output, execution=execution, progress=watcher)
+
+
+def run_experiment(
+    experiment: Experiment,
+    *,
+    output: str | Path | None,
+    execution: Execution,
+    progress: Progress,
+) -> Results:
+    """Run the cells of a checked experiment that are due, and write its report.
+
+    Parameters and errors are those of :func:`run`; ``progress`` is entered while cells run.
+    """
+    with progress:
+        done = run_cells(experiment, output=output, execution=execution, progress=progress)
+    progress.ended(done.failed)
+    config = experiment.config
+    made = _reporting().make_report(done.folder, config.report.model_dump(), config.title, done)
+    return Results(
+        done.folder,
+        done.rows,
+        config.title,
+        (*made.cautions, *(f"not made: {one}" for one in made.failed)),
+        cells=done.cells,
+        stale=done.stale,
+        missing=done.missing,
+        report=made,
+    )
+
+
+def _reporting() -> Any:
+    return import_module(REPORTING)
