@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
-from perceptron_lab.cli.verdict_answers import reading_line
+from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.core import registry
-from perceptron_lab.core.atomic_files import replacing
-from perceptron_lab.core.errors import ConfigError, DataError, counted
+from perceptron_lab.core.errors import ConfigError, counted
 from perceptron_lab.core.goals import Budget, Goal
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
 from perceptron_lab.core.results import FloatArray, Result, Status
@@ -25,13 +24,16 @@ from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.faults import Fault
-from perceptron_lab.experiments.configuration.rows import Row, Run, row_of
+from perceptron_lab.experiments.configuration.rows import Run, row_of
 from perceptron_lab.experiments.provenance.privacy import portable
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.linear_system import LinearSystem
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _OF_EXPERIMENTS: Final = ("cell", "environment", "core")
 """Columns of runs.csv that name cells and machines."""
@@ -41,13 +43,13 @@ _SHOWN: Final = 12  # Entries of a vector that a terminal shows
 
 
 @dataclass(frozen=True)
-class Answer:
+class ResultAnswer(FileAnswer):
     """A file, the problem that it states, and the result of an algorithm on it.
 
     Parameters
     ----------
-    file, columns, problem
-        The data, and what was asked of the columns.
+    columns, problem
+        What was asked of the columns, and the data.
     algorithm, oracles, seed
         As they were asked for; no oracles stand for those of the cones.
     result
@@ -56,7 +58,6 @@ class Answer:
         The margin that was asked for.
     """
 
-    file: Path
     columns: Columns
     problem: FileProblem
     algorithm: Component
@@ -64,9 +65,6 @@ class Answer:
     seed: int
     result: Result
     margin: Margin = "unit"
-
-    def __str__(self) -> str:
-        return self.text()
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the answer for a reader: what is proved, then the point or the rows that show it.
@@ -80,7 +78,7 @@ class Answer:
         size = f"{counted(system.constraints, 'constraint')}, dimension {system.unknowns}"
         classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
         notes = [*self._said.get("notes", []), *(self._course if verbose else [])]
-        read = reading_line(self.file, self.problem.reading, self.left_out)
+        read = self.reading_line(self.problem.reading, self.left_out)
         lines = [f"{read}{self.file}: {self.sentence}", str(result)]
         if isinstance(result, LinearResult):
             lines += self._exact_lines(result)
@@ -95,6 +93,11 @@ class Answer:
             lines.append(f"  {of}{shown}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])
+
+    @property
+    def status(self) -> Status:
+        """The status of the result."""
+        return self.result.status
 
     @property
     def _shown_by(self) -> str:
@@ -174,7 +177,7 @@ class Answer:
             return f"not decided; {article} {thing} has {most}{further}"
         return f"not decided whether there is {article} {thing}"
 
-    def row(self) -> Row:
+    def as_json(self) -> dict[str, Any]:
         """Return the row of runs.csv, without the columns that name cells and machines.
 
         ``point`` and ``weights`` follow (None above :data:`MOST_NUMBERS` entries), ``labels`` (name
@@ -230,12 +233,12 @@ class Answer:
 
         An earlier file is whole until the new one is.
         """
-        try:
-            with replacing(path) as partial:
-                self.result.save(partial, source=self._source(path))
-        except OSError as error:
-            text = f"{path}: cannot be written ({error.strerror}); choose another"
-            raise DataError(text) from None
+        with replaced(path) as partial:
+            self.result.save(partial, source=self._source(path))
+
+    def plot(self) -> Figure:
+        """Return the figure of the result."""
+        return self.result.plot()
 
     def _source(self, path: Path) -> dict[str, Any] | None:
         """Return what a certificate says of data and algorithm; nothing of standard input."""
@@ -320,7 +323,7 @@ def answer(
     seed: int = 0,
     watch: Watch | None = None,
     stop: Stop | None = None,
-) -> Answer:
+) -> ResultAnswer:
     """Solve the system in a file; ``plab solve`` in Python.
 
     Parameters
@@ -348,7 +351,7 @@ def answer(
         watch=watch,
         stop=stop,
     )
-    return Answer(file, columns, problem, chosen, asked, seed, result, margin)
+    return ResultAnswer(file, columns, problem, chosen, asked, seed, result, margin)
 
 
 def component_of(kind: str, name: str, parameters: dict[str, Any]) -> Component:

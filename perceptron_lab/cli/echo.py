@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 import click
 
 from perceptron_lab.core.visible_text import visible
+
+if TYPE_CHECKING:
+    from perceptron_lab.experiments.running.colours import Word
 
 
 class Coloured(str):
@@ -27,3 +33,15 @@ def echo(*parts: str, err: bool = False, nl: bool = True) -> None:
     """
     shown = [part if isinstance(part, Coloured) else visible(part) for part in parts]
     click.echo("".join(shown), err=err, nl=nl)
+
+
+def coloured(word: Word) -> Coloured:
+    """Return a status with the codes of its colour, which ``click.echo`` drops in pipes and files.
+
+    A variable NO_COLOR that is not empty forbids them.
+    """
+    from perceptron_lab.experiments.running.colours import colour_of  # `plab --help` needs none
+
+    if os.environ.get("NO_COLOR"):
+        return Coloured(word.value)
+    return Coloured(click.style(word.value, fg=colour_of(word)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_lab.cli.verdict_answers import reading_line
+from perceptron_lab.cli.file_answers import FileAnswer
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import FloatArray, Status
@@ -28,13 +28,11 @@ _FOUND = (Status.FEASIBLE, Status.UNBOUNDED)
 
 
 @dataclass(frozen=True)
-class EllipsoidAnswer:
+class EllipsoidAnswer(FileAnswer):
     """The separations of two classes by ellipsoids, by the class that is inside.
 
     Parameters
     ----------
-    file
-        The file.
     examples, classes
         Shape ``(m, k)``, and a label each, shape ``(m,)``.
     features
@@ -46,7 +44,6 @@ class EllipsoidAnswer:
         How a text was read, in a sentence, and sentences on what was left out.
     """
 
-    file: Path
     examples: FloatArray
     classes: Any
     features: list[str] | None
@@ -54,12 +51,9 @@ class EllipsoidAnswer:
     reading: str = ""
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, *, verbose: bool = False) -> str:
         """Return the separations for a reader; if verbose, with the solver and the proof."""
-        lines = reading_line(self.file, self.reading, self.notes).splitlines()
+        lines = self.reading_line(self.reading, self.notes).splitlines()
         for inside in set(self.classes.tolist()) - self.separations.keys():
             lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
         for inside, found in self.separations.items():

@@ -38,14 +38,14 @@ COMMANDS: Final = {
     "report": ("perceptron_lab.cli.report:report", "Rebuild tables and figures from results."),
     "solve": ("perceptron_lab.cli.solve:command", "Solve the system in a file, and prove it."),
     "check": ("perceptron_lab.cli.check:check", "Check configurations without running them."),
-    "list": ("perceptron_lab.cli.listing:listing", "List what can be named in a configuration."),
-    "show": ("perceptron_lab.cli.show:show", "Explain one name, with its parameters."),
+    "list": ("perceptron_lab.cli.names:listing", "List what can be named in a configuration."),
+    "show": ("perceptron_lab.cli.names:show", "Explain one name, with its parameters."),
     "verify": ("perceptron_lab.cli.verify:verify", "Prove the answers of results again."),
     "certify": ("perceptron_lab.cli.certify:certify", "Write exact certificates of results."),
     "theory": ("perceptron_lab.cli.theory:theory", "Draw and tabulate the theory of the papers."),
     "compare": ("perceptron_lab.cli.compare:compare", "Compare the rows of two runs."),
     "data": ("perceptron_lab.cli.data:data", "Fetch and verify data files."),
-    "help": ("perceptron_lab.cli.help:help_command", "Print this, or the help of a command."),
+    "help": ("perceptron_lab.cli.main:help_command", "Print this, or the help of a command."),
 }
 """Name -> ("module:attribute", summary), so that ``plab --help`` loads none of the modules."""
 
@@ -106,6 +106,23 @@ def plab() -> None:
     made, 2 wrong command line, configuration or data, or results that cannot be written, 3 a bug,
     130 interrupted.
     """
+
+
+@click.command("help")
+@click.argument(
+    "words",
+    metavar="[COMMAND]...",
+    nargs=-1,
+    shell_complete=lambda context, parameter, word: completed(word),
+)
+@click.pass_context
+def help_command(context: click.Context, words: tuple[str, ...]) -> int:
+    """Print the help of plab, or that of a command, as `plab COMMAND --help` does."""
+    assert context.parent is not None
+    context.parent.command.main(
+        [*words, "--help"], prog_name=context.parent.info_name, standalone_mode=False
+    )
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.cli.answers import Answer, component_of
+from perceptron_lab.cli.answers import ResultAnswer, component_of
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
@@ -28,7 +28,7 @@ def optimum_answer(
     seed: int = 0,
     watch: Watch | None = None,
     stop: Stop | None = None,
-) -> Answer:
+) -> ResultAnswer:
     """Enclose the optimum of the program in a file; ``plab solve --optimum`` in Python.
 
     Parameters
@@ -55,4 +55,4 @@ def optimum_answer(
         chosen = Component("optimiser", name, record)
     else:
         result = minimise(system, chosen.record, goal={"width": width}, **limits)  # type: ignore[arg-type]
-    return Answer(file, columns, problem, chosen, (), seed, result)
+    return ResultAnswer(file, columns, problem, chosen, (), seed, result)

@@ -9,8 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from perceptron_lab.cli.colours import coloured
-from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, counted

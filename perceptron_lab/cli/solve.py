@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from perceptron_lab.cli.answers import MOST_NUMBERS, Answer, answer
-from perceptron_lab.cli.colours import coloured
-from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.answers import MOST_NUMBERS, answer
+from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.ellipsoid_answers import ellipsoid_answer
+from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.optimum_answers import optimum_answer
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
 from perceptron_lab.cli.verdict_answers import verdict_answer
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.core import registry
-from perceptron_lab.core.atomic_files import replacing
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.datasets.formats.columns import LAST, Columns, listed_columns
@@ -30,8 +29,6 @@ from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from perceptron_lab.core.run_options import Stop, Watch
     from perceptron_lab.systems.constructors import Margin
 
@@ -253,24 +250,24 @@ def command(
     features = listed_columns(chosen, divided=True)
     asked_of = (labels, rows, drop_missing, one_hot, drop, features, reference, positive)
     columns = Columns(*asked_of)
-    form = {"as_json": as_json, "verbose": verbose}
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"
     if verdict:
         others = {"--plot": plot, "--ellipsoid": ellipsoid, "--optimum": optimum}
         _refuse_given("--verdict", unused | others)
-        return _tell_verdict(file, columns, budget_seconds, save, **form)
-    if ellipsoid:
+    elif ellipsoid:
         _refuse_given("--ellipsoid", unused | {"--save": save, "--optimum": optimum})
-        return _tell_ellipsoids(file, columns, budget_seconds, plot, **form)
-    if optimum:
+    elif optimum:
         read: Any = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
         given = {name: value for name, value in unused.items() if name != "-s"}
         read |= {"--one-hot": one_hot, "--drop": drop, "--columns": chosen}
         read |= {"--positive": positive, "--reference": reference}
         _refuse_given("--optimum", given | read | {"--plot": plot})
 
-    def found_in(watch: Watch | None, stop: Stop) -> Answer:
+    def found_in(watch: Watch | None, stop: Stop) -> FileAnswer:
+        if verdict or ellipsoid:
+            ask = verdict_answer if verdict else ellipsoid_answer
+            return ask(file, columns, seconds=budget_seconds, asked=stop)
         asked: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         asked |= {"budget": budget, "seed": seed, "watch": watch, "stop": stop}
         if optimum:
@@ -278,7 +275,8 @@ def command(
         reading: Any = {"memory": memory, "margin": margin, "oracles": oracles, "goal": goal}
         return answer(file, columns, **reading, **asked)
 
-    with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
+    quiet = as_json or verdict or ellipsoid
+    with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
         found = found_in(watch, interrupt.asked)
     echo(*_printed(found, as_json=as_json, verbose=verbose))
     for note in found.left_out if as_json else ():
@@ -286,8 +284,11 @@ def command(
     if save is not None:
         found.save(save)
     if plot is not None:
-        _draw(found.result.plot(), plot)
-    return 130 if interrupt.asked() else int(found.result.status.failed)
+        figure = found.plot()
+        with replaced(plot) as partial:
+            figure.savefig(partial, format=plot.suffix.removeprefix("."), dpi=200)
+    failed = found.status is not None and found.status.failed
+    return 130 if interrupt.asked() else int(failed)
 
 
 def _budget(updates: int, seconds: float) -> Budget:
@@ -329,13 +330,13 @@ def _width(goal: Goal) -> float:
     raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
 
 
-def _printed(found: Answer, *, as_json: bool, verbose: bool) -> list[str]:
+def _printed(found: FileAnswer, *, as_json: bool, verbose: bool) -> list[str]:
     """Return the parts of an answer as text, its status in colour, or as JSON."""
     if as_json:
-        return [json.dumps(_finite(found.row()), indent=2)]
-    status = found.result.status  # it begins the second line
+        return [json.dumps(_finite(found.as_json()), indent=2)]
+    status = found.status  # it begins the second line
     before, line, after = found.text(verbose=verbose).partition(f"\n{status}")
-    return [before, "\n", coloured(status), after] if line else [before]
+    return [before, "\n", coloured(status), after] if status and line else [before]
 
 
 def _finite(value: Any) -> Any:
@@ -354,42 +355,6 @@ def _refuse_given(question: str, given: dict[str, Any]) -> None:
             raise InputError(f"{name} with {question}, which does not use it; leave one out")
 
 
-def _tell_verdict(
-    file: Path,
-    columns: Columns,
-    seconds: float,
-    save: Path | None,
-    *,
-    as_json: bool,
-    verbose: bool,
-) -> int:
-    """Print and perhaps save the verdict on two classes, and return the exit code."""
-    with interruptible() as interrupt:
-        found = verdict_answer(file, columns, seconds=seconds, asked=interrupt.asked)
-    echo(json.dumps(found.as_json(), indent=2) if as_json else found.text(verbose=verbose))
-    if save is not None:
-        found.save(save)
-    return 130 if interrupt.asked() else 0
-
-
-def _tell_ellipsoids(
-    file: Path,
-    columns: Columns,
-    seconds: float,
-    plot: Path | None,
-    *,
-    as_json: bool,
-    verbose: bool,
-) -> int:
-    """Print whether ellipsoids separate two classes, and return the exit code."""
-    with interruptible() as interrupt:
-        found = ellipsoid_answer(file, columns, seconds=seconds, asked=interrupt.asked)
-    echo(json.dumps(found.as_json(), indent=2) if as_json else found.text(verbose=verbose))
-    if plot is not None:
-        _draw(found.plot(), plot)
-    return 130 if interrupt.asked() else 0
-
-
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:
     """Return the parameters of an algorithm, their values in YAML."""
     given = {}
@@ -401,13 +366,3 @@ def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:
         refuse(value.faults, value.place)
         given[name] = value.tree
     return given
-
-
-def _draw(figure: Figure, path: Path) -> None:
-    """Write a figure; an earlier file is whole until the new one is."""
-    try:
-        with replacing(path) as partial:
-            figure.savefig(partial, format=path.suffix.removeprefix("."), dpi=200)
-    except OSError as error:
-        text = f"{path}: cannot be written ({error.strerror}); choose another"
-        raise DataError(text) from None

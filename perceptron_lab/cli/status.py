@@ -9,8 +9,7 @@ from typing import Final
 
 import click
 
-from perceptron_lab.cli.colours import coloured
-from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.options import (
     complete_config,
     output_option,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.core.atomic_files import replacing
-from perceptron_lab.core.errors import DataError
+from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.file_contents import told
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
@@ -20,13 +19,13 @@ from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
 
 @dataclass(frozen=True)
-class VerdictAnswer:
+class VerdictAnswer(FileAnswer):
     """A file and the verdict on its classes.
 
     Parameters
     ----------
-    file, columns
-        The file, and what was asked of its columns.
+    columns
+        What was asked of the columns of the file.
     found
         The verdict.
     notes
@@ -35,19 +34,15 @@ class VerdictAnswer:
         How a text was read, in a sentence; empty for other files.
     """
 
-    file: Path
     columns: Columns
     found: SeparationVerdict
     notes: tuple[str, ...]
     reading: str = ""
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, *, verbose: bool = False) -> str:
         """Return the verdict for a reader; if verbose, with the method of its proof."""
         method = f"\n  method: {self.found.method}" if verbose else ""
-        read = reading_line(self.file, self.reading, self.notes)
+        read = self.reading_line(self.reading, self.notes)
         return f"{read}{self.file}: {self.found}{method}"
 
     def as_json(self) -> dict[str, Any]:
@@ -69,12 +64,8 @@ class VerdictAnswer:
                 "columns": {name: value for name, value in asdict(self.columns).items() if value},
                 "base": portable(self.file.parent, path.parent),
             }
-        try:
-            with replacing(path) as partial:
-                self.found.save(partial, source=source)
-        except OSError as error:
-            text = f"{path}: cannot be written ({error.strerror}); choose another"
-            raise DataError(text) from None
+        with replaced(path) as partial:
+            self.found.save(partial, source=source)
 
 
 def verdict_answer(
@@ -101,17 +92,3 @@ def verdict_answer(
         given, contents = labelled_file(file, columns)
         found = replace(decided(given, max_seconds=seconds, asked=asked), lines=contents.lines)
     return VerdictAnswer(file, columns, found, tuple(contents.notes), contents.reading)
-
-
-def reading_line(file: Path, reading: str, notes: Sequence[str]) -> str:
-    """Return the line before an answer that says how its file was read; empty where that is plain.
-
-    Parameters
-    ----------
-    reading
-        The sentence of a text; empty for files whose numbers are stored as such.
-    notes
-        Sentences on what was left out.
-    """
-    said = "; ".join(filter(None, [reading, *notes]))
-    return f"{file}: read as {said}\n" if reading else f"{file}: {said}\n" if said else ""

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from perceptron_lab.cli.colours import coloured
-from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.options import (
     base_option,
     data_option,

@@ -7,7 +7,7 @@ import io
 import click
 import pytest
 
-from perceptron_lab.cli.colours import coloured
+from perceptron_lab.cli.echo import coloured
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.running.colours import colour_of
 from perceptron_lab.experiments.running.status import State

@@ -19,8 +19,7 @@ from pydantic.dataclasses import dataclass
 import perceptron_lab
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.cli.colours import coloured
-from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.main import main
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.core.refusals import STRICT

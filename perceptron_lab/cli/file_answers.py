@@ -1,0 +1,85 @@
+"""The answer to a question about one file: text, JSON, and files that are written of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perceptron_lab.core.atomic_files import replacing
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.results import Status
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class FileAnswer(ABC):
+    """An answer.
+
+    Parameters
+    ----------
+    file
+        The file that was asked about.
+    """
+
+    file: Path
+
+    def __str__(self) -> str:
+        return self.text()
+
+    @abstractmethod
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the answer for a reader; if verbose, with the methods behind it."""
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as JSON values."""
+
+    @property
+    def status(self) -> Status | None:
+        """The status of a run, at the beginning of the second line of the text."""
+        return None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences on how a file was read, which JSON has no key for."""
+        return ()
+
+    def save(self, path: Path) -> None:
+        """Write the answer, so that ``plab verify`` proves it again."""
+        raise NotImplementedError
+
+    def plot(self) -> Figure:
+        """Return a figure of the answer."""
+        raise NotImplementedError
+
+    def reading_line(self, reading: str, notes: Sequence[str]) -> str:
+        """Return the line before an answer that says how its file was read; empty if plain.
+
+        Parameters
+        ----------
+        reading
+            The sentence of a text; empty for files whose numbers are stored as such.
+        notes
+            Sentences on what was left out.
+        """
+        said = "; ".join(filter(None, [reading, *notes]))
+        if reading:
+            return f"{self.file}: read as {said}\n"
+        return f"{self.file}: {said}\n" if said else ""
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Yield the place of a new file; an earlier file is whole until the new one is."""
+    try:
+        with replacing(path) as partial:
+            yield partial
+    except OSError as error:
+        text = f"{path}: cannot be written ({error.strerror}); choose another"
+        raise DataError(text) from None
