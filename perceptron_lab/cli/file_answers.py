@@ -58,6 +58,12 @@ class FileAnswer(ABC):
         """Return a figure of the answer."""
         raise NotImplementedError
 
+    def draw(self, path: Path) -> None:
+        """Write the figure of the answer; the end of the name says in which format."""
+        figure = self.plot()
+        with replaced(path) as partial:
+            figure.savefig(partial, format=path.suffix.removeprefix("."), dpi=200)
+
     def reading_line(self, reading: str, notes: Sequence[str]) -> str:
         """Return the line before an answer that says how its file was read; empty if plain.
 

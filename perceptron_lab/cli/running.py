@@ -14,7 +14,7 @@ from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, counted
 from perceptron_lab.core.results import Status
-from perceptron_lab.experiments.configuration.config import Report
+from perceptron_lab.experiments.configuration.config import ReportEntry
 from perceptron_lab.experiments.configuration.loader import Experiment, load_experiment
 from perceptron_lab.experiments.configuration.plan import Cell, plan
 from perceptron_lab.experiments.configuration.yaml_source import Source
@@ -100,7 +100,7 @@ class _Lines(ProgressLines):
             echo(f"failed: {where}  ", status, f": {row['message']}", err=True)
 
 
-def _import_all(report: Report) -> None:
+def _import_all(report: ReportEntry) -> None:
     """Import the modules of a report's tables and figures."""
     with suppress(Exception):  # the report itself will say what is wrong
         import_module(REPORTING)

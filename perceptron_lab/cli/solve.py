@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from perceptron_lab.cli.answers import MOST_NUMBERS, answer
 from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.ellipsoid_answers import ellipsoid_answer
-from perceptron_lab.cli.file_answers import FileAnswer, replaced
+from perceptron_lab.cli.file_answers import FileAnswer
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.optimum_answers import optimum_answer
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
@@ -284,9 +284,7 @@ def command(
     if save is not None:
         found.save(save)
     if plot is not None:
-        figure = found.plot()
-        with replaced(plot) as partial:
-            figure.savefig(partial, format=plot.suffix.removeprefix("."), dpi=200)
+        found.draw(plot)
     failed = found.status is not None and found.status.failed
     return 130 if interrupt.asked() else int(failed)
 

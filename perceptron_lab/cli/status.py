@@ -18,7 +18,7 @@ from perceptron_lab.cli.options import (
 )
 from perceptron_lab.core.errors import counted
 from perceptron_lab.experiments.running.output_folder import folders_with_results
-from perceptron_lab.experiments.running.status import CellStatus, ExperimentStatus, State
+from perceptron_lab.experiments.running.status import CellState, CellStatus, ExperimentStatus
 from perceptron_lab.experiments.running.status import status as status_of
 
 _ALIKE: Final = 3
@@ -71,7 +71,7 @@ def _groups(found: ExperimentStatus, verbose: bool) -> list[list[CellStatus]]:
         return [list(found.cells)]
     groups: dict[tuple[str, ...], list[CellStatus]] = {}
     for cell in found.cells:
-        if cell.state is not State.DONE:
+        if cell.state is not CellState.DONE:
             groups.setdefault((cell.state, cell.status, cell.why), []).append(cell)
     return list(groups.values())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from perceptron_lab.core.errors import MissingDataError, PlabError
-from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, Place, refuse
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, FaultPlace, refuse
 from perceptron_lab.experiments.configuration.loader import (
     Experiment,
     Loadable,
@@ -63,7 +63,7 @@ def checked_with_report(config: Loadable, overrides: Iterable[str] = ()) -> Expe
     known = config if isinstance(config, Experiment) else source_of(config)
     experiment = load_experiment(known, overrides, without_plugins=True)
     faults = [*unsuitable(experiment), *faults_of_files(experiment)]
-    refuse(faults, known.place if isinstance(known, Source) else lambda fault: Place(1, 1, ""))
+    refuse(faults, known.place if isinstance(known, Source) else lambda fault: FaultPlace(1, 1, ""))
     return replace(experiment, warnings=(*experiment.warnings, *unread(experiment)))
 
 

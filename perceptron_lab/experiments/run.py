@@ -19,7 +19,7 @@ from perceptron_lab.experiments.configuration.config import Curves
 from perceptron_lab.experiments.configuration.loader import Experiment, Named, load_experiment
 from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress_lines import notebook_progress
-from perceptron_lab.experiments.running.runner import Rows, run_cells
+from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,13 +35,13 @@ _MOST = 60
 
 
 @dataclass(frozen=True)
-class Results(Rows):
+class Results(ExperimentRows):
     """The rows of an experiment, with its tables and figures.
 
     Parameters
     ----------
     folder, rows
-        As in :class:`~perceptron_lab.experiments.running.runner.Rows`.
+        As in :class:`~perceptron_lab.experiments.running.runner.ExperimentRows`.
     title
         Of the experiment.
     cautions

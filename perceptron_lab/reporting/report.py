@@ -28,8 +28,8 @@ from perceptron_lab.experiments.running.output_folder import (
     folders_with_results,
     results_named,
 )
-from perceptron_lab.experiments.running.runner import RESULTS, Rows
-from perceptron_lab.experiments.running.status import State, status
+from perceptron_lab.experiments.running.runner import RESULTS, ExperimentRows
+from perceptron_lab.experiments.running.status import CellState, status
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
@@ -130,7 +130,7 @@ def figure_asked(entry: str | Mapping[str, Any]) -> tuple[str, Callable[[Evidenc
     return columns.stem, partial(draw_curves, curves=columns)
 
 
-def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list[str]:
+def cautions(folder: Path, evidence: Evidence, done: ExperimentRows | None = None) -> list[str]:
     """Return a sentence for each fault of the rows of an experiment as a whole.
 
     Rows made in different environments (their seconds do not compare), rows made by another version
@@ -142,7 +142,11 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
         cells, stale, missing = done.cells, done.stale, done.missing
     else:
         now = status(folder, certificates=False)
-        cells, stale, missing = len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
+        cells, stale, missing = (
+            len(now.cells),
+            now.counts[CellState.STALE],
+            now.counts[CellState.MISSING],
+        )
     environments = evidence.frame["environment"].nunique()
     found = []
     if environments > 1:
@@ -160,7 +164,10 @@ def write_report(folder: Path, report: Mapping[str, Sequence[Any]], title: str) 
 
 
 def make_report(
-    folder: Path, report: Mapping[str, Sequence[Any]], title: str, done: Rows | None = None
+    folder: Path,
+    report: Mapping[str, Sequence[Any]],
+    title: str,
+    done: ExperimentRows | None = None,
 ) -> Report:
     """Make the tables (CSV, LaTeX, HTML, Markdown) and figures (PNG, PDF, SVG) of an experiment.
 

@@ -10,18 +10,18 @@ import pytest
 from perceptron_lab.cli.echo import coloured
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.running.colours import colour_of
-from perceptron_lab.experiments.running.status import State
+from perceptron_lab.experiments.running.status import CellState
 from perceptron_lab.experiments.verification.verified import Verdict
 
-COLOURS: list[tuple[Status | State | Verdict, str]] = [
+COLOURS: list[tuple[Status | CellState | Verdict, str]] = [
     (Status.FEASIBLE, "green"),
     (Status.FITTED, "green"),
     (Status.TIME_LIMIT, "yellow"),
     (Status.UNVERIFIED, "red"),
-    (State.DONE, "green"),
-    (State.RUNNING, "cyan"),
-    (State.MISSING, "yellow"),
-    (State.FAILED, "red"),
+    (CellState.DONE, "green"),
+    (CellState.RUNNING, "cyan"),
+    (CellState.MISSING, "yellow"),
+    (CellState.FAILED, "red"),
     (Verdict.PROVED, "green"),
     (Verdict.NOTHING_CLAIMED, "yellow"),
     (Verdict.MISSING, "red"),
@@ -29,15 +29,15 @@ COLOURS: list[tuple[Status | State | Verdict, str]] = [
 
 
 @pytest.mark.parametrize(("word", "colour"), COLOURS)
-def test_a_status_has_its_colour(word: Status | State | Verdict, colour: str) -> None:
+def test_a_status_has_its_colour(word: Status | CellState | Verdict, colour: str) -> None:
     assert colour_of(word) == colour
 
 
 def test_no_color_forbids_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert coloured(State.DONE) == "\x1b[32mdone\x1b[0m"
+    assert coloured(CellState.DONE) == "\x1b[32mdone\x1b[0m"
     monkeypatch.setenv("NO_COLOR", "1")
-    assert coloured(State.DONE) == "done"
+    assert coloured(CellState.DONE) == "done"
 
 
 def test_a_pipe_has_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:

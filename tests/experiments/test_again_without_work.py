@@ -58,7 +58,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(loader, "algorithm_variants", "expanded")
     counted(loader, "problem_instances", "expanded")
     counted(schema, "_connect", "opened")
-    counted(runner, "judge", "judged")
+    counted(runner, "decide_reuse", "judged")
     counted(supervisor, "Attempt", "launched")
     return found
 

@@ -15,7 +15,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.core.goals import Budget, MarginRatio, MarginUpper, Width
 from perceptron_lab.experiments.configuration.catalogue import gallery
-from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ReportEntry
 from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from tests.experiments.conftest import Configure
@@ -417,7 +417,7 @@ def test_names_of_tables_and_figures_are_those_of_the_reports() -> None:
             made = registry.load(kind, name)
             assert made.__name__ == name
             assert inspect.getdoc(made)
-            assert Report(**{f"{kind}s": [name]})
+            assert ReportEntry(**{f"{kind}s": [name]})
 
 
 @pytest.mark.parametrize("name", gallery())

@@ -8,19 +8,19 @@ import pytest
 
 from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.experiments.running.status import State, status
+from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
+from perceptron_lab.experiments.running.status import CellState, status
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty
 
 
-def hold(done: Rows) -> Rows:
+def hold(done: ExperimentRows) -> ExperimentRows:
     """Check a run against its store."""
     now = status(done.folder)
     assert done.cells == len(now.cells)
-    assert done.stale == now.counts[State.STALE]
-    assert done.missing == now.counts[State.MISSING]
+    assert done.stale == now.counts[CellState.STALE]
+    assert done.missing == now.counts[CellState.MISSING]
     with Reader.open(done.folder) as reader:
         assert done.rows == reader.rows()
     return done

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.experiments.running.runner import Rows, run_cells
+from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
 from tests.experiments.conftest import Configure
 
 # F_0 = -I: x = 0 is strictly feasible
@@ -24,7 +24,7 @@ def problem(**changes: Any) -> dict[str, Any]:
     return {"dataset": "sdpa", "files": ["here.dat-s", "gone.dat-s"]} | changes
 
 
-def statuses(results: Rows) -> dict[str, str]:
+def statuses(results: ExperimentRows) -> dict[str, str]:
     return {row["problem"]: str(row["status"]) for row in results.rows}
 
 
@@ -34,7 +34,7 @@ def test_an_instance_without_data_is_skipped_and_run_once_it_is_there(
     config = configure(problems=[problem(missing="skip")], algorithms=[{"name": "auto"}])
     (tmp_path / "here.dat-s").write_text(PROGRAM)
 
-    def run() -> Rows:
+    def run() -> ExperimentRows:
         return run_cells(config, output=tmp_path / "results")
 
     results = run()

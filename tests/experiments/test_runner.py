@@ -21,7 +21,7 @@ from perceptron_lab.experiments.configuration.rows import CLOCKS, COLUMNS, Row
 from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.runner import Rows, run_cells
+from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.experiments.conftest import Configure
@@ -36,14 +36,14 @@ def faulty(how: str) -> list[dict[str, Any]]:
     return [{"name": "faulty", "parameters": {"how": how}}, {"name": "perceptron"}]
 
 
-def trace_of(results: Rows, row: Row) -> Trace:
+def trace_of(results: ExperimentRows, row: Row) -> Trace:
     with Reader.open(results.folder) as reader:
         trace = reader.trace(row["cell"])
     assert trace is not None
     return trace
 
 
-def without_clocks(results: Rows) -> list[dict[str, Any]]:
+def without_clocks(results: ExperimentRows) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if k not in CLOCKS} for row in results.rows]
 
 

@@ -20,7 +20,7 @@ from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.provenance.code_digest import CellCode, shown_digest
-from perceptron_lab.experiments.running.status import ExperimentStatus, State, status
+from perceptron_lab.experiments.running.status import CellState, ExperimentStatus, status
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
@@ -156,7 +156,7 @@ def test_a_cell_that_was_out_of_memory_among_others_is_tried_again_alone(
         row = make_row(planned, ended)
         store.add(planned, row, ended, core=core_of(planned), limits=limits)
     first = status(results).cells[0]
-    assert (first.state, first.due) == (State.FAILED, due)
+    assert (first.state, first.due) == (CellState.FAILED, due)
 
 
 def test_a_failure_tells_of_the_result_before_it_and_of_other_code(
@@ -279,7 +279,7 @@ def test_it_is_json(config: ExperimentConfig, results: Path) -> None:
         add(store, begun(store, config)[0])
     found = json.loads(json.dumps(status(results).as_json()))
     assert found["counts"] == {"done": 1, "running": 0, "failed": 0, "stale": 0, "missing": 3}
-    assert found["cells"][0]["state"] == State.DONE
+    assert found["cells"][0]["state"] == CellState.DONE
     assert set(found["cells"][0]) == {
         "problem",
         "label",

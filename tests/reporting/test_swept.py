@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from perceptron_lab import check
 from perceptron_lab.core.errors import ConfigError, DataError
-from perceptron_lab.experiments.configuration.config import Curves, Report
+from perceptron_lab.experiments.configuration.config import Curves, ReportEntry
 from perceptron_lab.experiments.run import Results
 from perceptron_lab.reporting import Evidence, make_report, report
 from tests.reporting.drawn_lines import across, heights
@@ -96,7 +96,7 @@ def test_columns_that_are_not_there_are_named(make_runs: MakeRuns) -> None:
 
 def test_curves_of_a_report_have_files_of_their_own(tmp_path: Path, make_runs: MakeRuns) -> None:
     write_folder(tmp_path, sweep())
-    asked = Report.model_validate(
+    asked = ReportEntry.model_validate(
         {
             "tables": ["profile"],
             "figures": [

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, DataError, StoreError
-from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ReportEntry
 from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.run import Results
 from perceptron_lab.experiments.storage.reader import Reader
@@ -186,10 +186,10 @@ def test_configurations_may_ask_for_exactly_what_can_be_made(
     folder: Path, own_registrations: None
 ) -> None:
     with pytest.raises(ValidationError, match=r"allowed: summary, .*rare_categories"):
-        Report(tables=["mine"])
+        ReportEntry(tables=["mine"])
     registry.register("table", "mine", mine)
     registry.register("figure", "mine", f"{__name__}:drawn")
-    asked = Report(tables=["mine"], figures=["mine"])
+    asked = ReportEntry(tables=["mine"], figures=["mine"])
     paths = write_report(folder, asked.model_dump(), "My own & best")
     suffixes = ("csv", "tex", "html", "md", "png", "pdf", "svg")
     assert paths == [folder / f"mine.{suffix}" for suffix in suffixes]

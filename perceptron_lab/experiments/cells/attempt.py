@@ -159,7 +159,7 @@ class Attempt:
         elif kind != "ready":
             raise messages.MessageError(repr(message)[:80])
 
-    def outcome(self, end: messages.Report, progress: Progress) -> Outcome:
+    def outcome(self, end: messages.ServerReport, progress: Progress) -> Outcome:
         """Return the outcome, once the process has ended as reported."""
         self._drain(progress)
         status, peak = end.first, end.second

@@ -35,7 +35,7 @@ except ImportError:
         "--executor out"
     ) from None
 
-from perceptron_lab.experiments.cells.dask_worker import Task, end_run, run_task
+from perceptron_lab.experiments.cells.dask_worker import CellTask, end_run, run_task
 
 CONNECTION_SECONDS = 30
 """How long a scheduler may take to answer."""
@@ -78,7 +78,7 @@ def distribute(
         limits = limits.model_copy(update={"memory": memory_of(limits.memory, workers)})
     topic = f"perceptron-lab-{uuid.uuid4().hex}"
     with _client(scheduler, workers) as client:
-        run = _Run(client, topic, jobs, progress)
+        run = _ClusterRun(client, topic, jobs, progress)
         try:
             yield from run.packed(limits, retries)
             yield from run.outcomes()
@@ -86,7 +86,7 @@ def distribute(
             run.end()
 
 
-class _Run:
+class _ClusterRun:
     """A run on a cluster: its cells that wait, those that run, and the news of them."""
 
     def __init__(self, client: Any, topic: str, jobs: Sequence[Job], progress: Progress) -> None:
@@ -101,7 +101,9 @@ class _Run:
         """Pickle the jobs with the classes of the user's script; yield those that cannot be."""
         additions, code = tuple(registry.additions()), CellCode()
         for position, job in enumerate(self._jobs):
-            task = Task(replace(job, additions=additions), limits, retries, position, self._topic)
+            task = CellTask(
+                replace(job, additions=additions), limits, retries, position, self._topic
+            )
             try:
                 parcel = code.modules_of(job.cell.settings), cloudpickle.dumps(task)
             except Exception as error:

@@ -29,7 +29,7 @@ from perceptron_lab.experiments.provenance.environment import environment
 
 
 @dataclass(frozen=True)
-class Task:
+class CellTask:
     """A cell as it is sent to a worker.
 
     Parameters
@@ -61,7 +61,7 @@ def run_task(topic: str, modules: Mapping[str, str], content: bytes) -> Outcome:
     modules
         Module -> digest of its source, of the code that the worker must have.
     content
-        The pickled :class:`Task`, which is not read if the worker has another version of the
+        The pickled :class:`CellTask`, which is not read if the worker has another version of the
         package.
     """
     # Classes of scripts and notebooks are sent, and not imported.
@@ -71,7 +71,7 @@ def run_task(topic: str, modules: Mapping[str, str], content: bytes) -> Outcome:
     if refused := _other_code(topic, ours):
         return refused
     try:
-        task: Task = pickle.loads(content)
+        task: CellTask = pickle.loads(content)
     except Exception as error:  # a module of the user's is missing, or another one
         outcome = failure(error)
         text = f"the worker cannot read the cell: {outcome.message}; install the module there"
@@ -99,7 +99,7 @@ _servers: dict[tuple[str, int], tuple[ForkServer, threading.Lock]] = {}  # by ru
 _ended: set[str] = set()  # runs
 
 
-def _run(task: Task) -> Outcome:
+def _run(task: CellTask) -> Outcome:
     worker = distributed.get_worker()
     limits = task.limits
     if limits.memory is None and worker.memory_manager.memory_limit:
@@ -143,7 +143,7 @@ def end_run(topic: str) -> None:
 class _Told(Progress):
     """Tell the run how far a cell is, as long as there is a run."""
 
-    def __init__(self, log_event: Callable[[str, dict[str, Any]], None], task: Task) -> None:
+    def __init__(self, log_event: Callable[[str, dict[str, Any]], None], task: CellTask) -> None:
         self._log_event, self._task = log_event, task
 
     def started(self, cell: Cell) -> None:

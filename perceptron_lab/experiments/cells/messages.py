@@ -23,7 +23,7 @@ READY, STARTED, ENDED, REFUSED = range(4)
 REQUEST: Final = struct.Struct("=3q")
 """Kind, number of the cell's process, bytes of memory; a launch comes with three open files."""
 REPORT: Final = struct.Struct("=4q")
-"""The fields of a :class:`Report`."""
+"""The fields of a :class:`ServerReport`."""
 LONGEST: Final = 1 << 16
 """Bytes of the longest line."""
 SCALARS: Final[dict[str, type]] = {
@@ -34,7 +34,7 @@ SCALARS: Final[dict[str, type]] = {
 """The lists of a trace that a record has an entry of, and the types of these entries."""
 
 
-class Report(NamedTuple):
+class ServerReport(NamedTuple):
     """A report of the server: kind, number of the cell's process, and two more numbers.
 
     STARTED: its process id, 0. ENDED: its wait status, the most bytes of memory that it has held.

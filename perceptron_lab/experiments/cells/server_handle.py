@@ -19,7 +19,7 @@ from typing import IO, Final, NamedTuple
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.cells import messages
-from perceptron_lab.experiments.cells.messages import Report
+from perceptron_lab.experiments.cells.messages import ServerReport
 from perceptron_lab.experiments.configuration.yaml_source import Source
 
 CORE: Final = ("oracles", "cones", "operators", "certificates")
@@ -136,7 +136,7 @@ class ForkServer:
             with suppress(OSError):
                 self._running.channel.send(messages.REQUEST.pack(messages.KILL, number, 0))
 
-    def hear(self) -> tuple[list[Report], str]:
+    def hear(self) -> tuple[list[ServerReport], str]:
         """Return the next reports, and why the server is dead; an empty text if it lives.
 
         A server that is dead is started again when it is next needed.
@@ -145,7 +145,7 @@ class ForkServer:
         data = self._pending + (content or b"")
         whole = len(data) - len(data) % messages.REPORT.size
         self._pending = data[whole:]
-        reports = [Report(*values) for values in messages.REPORT.iter_unpack(data[:whole])]
+        reports = [ServerReport(*values) for values in messages.REPORT.iter_unpack(data[:whole])]
         if any(report.kind == messages.READY for report in reports):
             self._was_ready, self._failures = True, 0
             reports = [report for report in reports if report.kind != messages.READY]

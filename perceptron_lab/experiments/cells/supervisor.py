@@ -14,7 +14,7 @@ from perceptron_lab.core.errors import PlabError
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
-from perceptron_lab.experiments.cells.messages import ENDED, STARTED, Report
+from perceptron_lab.experiments.cells.messages import ENDED, STARTED, ServerReport
 from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.server_handle import ForkServer
@@ -149,7 +149,7 @@ class _Supervisor:
                 else:
                     self.end(position, attempts, outcome)
 
-    def follow(self, report: Report) -> None:
+    def follow(self, report: ServerReport) -> None:
         """Deal with a report of a running process."""
         attempt, position, attempts = self.running[report.number]
         if report.kind == STARTED:

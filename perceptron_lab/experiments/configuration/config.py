@@ -82,7 +82,7 @@ class _Frozen(BaseModel):
     model_config = STRICT | ConfigDict(frozen=True)
 
 
-class Limits(_Frozen):
+class BudgetLimits(_Frozen):
     """Limits that replace those of the experiment's budget.
 
     Parameters
@@ -146,7 +146,7 @@ class ProblemEntry(_Frozen):
     dataset: str
     grid: Grid = {}
     seeds: Seeds | None = None
-    budget: Limits = Limits()
+    budget: BudgetLimits = BudgetLimits()
     algorithms: Annotated[list[str], Field(min_length=1)] | None = None
     missing: Literal["refuse", "skip"] = "refuse"
 
@@ -183,7 +183,7 @@ class AlgorithmEntry(_Frozen):
     parameters: dict[str, Any] = {}
     oracle: Any = None
     grid: Grid = {}
-    budget: Limits = Limits()
+    budget: BudgetLimits = BudgetLimits()
     seeds: Seeds | None = None
 
 
@@ -246,7 +246,7 @@ FigureEntry = Annotated[
 """A registered name, or ``{curves: {x: COLUMN, y: COLUMN, by: COLUMN}}``."""
 
 
-class Report(_Frozen):
+class ReportEntry(_Frozen):
     """The tables and figures to be made of the rows.
 
     Parameters
@@ -303,7 +303,7 @@ class ExperimentConfig(TraceOptions, _Runs):
     """
 
     process: ProcessLimits = ProcessLimits()
-    report: Report = Report()
+    report: ReportEntry = ReportEntry()
     plugins: list[str] = []
 
 
@@ -311,11 +311,11 @@ KNOWN_KEYS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     (): tuple(ExperimentConfig.model_fields),
     ("problems",): tuple(ProblemEntry.model_fields),
     ("algorithms",): tuple(AlgorithmEntry.model_fields),
-    ("problems", "budget"): tuple(Limits.model_fields),
-    ("algorithms", "budget"): tuple(Limits.model_fields),
+    ("problems", "budget"): tuple(BudgetLimits.model_fields),
+    ("algorithms", "budget"): tuple(BudgetLimits.model_fields),
     ("budget",): tuple(Budget.__dataclass_fields__),
     ("process",): tuple(ProcessLimits.model_fields),
-    ("report",): tuple(Report.model_fields),
+    ("report",): tuple(ReportEntry.model_fields),
     ("report", "figures"): tuple(CurvesEntry.model_fields),
     ("report", "figures", "curves"): tuple(Curves.model_fields),
 }

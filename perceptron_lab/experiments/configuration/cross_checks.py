@@ -15,7 +15,7 @@ from perceptron_lab.experiments.configuration.config import (
     ProblemEntry,
 )
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted
-from perceptron_lab.experiments.configuration.rows import COLUMNS, ORACLE, PREFIXES, Kind
+from perceptron_lab.experiments.configuration.rows import COLUMNS, ORACLE, PREFIXES, ColumnKind
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
 
 _LATER = (ORACLE, PREFIXES[-1])
@@ -46,7 +46,7 @@ def unknown_columns(
                 listed = f"{', '.join(known)}, measure.NAME, {ORACLE}NAME"
                 text = f"received the text {column!r}; allowed: a column of runs.csv: {listed}"
                 yield Fault(crumbs, text + did_you_mean(column, known))
-            elif axis == "y" and column in COLUMNS and COLUMNS[column].kind is Kind.TEXT:
+            elif axis == "y" and column in COLUMNS and COLUMNS[column].kind is ColumnKind.TEXT:
                 text = f"the column {column} holds text; allowed: one of numbers, such as seconds"
                 yield Fault(crumbs, text)
 

@@ -39,7 +39,7 @@ class Fault:
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class FaultPlace:
     """Where a value stands: ``-s`` overrides come after the lines of the file."""
 
     line: int
@@ -72,7 +72,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
 
 
-def refuse(faults: Iterable[Fault], place: Callable[[Fault], Place]) -> None:
+def refuse(faults: Iterable[Fault], place: Callable[[Fault], FaultPlace]) -> None:
     """Raise one error that lists every fault, in the order of their places.
 
     Parameters

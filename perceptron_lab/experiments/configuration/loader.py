@@ -26,7 +26,13 @@ from perceptron_lab.experiments.configuration.config import (
     ExperimentConfig,
     ProblemEntry,
 )
-from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, Place, refuse, shortened
+from perceptron_lab.experiments.configuration.faults import (
+    Crumbs,
+    Fault,
+    FaultPlace,
+    refuse,
+    shortened,
+)
 from perceptron_lab.experiments.configuration.overrides import override, shadowed, texts_of
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
@@ -214,7 +220,7 @@ def instances_of(config: ExperimentConfig) -> list[Instance]:
     faults: list[Fault] = []
     entries = _placed("problems", config.problems)
     instances = [one for at, entry in entries for one in problem_instances(entry, at, faults)]
-    refuse(faults, lambda fault: Place(1, 1, ""))
+    refuse(faults, lambda fault: FaultPlace(1, 1, ""))
     return instances
 
 

@@ -82,7 +82,7 @@ class Run:
     environment: str = ""
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """The type of a column's values."""
 
     TEXT = "text"
@@ -94,7 +94,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Column:
+class RunColumn:
     """A column of runs.csv.
 
     Parameters
@@ -108,16 +108,20 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     value: Callable[[Run], Any]
 
 
-def _result(name: str, kind: Kind, other: Callable[[Run], Any] = lambda run: None) -> Column:
+def _result(
+    name: str, kind: ColumnKind, other: Callable[[Run], Any] = lambda run: None
+) -> RunColumn:
     """Return the column of a result's attribute, and of another value without a result."""
-    return Column(name, kind, lambda run: getattr(run.result, name) if run.result else other(run))
+    return RunColumn(
+        name, kind, lambda run: getattr(run.result, name) if run.result else other(run)
+    )
 
 
-def _cost(name: str, kind: Kind) -> Column:
+def _cost(name: str, kind: ColumnKind) -> RunColumn:
     """Return a cost, which is known of an unfinished run as well: that of its last record."""
     return _result(name, kind, lambda run: getattr(run.partial, name)[-1] if run.partial else None)
 
@@ -130,38 +134,38 @@ def _bound(run: Run) -> float | None:
 COLUMNS: Final = {
     column.name: column
     for column in (
-        Column("cell", Kind.TEXT, attrgetter("cell")),
-        Column("problem", Kind.TEXT, attrgetter("problem")),
-        Column("constraints", Kind.COUNT, attrgetter("constraints")),
-        Column("dimension", Kind.COUNT, attrgetter("dimension")),
-        Column("algorithm", Kind.TEXT, attrgetter("algorithm.name")),
-        Column("label", Kind.TEXT, attrgetter("label")),
-        Column("oracle", Kind.TEXT, lambda run: " + ".join(run.oracles)),
-        Column("parameters", Kind.TEXT, lambda run: json.dumps(run.algorithm.parameters)),
-        Column("seed", Kind.COUNT, attrgetter("seed")),
-        Column("status", Kind.TEXT, attrgetter("status.value")),
-        _result("proved", Kind.TRUTH, lambda run: False),
-        Column("goal", Kind.TEXT, lambda run: None if run.goal is None else str(run.goal)),
-        _result("goal_reached", Kind.TRUTH, lambda run: None if run.goal is None else False),
-        _result("margin_lower", Kind.REAL),
-        _result("margin_upper", Kind.REAL),
-        _cost("updates", Kind.COUNT),
-        _cost("queries", Kind.COUNT),
-        _cost("iterations", Kind.COUNT),
-        _cost("products", Kind.REAL),
-        _cost("seconds", Kind.CLOCK),
-        _result("proof_seconds", Kind.CLOCK),
-        _result("total_seconds", Kind.CLOCK),
-        Column("bound", Kind.REAL, _bound),
-        Column("message", Kind.TEXT, attrgetter("message")),
-        Column("environment", Kind.TEXT, attrgetter("environment")),
+        RunColumn("cell", ColumnKind.TEXT, attrgetter("cell")),
+        RunColumn("problem", ColumnKind.TEXT, attrgetter("problem")),
+        RunColumn("constraints", ColumnKind.COUNT, attrgetter("constraints")),
+        RunColumn("dimension", ColumnKind.COUNT, attrgetter("dimension")),
+        RunColumn("algorithm", ColumnKind.TEXT, attrgetter("algorithm.name")),
+        RunColumn("label", ColumnKind.TEXT, attrgetter("label")),
+        RunColumn("oracle", ColumnKind.TEXT, lambda run: " + ".join(run.oracles)),
+        RunColumn("parameters", ColumnKind.TEXT, lambda run: json.dumps(run.algorithm.parameters)),
+        RunColumn("seed", ColumnKind.COUNT, attrgetter("seed")),
+        RunColumn("status", ColumnKind.TEXT, attrgetter("status.value")),
+        _result("proved", ColumnKind.TRUTH, lambda run: False),
+        RunColumn("goal", ColumnKind.TEXT, lambda run: None if run.goal is None else str(run.goal)),
+        _result("goal_reached", ColumnKind.TRUTH, lambda run: None if run.goal is None else False),
+        _result("margin_lower", ColumnKind.REAL),
+        _result("margin_upper", ColumnKind.REAL),
+        _cost("updates", ColumnKind.COUNT),
+        _cost("queries", ColumnKind.COUNT),
+        _cost("iterations", ColumnKind.COUNT),
+        _cost("products", ColumnKind.REAL),
+        _cost("seconds", ColumnKind.CLOCK),
+        _result("proof_seconds", ColumnKind.CLOCK),
+        _result("total_seconds", ColumnKind.CLOCK),
+        RunColumn("bound", ColumnKind.REAL, _bound),
+        RunColumn("message", ColumnKind.TEXT, attrgetter("message")),
+        RunColumn("environment", ColumnKind.TEXT, attrgetter("environment")),
         # The digest of the numeric code is known to the store alone.
-        Column("core", Kind.TEXT, lambda run: None),
+        RunColumn("core", ColumnKind.TEXT, lambda run: None),
     )
 }
 """The columns of every runs.csv by name, in their order; those of :data:`PREFIXES` follow."""
 
-CLOCKS: Final = tuple(name for name, column in COLUMNS.items() if column.kind is Kind.CLOCK)
+CLOCKS: Final = tuple(name for name, column in COLUMNS.items() if column.kind is ColumnKind.CLOCK)
 """The columns that differ from run to run on one machine."""
 
 PARAMETERS: Final = ("problem.", "algorithm.")
@@ -247,13 +251,13 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy()
     for column in frame.columns:
         kind = COLUMNS[column].kind if column in COLUMNS else None
-        if kind is Kind.COUNT or column.startswith(ORACLE):
+        if kind is ColumnKind.COUNT or column.startswith(ORACLE):
             frame[column] = pd.to_numeric(frame[column].replace("", None)).astype("Int64")
         elif _is_numeric(column):
             frame[column] = reals(frame[column])
         elif kind is None:
             frame[column] = _parameter(frame[column].astype(str))
-        elif kind is Kind.TEXT:
+        elif kind is ColumnKind.TEXT:
             frame[column] = frame[column].astype(str)
     frame["seed"] = frame["seed"].astype("int64")
     frame["proved"] = frame["proved"] == "true"
@@ -269,7 +273,7 @@ def _columns_of(rows: Iterable[Row]) -> list[str]:
 def _is_numeric(name: str) -> bool:
     """Return whether a column holds numbers only: a declared one, a measure, a count."""
     if name in COLUMNS:
-        return COLUMNS[name].kind in (Kind.COUNT, Kind.REAL, Kind.CLOCK)
+        return COLUMNS[name].kind in (ColumnKind.COUNT, ColumnKind.REAL, ColumnKind.CLOCK)
     return name.startswith(PREFIXES[len(PARAMETERS) :])
 
 

@@ -17,7 +17,11 @@ from typing import Any
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.configuration.components import Component, build
-from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
+from perceptron_lab.experiments.configuration.config import (
+    AlgorithmEntry,
+    BudgetLimits,
+    ProblemEntry,
+)
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, received
 
 MOST_COMBINATIONS = 10_000
@@ -50,7 +54,7 @@ class AlgorithmVariant:
     algorithm: Component
     oracles: tuple[Component, ...]
     label: str
-    limits: Limits = field(default_factory=Limits)
+    limits: BudgetLimits = field(default_factory=BudgetLimits)
     seeds: tuple[int, ...] | None = None
     family: str = ""
 
@@ -93,7 +97,7 @@ class Instance:
     name: str
     title: str
     seeds: tuple[int, ...] | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: BudgetLimits = field(default_factory=BudgetLimits)
     algorithms: frozenset[str] | None = None
     optional: bool = False
     crumbs: Crumbs = field(default=(), compare=False)

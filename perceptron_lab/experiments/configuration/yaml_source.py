@@ -20,7 +20,7 @@ from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.faults import (
     Crumbs,
     Fault,
-    Place,
+    FaultPlace,
     dotted,
     received,
     shortened,
@@ -70,20 +70,20 @@ class Source:
     origins: dict[Crumbs, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
 
-    def place(self, fault: Fault) -> Place:
+    def place(self, fault: Fault) -> FaultPlace:
         """Return where a fault stands: its own place, or that of the nearest value around it."""
         if fault.at_key and fault.crumbs in self.keys:
             return self._in_file(self.keys[fault.crumbs])
         for length in range(len(fault.crumbs), -1, -1):
             crumbs = fault.crumbs[:length]
             if crumbs in self.origins:
-                return Place(2**31, 0, self.origins[crumbs])
+                return FaultPlace(2**31, 0, self.origins[crumbs])
             if crumbs in self.values:
                 return self._in_file(self.values[crumbs])
-        return Place(1, 1, self.name)
+        return FaultPlace(1, 1, self.name)
 
-    def _in_file(self, mark: tuple[int, int]) -> Place:
-        return Place(*mark, f"{self.name}:{mark[0]}:{mark[1]}")
+    def _in_file(self, mark: tuple[int, int]) -> FaultPlace:
+        return FaultPlace(*mark, f"{self.name}:{mark[0]}:{mark[1]}")
 
 
 def read_source(path: Path) -> Source:

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from perceptron_lab.core import registry
 from perceptron_lab.experiments.provenance.source_files import (
-    Source,
+    SourceFile,
     file_below,
     file_of,
     read_module,
@@ -74,7 +74,7 @@ class CellCode:
 
     def __init__(self, package: Path = PACKAGE) -> None:
         self._package = package
-        self._sources: dict[str, Source | None] = {}
+        self._sources: dict[str, SourceFile | None] = {}
         self._digests: dict[tuple[tuple[str, str], ...], str] = {}
 
     def digest_of(self, settings: Mapping[str, Any]) -> str:
@@ -112,7 +112,7 @@ class CellCode:
                     self._follow(module.__name__, root, found)
         return found
 
-    def source(self, name: str, root: str = "") -> Source | None:
+    def source(self, name: str, root: str = "") -> SourceFile | None:
         """Return the source of a module of the package or the user's; None if it is neither.
 
         ``root`` is the module of the user's class that needs it.

@@ -24,7 +24,7 @@ _INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """One source file.
 
     Parameters
@@ -43,7 +43,7 @@ class Source:
     texts: frozenset[str] = frozenset()
 
 
-def read_module(name: str, path: Path) -> Source:
+def read_module(name: str, path: Path) -> SourceFile:
     """Return the source of a module; as long as its file stays the same, it is read once.
 
     Parameters
@@ -58,7 +58,7 @@ def read_module(name: str, path: Path) -> Source:
 
 
 @lru_cache(maxsize=2048)
-def _read(name: str, path: Path, _modified: int, _size: int) -> Source:
+def _read(name: str, path: Path, _modified: int, _size: int) -> SourceFile:
     content = path.read_bytes()
     if path.suffix == ".py":
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
@@ -66,17 +66,17 @@ def _read(name: str, path: Path, _modified: int, _size: int) -> Source:
             return parsed(content, package)
         except SyntaxError:  # it cannot run: whoever imports it says so
             pass
-    return Source(hashlib.sha256(content).hexdigest())
+    return SourceFile(hashlib.sha256(content).hexdigest())
 
 
-def parsed(content: bytes | str, package: str = "") -> Source:
+def parsed(content: bytes | str, package: str = "") -> SourceFile:
     """Return a source, whose relative imports start from a package; SyntaxError if it is none."""
     with _PARSING:
         tree = ast.parse(content)
     reading = _Reading(package)
     reading.node(tree)
     whole = hashlib.sha256("".join(reading.words).encode(errors="backslashreplace")).hexdigest()
-    return Source(whole, frozenset(reading.imports), frozenset(reading.texts))
+    return SourceFile(whole, frozenset(reading.imports), frozenset(reading.texts))
 
 
 class _Reading:

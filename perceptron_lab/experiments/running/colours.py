@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from perceptron_lab.core.results import PROVED, Status
 
 if TYPE_CHECKING:
-    from perceptron_lab.experiments.running.status import State
+    from perceptron_lab.experiments.running.status import CellState
     from perceptron_lab.experiments.verification.verified import Verdict
 
-    Word: TypeAlias = Status | State | Verdict
+    Word: TypeAlias = Status | CellState | Verdict
 
 _COLOURS: Final = dict.fromkeys([*PROVED, Status.FITTED, "done", "PROVED"], "green")
 _COLOURS["running"] = "cyan"

@@ -31,7 +31,7 @@ from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.interrupts import Interrupts
 from perceptron_lab.experiments.running.output_folder import output_folder
 from perceptron_lab.experiments.storage.reader import shown
-from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
+from perceptron_lab.experiments.storage.reuse import Reuse, ReuseDecision, decide_reuse
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned
 
@@ -46,7 +46,7 @@ EXPORTED_EVERY = 10.0
 
 
 @dataclass(frozen=True)
-class Rows:
+class ExperimentRows:
     """The rows of an experiment, and where they are stored.
 
     Parameters
@@ -87,7 +87,7 @@ def run_cells(
     output: str | Path | None = None,
     execution: Execution | None = None,
     progress: Progress | None = None,
-) -> Rows:
+) -> ExperimentRows:
     """Run the cells of an experiment that have no row which serves.
 
     Every row is stored as soon as its cell has ended; whatever ends the run, those rows are there,
@@ -130,7 +130,7 @@ def run_cells(
             store.begin(experiment.config, experiment.base, described, planned)
             limits = how.limits(experiment.config.process)
             ledger = _Ledger(planned, store, limits)
-            run = _Run(cells, problems, ledger, store, interrupts, watcher, limits)
+            run = _StoredRun(cells, problems, ledger, store, interrupts, watcher, limits)
             return run.execute(how, experiment.base, described["id"])
 
 
@@ -140,18 +140,18 @@ class _Ledger:
     def __init__(self, planned: Sequence[Planned], store: Store, limits: ProcessLimits) -> None:
         stored = store.reader.stored_of(one.cell for one in planned)
         self.planned, self.code = planned, CellCode()
-        self.verdicts: list[Verdict] = []
+        self.verdicts: list[ReuseDecision] = []
         self._rows: dict[str, Row] = {}
         self._ran: set[str] = set()
         for one in planned:
             kept = stored.get(one.cell)
             # To read the code takes a tenth of a second, in which the first cells can run.
             core = None if kept is None else self.code.digest_of(one.settings)
-            self.verdicts.append(judge(kept, one, core, limits))
+            self.verdicts.append(decide_reuse(kept, one, core, limits))
             if kept is not None and not kept.fault:
                 self._rows[one.cell] = shown(one, kept)
 
-    def due(self, *decisions: Decision) -> list[int]:
+    def due(self, *decisions: Reuse) -> list[int]:
         """Return the positions of the cells of which this was decided."""
         return [at for at, verdict in enumerate(self.verdicts) if verdict.decision in decisions]
 
@@ -165,7 +165,7 @@ class _Ledger:
         """The rows of runs.csv, in the order of the plan."""
         return [self._rows[one.cell] for one in self.planned if one.cell in self._rows]
 
-    def left(self, decision: Decision) -> int:
+    def left(self, decision: Reuse) -> int:
         """Return of how many cells this was decided that were not run since, failures aside."""
         failed = {cell for cell, row in self._rows.items() if Status(row["status"]).failed}
         cells = {self.planned[at].cell for at in self.due(decision)}
@@ -173,7 +173,7 @@ class _Ledger:
 
 
 @dataclass(frozen=True)
-class _Run(Progress):
+class _StoredRun(Progress):
     """A run under way: it notes in the store which cells run, and passes everything on."""
 
     cells: Sequence[Cell]
@@ -184,7 +184,7 @@ class _Run(Progress):
     progress: Progress
     limits: ProcessLimits
 
-    def execute(self, how: Execution, base: Path, environment_id: str) -> Rows:
+    def execute(self, how: Execution, base: Path, environment_id: str) -> ExperimentRows:
         """Run the cells that are due, and store their rows; export the table at every end.
 
         Returns
@@ -193,10 +193,10 @@ class _Run(Progress):
             Of all cells that have ended, in this run or before.
         """
         ledger = self.ledger
-        again = [Decision.AGAIN, Decision.STALE] if how.refresh else [Decision.AGAIN]
+        again = [Reuse.AGAIN, Reuse.STALE] if how.refresh else [Reuse.AGAIN]
         due = ledger.due(*again)
         total, done = len(self.cells), len(self.cells) - len(due)
-        self.progress.planned(total, done, 0 if how.refresh else len(ledger.due(Decision.STALE)))
+        self.progress.planned(total, done, 0 if how.refresh else len(ledger.due(Reuse.STALE)))
         self.progress.queued([self.cells[position] for position in due])
         verdicts = [ledger.verdicts[position] for position in due]
         self.progress.replacing([verdict.reason for verdict in verdicts if verdict.replaces])
@@ -222,8 +222,10 @@ class _Run(Progress):
                         exported = time.monotonic()
         finally:
             self.store.export(ledger.rows)
-        left, stale = ledger.left(Decision.AGAIN), ledger.left(Decision.STALE)
-        return Rows(self.store.folder, ledger.rows, cells=total, stale=stale, missing=left)
+        left, stale = ledger.left(Reuse.AGAIN), ledger.left(Reuse.STALE)
+        return ExperimentRows(
+            self.store.folder, ledger.rows, cells=total, stale=stale, missing=left
+        )
 
     def _missing(self, position: int) -> str:
         """Say why the data of a cell are missing; nothing where they are there."""

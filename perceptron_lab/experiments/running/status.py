@@ -25,12 +25,12 @@ from perceptron_lab.experiments.running.output_folder import results_named
 from perceptron_lab.experiments.running.remaining import Remaining, remaining
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.reuse import Decision, judge
+from perceptron_lab.experiments.storage.reuse import Reuse, decide_reuse
 from perceptron_lab.experiments.storage.store_lock import holder
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 
 
-class State(StrEnum):
+class CellState(StrEnum):
     """How far a cell is."""
 
     DONE = "done"
@@ -47,7 +47,7 @@ class State(StrEnum):
     @property
     def failed(self) -> bool:
         """Whether there is a failure to be looked at."""
-        return self is State.FAILED
+        return self is CellState.FAILED
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class CellStatus:
     problem: str
     label: str
     seed: int
-    state: State
+    state: CellState
     why: str
     due: bool
     status: str = ""
@@ -115,7 +115,7 @@ class ExperimentStatus:
     def counts(self) -> dict[str, int]:
         """State -> how many cells are in it, all states."""
         found = Counter(cell.state for cell in self.cells)
-        return {state.value: found[state] for state in State}
+        return {state.value: found[state] for state in CellState}
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, with the counts."""
@@ -198,9 +198,9 @@ def _held_against(
     code, cells = CellCode(), []
     for one in planned:
         if alive and one.cell in begun:
-            cells.append(_cell(one, State.RUNNING, f"since {begun[one.cell]}", due=False))
+            cells.append(_cell(one, CellState.RUNNING, f"since {begun[one.cell]}", due=False))
         elif not one.sha256:
-            cells.append(_cell(one, State.MISSING, "its data were not loaded yet", due=True))
+            cells.append(_cell(one, CellState.MISSING, "its data were not loaded yet", due=True))
         else:
             cells.append(
                 _judged(one, known.get(one.cell), code, limits, one.cell in begun, one.cell in kept)
@@ -220,7 +220,7 @@ def _remaining(
     now, labels = datetime.now(UTC), {one.cell: one.label for one in planned}
     spent = {cell: _seconds(one.started, one.ended) for cell, one in known.items() if not one.fault}
     ended = [(labels[cell], seconds) for cell, seconds in spent.items() if cell in labels]
-    running = [cell for cell in cells if cell.state is State.RUNNING]
+    running = [cell for cell in cells if cell.state is CellState.RUNNING]
     due = [(cell.label, _seconds(begun[cell.cell], now)) for cell in running]
     due += [(cell.label, 0.0) for cell in cells if cell.due]
     return remaining(ended, due, len(running))
@@ -244,14 +244,14 @@ def _judged(
     named = components_of(planned.settings)
     registered = all(name in registry.names(kind) for kind, name in named)
     core = code.digest_of(planned.settings) if registered else None
-    verdict = judge(stored, planned, core, limits)
-    due = verdict.decision is Decision.AGAIN
-    stale = verdict.decision is Decision.STALE
+    verdict = decide_reuse(stored, planned, core, limits)
+    due = verdict.decision is Reuse.AGAIN
+    stale = verdict.decision is Reuse.STALE
     if stored is None or stored.fault:
         reason = "it was cut off" if cut_off else verdict.reason
-        return _cell(planned, State.MISSING, reason, due)
+        return _cell(planned, CellState.MISSING, reason, due)
     unregistered = "its algorithm, oracle or dataset is not registered here: is it the same code?"
-    state, why = State.DONE, "" if core else unregistered
+    state, why = CellState.DONE, "" if core else unregistered
     if stored.status.failed:
         parts = [
             stored.row["message"],
@@ -259,13 +259,13 @@ def _judged(
             verdict.reason if stale else "",
             "the store has an earlier result of it" if kept else "",
         ]
-        state, why = State.FAILED, "; ".join(filter(None, parts))
+        state, why = CellState.FAILED, "; ".join(filter(None, parts))
     elif due or stale:
-        state, why = State.MISSING if due else State.STALE, verdict.reason
+        state, why = CellState.MISSING if due else CellState.STALE, verdict.reason
     return _cell(planned, state, why, due, str(stored.status))
 
 
-def _cell(planned: Planned, state: State, why: str, due: bool, status: str = "") -> CellStatus:
+def _cell(planned: Planned, state: CellState, why: str, due: bool, status: str = "") -> CellStatus:
     name = planned.cell if planned.sha256 else ""
     seed = planned.settings["seed"]
     return CellStatus(planned.title, planned.label, seed, state, why, due, status, name)

@@ -18,7 +18,7 @@ from perceptron_lab.experiments.provenance.code_digest import is_of_whole_packag
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 
 
-class Decision(StrEnum):
+class Reuse(StrEnum):
     """The use of a stored row."""
 
     KEEP = "KEEP"
@@ -30,7 +30,7 @@ class Decision(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReuseDecision:
     """A decision, and its reason in words.
 
     Parameters
@@ -39,7 +39,7 @@ class Verdict:
         Whether there is a row: another one of the same cell will stand in its place.
     """
 
-    decision: Decision
+    decision: Reuse
     reason: str
     replaces: bool = True
 
@@ -47,9 +47,9 @@ class Verdict:
 _ALWAYS_AGAIN: Final = (Status.CRASHED, Status.ERROR)
 
 
-def judge(
+def decide_reuse(
     stored: Stored | None, planned: Planned, core: str | None, limits: ProcessLimits
-) -> Verdict:
+) -> ReuseDecision:
     """Decide whether a stored row serves a planned cell.
 
     AGAIN if the row does not serve whatever made it; otherwise STALE if its digest is another than
@@ -66,17 +66,17 @@ def judge(
         Of the cell's process today.
     """
     if stored is None:
-        return Verdict(Decision.AGAIN, "it was not run yet", replaces=False)
+        return ReuseDecision(Reuse.AGAIN, "it was not run yet", replaces=False)
     obstacle = stored.fault or _obstacle(stored, planned, limits)
     if obstacle:
-        return Verdict(Decision.AGAIN, obstacle)
+        return ReuseDecision(Reuse.AGAIN, obstacle)
     if core is not None and stored.core != core:
         was, now = shown_digest(stored.core), shown_digest(core)
         text = f"the numeric code was {was} and is {now}"
         if is_of_whole_package(stored.core):
             text = "it was made before digests were kept per cell"
-        return Verdict(Decision.STALE, f"{text}; --refresh runs it again")
-    return Verdict(Decision.KEEP, "its row serves")
+        return ReuseDecision(Reuse.STALE, f"{text}; --refresh runs it again")
+    return ReuseDecision(Reuse.KEEP, "its row serves")
 
 
 def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
-from perceptron_lab.experiments.configuration.rows import COLUMNS, Kind
+from perceptron_lab.experiments.configuration.rows import COLUMNS, ColumnKind
 from perceptron_lab.experiments.provenance.code_digest import shown_digest
 from perceptron_lab.reporting.pages.courses import line_of
 from perceptron_lab.reporting.pages.markup import Head, table_markup
@@ -105,7 +105,7 @@ def value_text(name: str, value: Any) -> str:
         return escape(without_places(value))
     if name in _BOUNDS:
         return _BOUNDS[name](value)
-    if name in COLUMNS and COLUMNS[name].kind is Kind.CLOCK:
+    if name in COLUMNS and COLUMNS[name].kind is ColumnKind.CLOCK:
         return escape(plain(seconds_text(value)))
     return str(value) if isinstance(value, int) else f"{value:.4g}"
 

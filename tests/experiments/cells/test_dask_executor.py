@@ -23,7 +23,7 @@ from perceptron_lab.experiments.provenance.code_digest import PACKAGE, CellCode
 from perceptron_lab.experiments.provenance.environment import environment
 from perceptron_lab.experiments.provenance.source_files import parsed
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.runner import Rows, run_cells
+from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, gone
@@ -82,11 +82,11 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def on_cluster(cluster: Any, tmp_path: Path) -> Callable[..., Rows]:
+def on_cluster(cluster: Any, tmp_path: Path) -> Callable[..., ExperimentRows]:
     """Return a function that runs a configuration on the cluster."""
     how = Execution(executor="dask", scheduler=cluster.scheduler_address)
 
-    def run(config: Any, **settings: Any) -> Rows:
+    def run(config: Any, **settings: Any) -> ExperimentRows:
         return run_cells(config, output=tmp_path / "cluster", execution=how, **settings)
 
     return run
@@ -128,7 +128,7 @@ class AtStart(Progress):
 
 
 def test_workers_give_the_rows_of_one_process(
-    configure: Configure, on_cluster: Callable[..., Rows], tmp_path: Path
+    configure: Configure, on_cluster: Callable[..., ExperimentRows], tmp_path: Path
 ) -> None:
     hows = ["error", "segfault", "die", "kill-itself", "unpicklable", "not"]
     config = configure(
@@ -188,7 +188,7 @@ def test_the_environment_is_that_of_cells() -> None:
 def test_nothing_is_left_on_the_workers(
     cluster: Any,
     configure: Configure,
-    on_cluster: Callable[..., Rows],
+    on_cluster: Callable[..., ExperimentRows],
     ending: type[BaseException] | None,
 ) -> None:
     def look() -> None:
@@ -242,7 +242,7 @@ def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> No
 )
 def test_a_worker_with_other_code_runs_nothing(
     configure: Configure,
-    on_cluster: Callable[..., Rows],
+    on_cluster: Callable[..., ExperimentRows],
     monkeypatch: pytest.MonkeyPatch,
     module: str,
     said: str,
@@ -257,7 +257,7 @@ def test_a_worker_with_other_code_runs_nothing(
 
 
 def test_a_cell_that_cannot_be_sent_is_a_row(
-    configure: Configure, on_cluster: Callable[..., Rows], monkeypatch: pytest.MonkeyPatch
+    configure: Configure, on_cluster: Callable[..., ExperimentRows], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dumps = dask_executor.cloudpickle.dumps
 
@@ -275,7 +275,7 @@ def test_a_cell_that_cannot_be_sent_is_a_row(
 
 @pytest.mark.long  # tests/experiments/cells/test_supervisor.py kills servers of cells
 def test_a_worker_that_dies_gives_its_cells_to_others(
-    cluster: Any, configure: Configure, on_cluster: Callable[..., Rows], tmp_path: Path
+    cluster: Any, configure: Configure, on_cluster: Callable[..., ExperimentRows], tmp_path: Path
 ) -> None:
     def kill() -> None:
         killed.append(next(one for one in workers_of(cluster) if started_by([one])))

@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 
 from perceptron_lab.core.errors import PlabError
-from perceptron_lab.experiments.cells.messages import REFUSED, Report
+from perceptron_lab.experiments.cells.messages import REFUSED, ServerReport
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import (
@@ -142,9 +142,9 @@ def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
 class Refusing(ForkServer):
     """A server that cannot fork."""
 
-    def hear(self) -> tuple[list[Report], str]:
+    def hear(self) -> tuple[list[ServerReport], str]:
         self.channel.setblocking(False)
-        return [Report(REFUSED, self._numbers, errno.EAGAIN, 0)], ""
+        return [ServerReport(REFUSED, self._numbers, errno.EAGAIN, 0)], ""
 
 
 def script(text: str, folder: Path) -> list[str]:

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.experiments.configuration import rows
-from perceptron_lab.experiments.configuration.rows import Column, Kind
+from perceptron_lab.experiments.configuration.rows import ColumnKind, RunColumn
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.reporting.evidence import Evidence
 from tests.experiments.conftest import Configure
 
 NAME = "letters"
-LETTERS = Column(NAME, Kind.COUNT, lambda run: len(run.problem))
+LETTERS = RunColumn(NAME, ColumnKind.COUNT, lambda run: len(run.problem))
 
 
 def on_disk(folder: Path) -> list[str]:

@@ -13,11 +13,11 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.storage.reuse import Decision, judge
+from perceptron_lab.experiments.storage.reuse import Reuse, decide_reuse
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from tests.experiments.made_stores import CORE, LIMITS, make_planned
 
-KEEP, STALE, AGAIN = Decision.KEEP, Decision.STALE, Decision.AGAIN
+KEEP, STALE, AGAIN = Reuse.KEEP, Reuse.STALE, Reuse.AGAIN
 GIVEN = Budget(1000, 10.0)
 OTHER = f"cell:{0:064}"
 ENDED = (
@@ -63,8 +63,8 @@ def asked(budget: Budget = GIVEN, recorded: TraceOptions | None = None) -> Plann
     return make_planned(0, budget=budget, recorded=recorded or TraceOptions())
 
 
-def decide(stored: Stored | None, planned: Planned, limits: ProcessLimits = LIMITS) -> Decision:
-    verdict = judge(stored, planned, CORE, limits)
+def decide(stored: Stored | None, planned: Planned, limits: ProcessLimits = LIMITS) -> Reuse:
+    verdict = decide_reuse(stored, planned, CORE, limits)
     assert verdict.reason
     return verdict.decision
 
@@ -81,7 +81,7 @@ def test_what_ended_before_its_limits_is_an_answer_under_any_budget(
     ("budget", "decision"),
     [(GIVEN, KEEP), (Budget(1001, 10.0), AGAIN), (Budget(1000, 9.0), AGAIN)],
 )
-def test_what_was_to_spend_its_budget_serves_no_other(budget: Budget, decision: Decision) -> None:
+def test_what_was_to_spend_its_budget_serves_no_other(budget: Budget, decision: Reuse) -> None:
     planned = asked(budget)
     spending = replace(planned, settings={**planned.settings, "goal": "budget"})
     assert decide(make_stored(Status.FEASIBLE), spending) is decision
@@ -104,7 +104,7 @@ def test_what_was_to_spend_its_budget_serves_no_other(budget: Budget, decision: 
         (Status.TIME_LIMIT, Budget(1000, 9.5), AGAIN),
     ],
 )
-def test_a_limit_serves_the_same_limit(status: Status, budget: Budget, decision: Decision) -> None:
+def test_a_limit_serves_the_same_limit(status: Status, budget: Budget, decision: Reuse) -> None:
     assert decide(make_stored(status), asked(budget)) is decision
 
 
@@ -136,7 +136,7 @@ def test_a_run_that_overshot_its_budget_serves_it(status: Status) -> None:
     ],
 )
 def test_what_was_ended_by_a_limit_is_tried_again_under_a_larger_one(
-    status: Status, limit: str, changes: dict[str, Any], decision: Decision
+    status: Status, limit: str, changes: dict[str, Any], decision: Reuse
 ) -> None:
     stored = make_stored(status, None, limit=limit)
     assert decide(stored, asked(), LIMITS.model_copy(update=changes)) is decision
@@ -146,7 +146,7 @@ def test_what_was_ended_by_a_limit_is_tried_again_under_a_larger_one(
     ("budget", "decision"),
     [(GIVEN, KEEP), (Budget(1000, 11.0), AGAIN), (Budget(999, 10.0), AGAIN)],
 )
-def test_seconds_of_the_budget_count_for_the_hard_limit(budget: Budget, decision: Decision) -> None:
+def test_seconds_of_the_budget_count_for_the_hard_limit(budget: Budget, decision: Reuse) -> None:
     assert decide(make_stored(Status.KILLED, None, limit="seconds"), asked(budget)) is decision
 
 
@@ -159,7 +159,7 @@ def test_seconds_of_the_budget_count_for_the_hard_limit(budget: Budget, decision
         (TraceOptions(record_at=[7, 6]), AGAIN),
     ],
 )
-def test_what_is_to_be_recorded_must_be_there(recorded: TraceOptions, decision: Decision) -> None:
+def test_what_is_to_be_recorded_must_be_there(recorded: TraceOptions, decision: Reuse) -> None:
     assert decide(make_stored(Status.FEASIBLE), asked(recorded=recorded)) is decision
 
 
@@ -170,15 +170,15 @@ def test_measures_that_were_not_traced_are_missing() -> None:
 
 
 def test_nothing_and_damaged_rows_do_not_serve() -> None:
-    assert judge(None, asked(), CORE, LIMITS).reason == "it was not run yet"
+    assert decide_reuse(None, asked(), CORE, LIMITS).reason == "it was not run yet"
     damaged = make_stored(Status.FEASIBLE, fault="its stored row is damaged")
-    verdict = judge(damaged, asked(), CORE, LIMITS)
+    verdict = decide_reuse(damaged, asked(), CORE, LIMITS)
     assert (verdict.decision, verdict.reason) == (AGAIN, "its stored row is damaged")
 
 
 def test_the_reasons_are_words_with_numbers() -> None:
     def reason(stored: Stored, planned: Planned, core: str = CORE) -> str:
-        return judge(stored, planned, core, LIMITS).reason
+        return decide_reuse(stored, planned, core, LIMITS).reason
 
     stored = make_stored(Status.FEASIBLE)
     assert reason(stored, asked()) == "its row serves"
@@ -200,10 +200,10 @@ def test_the_reasons_are_words_with_numbers() -> None:
 @given(budget=LARGE_BUDGETS, limit=st.sampled_from(["", "seconds", "loading", "memory"]))
 def test_a_row_of_another_core_never_serves(status: Status, budget: Budget, limit: str) -> None:
     stored = make_stored(status, limit=limit)
-    today = judge(stored, asked(budget), CORE, LIMITS).decision
-    another = judge(stored, asked(budget), OTHER, LIMITS).decision
+    today = decide_reuse(stored, asked(budget), CORE, LIMITS).decision
+    another = decide_reuse(stored, asked(budget), OTHER, LIMITS).decision
     assert another is (AGAIN if today is AGAIN else STALE)
-    assert judge(stored, asked(budget), None, LIMITS).decision is today
+    assert decide_reuse(stored, asked(budget), None, LIMITS).decision is today
 
 
 @given(
