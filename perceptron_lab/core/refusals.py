@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from functools import wraps
 from itertools import chain
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_origin
@@ -127,7 +128,7 @@ def parameter_record(record: type[Record]) -> type[Record]:
 
 def _said(record: type[Any], faults: Iterable[Any]) -> str:
     """Return faults as parameter, value received, values allowed: one sentence per parameter."""
-    names = list(record.__dataclass_fields__)
+    names = [field.name for field in fields(record)]
     said: dict[str, str] = {}
     for fault in faults:
         first, *others = fault["loc"] or ("",)
