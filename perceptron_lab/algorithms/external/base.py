@@ -138,11 +138,29 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def ending(solver: str, made: int, most: int) -> str:
-    """Return in words how a training ended; fewer iterations than allowed mean convergence."""
-    if made < most:
-        return f"{solver} converged after {made} iterations"
-    return f"{solver} stopped at its limit of {most} iterations"
+@dataclass(kw_only=True)
+class TrainedState(State):
+    """The iterations of the next training, and whether none can add anything."""
+
+    length: int
+    trained: bool = False
+
+    def count(self, solver: str, made: int, longest: int) -> None:
+        """Count a training; fewer iterations than allowed mean convergence, others are doubled."""
+        self.updates += 1
+        self.iterations += made
+        self.phase = f"at most {self.length} iterations"  # the budget is looked at in between
+        self.ending = f"{solver} stopped at its limit of {self.length} iterations"
+        if made < self.length:
+            self.ending = f"{solver} converged after {made} iterations"
+        self.trained = made < self.length or self.length == longest
+        self.length = min(2 * self.length, longest)
+
+
+def stacked(*parts: Rows) -> Rows:
+    """Return rows one below the other."""
+    pair: Any = parts
+    return sp.csr_array(sp.vstack(pair)) if sp.issparse(parts[0]) else np.vstack(pair)
 
 
 def refuse_other_cones(algorithm: AnyAlgorithm, system: ConicSystem) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,26 +12,28 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.base import Systems
-from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, supported
-from perceptron_lab.algorithms.external.largest_margin import Answer, LargestMargin
+from perceptron_lab.algorithms.external.base import Rows
+from perceptron_lab.algorithms.external.largest_margin import (
+    Answer,
+    LargestMargin,
+    LargestMarginSolver,
+    Reply,
+)
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.core import registry
-from perceptron_lab.core.claims import Claim, FeasiblePoint
-from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.systems import ConicSystem
 
 REFINEMENT = 0.01  # Each tolerance of SCS over the one before
 # The statuses of cvxpy with values; the second one comes with SCS's limits, too
 ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
 
 
-class ConeProgram(Asked):
+class ConeProgram(LargestMarginSolver):
     """maximise t over y and t such that A*y - t e lies in K and norm(y) <= 1.
 
     It has a solution whether the system has one or not: t is the margin, or 0; and the
@@ -40,41 +42,21 @@ class ConeProgram(Asked):
     :mod:`perceptron_lab.algorithms.external.largest_margin`.
     """
 
-    needs_whole: ClassVar[bool] = True
-
     @property
     def name(self) -> str:
         """The solver's name and version."""
         package = type(self).__name__.lower()
         return f"{package} {metadata.version(package)}"
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
-        """Return the state before the solver is asked, at 0."""
-        for part, _ in system.cone.blocks:
-            if type(part) not in WRITTEN:
-                name = registry.name_of("algorithm", self)
-                raise InputError(
-                    f"{name} takes rows, second-order and matrix blocks, not "
-                    f"{type(part).__name__}; choose another algorithm"
-                )
-        return AskedState(np.zeros(system.dimension))
-
-    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Solve the program, ever more finely, until its point or its multipliers will do."""
-        program = Program(system)
+    def replies(self, program: LargestMargin) -> Iterator[Reply]:
+        """Solve the program, ever more finely."""
+        problem = Program(program)
         for options in self.options():
             try:
-                answer = program.solution(options)
+                answer = problem.solution(options)
             except (cvxpy.SolverError, ArithmeticError, ValueError) as error:
                 raise NumericalError(f"{type(self).__name__} gives no answer: {error}") from None
-            state.point, state.weights = answer.point, answer.weights
-            state.figures = program.margin.figures(answer)
-            state.ending = f"{type(self).__name__} has answered, and calls it {program.status}"
-            state.remark = f"{self.name} by cvxpy {cvxpy.__version__}"
-            claim = supported(system, state, self.epsilon)
-            if claim is not None:
-                return claim
-        return FeasiblePoint(state.point.copy())
+            yield Reply(answer, f"{self.name} by cvxpy {cvxpy.__version__}", problem.status)
 
     @abstractmethod
     def options(self) -> list[dict[str, str | float]]:
@@ -84,10 +66,9 @@ class ConeProgram(Asked):
 class Program:
     """The program of a system in cvxpy, with one constraint per block of the cone."""
 
-    def __init__(self, system: ConicSystem) -> None:
-        self.margin, self._blocks = LargestMargin(system), system.cone.blocks
-        data = self.margin.data
-        self._point, self._top = cvxpy.Variable(system.dimension), cvxpy.Variable()
+    def __init__(self, margin: LargestMargin) -> None:
+        self.margin, self._blocks, data = margin, margin.cone.blocks, margin.data
+        self._point, self._top = cvxpy.Variable(data.shape[1]), cvxpy.Variable()
         self._bounds = [
             WRITTEN[type(part)].constraint(part, data[span], self._point, self._top)
             for part, span in self._blocks
@@ -162,8 +143,6 @@ class Clarabel(ConeProgram):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         Clarabel's tolerances of the gap and of feasibility, > 0 (default 1e-8, its own).
     time_limit
@@ -180,8 +159,6 @@ class Clarabel(ConeProgram):
         "coordinates: runs": "kernel",
     }
 
-    epsilon: Positive = 1e-6
-    tolerance: Proportion = 1e-8
     time_limit: Positive = 300.0
 
     def options(self) -> list[dict[str, str | float]]:
@@ -197,8 +174,6 @@ class Scs(ConeProgram):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance, finest
         SCS's absolute and relative tolerances at first (default 1e-4, its own), and at last
         (default 1e-8), each between 0 and 1: until the answer will do, a hundredth of the one
@@ -219,7 +194,6 @@ class Scs(ConeProgram):
         "coordinates: runs": "kernel",
     }
 
-    epsilon: Positive = 1e-6
     tolerance: Proportion = 1e-4
     finest: Proportion = 1e-8
     iterations: Count = 100_000

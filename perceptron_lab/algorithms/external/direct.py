@@ -18,19 +18,20 @@ import scipy.sparse as sp
 import scs
 
 from perceptron_lab.algorithms.base import Systems
-from perceptron_lab.algorithms.external.base import Asked, AskedState, claimed
-from perceptron_lab.algorithms.external.largest_margin import Answer, LargestMargin
+from perceptron_lab.algorithms.external.largest_margin import (
+    LargestMargin,
+    LargestMarginSolver,
+    Reply,
+)
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core import registry
-from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.systems import ConicSystem
 
 # Both need rows before second-order cones, and these before matrices; Clarabel takes any order
 KINDS = (Orthant, SecondOrder, Semidefinite)
@@ -54,41 +55,20 @@ class Solved:
         self.status = status
 
 
-class Direct(Asked):
+class Direct(LargestMarginSolver):
     """A solver that is given matrices and vectors; asked once, at one tolerance."""
 
-    needs_whole: ClassVar[bool] = True
     # Whether the triangle of a matrix is taken column by column, upper; else lower
     upper: ClassVar[bool]
     version: ClassVar[str]
 
-    epsilon: float = 1e-6
-
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
-        """Return the state before the solver is asked, at 0."""
-        LargestMargin(system).refuse_others(registry.name_of("algorithm", self))
-        return AskedState(np.zeros(system.dimension))
-
-    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Hand the largest margin over, and take its answer."""
-        program = LargestMargin(system)
+    def replies(self, program: LargestMargin) -> Iterator[Reply]:
+        """Ask once."""
         whole, constant = program.conditions()
-        objective = np.append(np.zeros(system.dimension), -1.0)
+        objective = np.append(np.zeros(whole.shape[1] - 1), -1.0)
         blocks = [*self.blocks(program.cone.blocks), _ball(program)]
         found, said = self.answered(whole, constant, objective, blocks)
-        size = program.cone.size
-        answer = Answer(
-            point=found.point[:-1].copy(),
-            top=float(found.point[-1]),
-            slack=found.slack[:size],
-            ball=found.slack[size:],
-            weights=found.multipliers[:size],
-            pull=found.multipliers[size:],
-        )
-        state.point, state.weights = answer.point, program.repaired(answer.weights)
-        state.figures = program.figures(answer)
-        state.remark = said
-        return claimed(system, state, self.epsilon)
+        yield Reply(program.answer_from(found.point, found.slack, found.multipliers), said)
 
     def answered(
         self,
@@ -137,6 +117,11 @@ class Direct(Asked):
         """Return what the solver finds."""
 
 
+def sizes_of(taken: Iterable[Taken]) -> dict[type[Cone], list[int]]:
+    """Return the sizes of the blocks of each kind."""
+    return {kind: [one.size for one in taken if one.kind is kind] for kind in KINDS}
+
+
 def _ball(program: LargestMargin) -> Taken:
     size = program.data.shape[1] + 1
     place = program.cone.size + np.arange(size)
@@ -151,8 +136,6 @@ class ClarabelDirect(Direct):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         Clarabel's tolerances of the gap and of feasibility, > 0 (default 1e-8, its own).
     time_limit
@@ -172,8 +155,6 @@ class ClarabelDirect(Direct):
     upper: ClassVar[bool] = True
     version: ClassVar[str] = clarabel.__version__
 
-    epsilon: Positive = 1e-6
-    tolerance: Proportion = 1e-8
     time_limit: Positive = 300.0
 
     def solve(
@@ -207,8 +188,6 @@ class ScsDirect(Direct):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         SCS's absolute and relative tolerances, > 0 (default 1e-4, its own).
     iterations
@@ -230,7 +209,6 @@ class ScsDirect(Direct):
     upper: ClassVar[bool] = False
     version: ClassVar[str] = scs.__version__
 
-    epsilon: Positive = 1e-6
     tolerance: Proportion = 1e-4
     iterations: Count = 100_000
     time_limit: Positive = 300.0
@@ -239,7 +217,7 @@ class ScsDirect(Direct):
         self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
     ) -> Solved:
         """Return what SCS finds."""
-        sizes = {kind: [one.size for one in taken if one.kind is kind] for kind in KINDS}
+        sizes = sizes_of(taken)
         cones = {"l": sum(sizes[Orthant]), "q": sizes[SecondOrder], "s": sizes[Semidefinite]}
         solver = scs.SCS(
             {"A": sp.csc_matrix(matrix), "b": bounds, "c": objective},

@@ -10,15 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.base import Systems
-from perceptron_lab.algorithms.external.base import AskedState
-from perceptron_lab.algorithms.external.direct import Direct, Solved, Taken
+from perceptron_lab.algorithms.external.direct import Direct, Solved, Taken, sizes_of
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError, NumericalError
-from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
+from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.systems import ConicSystem
 
 
 @parameter_record
@@ -31,8 +28,6 @@ class Ecos(Direct):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         ECOS's tolerances of the gap and of feasibility, > 0 (default 1e-8, its own).
     iterations
@@ -49,31 +44,20 @@ class Ecos(Direct):
         "coordinates: runs": "kernel",
     }
 
-    upper: ClassVar[bool] = True  # there are no matrices
+    takes_matrices: ClassVar[bool] = False
+    upper: ClassVar[bool] = True
 
-    epsilon: Positive = 1e-6
-    tolerance: Proportion = 1e-8
     iterations: Count = 100
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
-        """Return the state before ECOS is asked, at 0."""
-        name = registry.name_of("algorithm", self)
-        for part, _ in system.cone.blocks:
-            if not isinstance(part, Orthant | SecondOrder):
-                raise InputError(
-                    f"{name} takes rows and second-order blocks, not {type(part).__name__}; choose "
-                    "another algorithm"
-                )
+    def find(self) -> None:
+        """Refuse to run where it is not installed."""
         _installed()
-        return super().start(system, rng)
 
     def solve(
         self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
     ) -> Solved:
         """Return what ECOS finds."""
-        sizes = {
-            kind: [one.size for one in taken if one.kind is kind] for kind in (Orthant, SecondOrder)
-        }
+        sizes = sizes_of(taken)
         tolerances = dict.fromkeys(("abstol", "reltol", "feastol"), self.tolerance)
         try:
             found = _installed().solve(

@@ -12,19 +12,24 @@ so that norm(A w) <= r. It has a solution whether the system has one or not: t i
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.external.base import Rows, rows_of
+from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, rows_of, supported
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core import registry
+from perceptron_lab.core.claims import UNPROVED, Claim, FeasiblePoint
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.systems import ConicSystem
 
@@ -86,14 +91,19 @@ class LargestMargin:
         constant[-1] = 1.0
         return sp.csr_array(sp.vstack([sp.csr_array(sp.hstack(parts)), ball])), constant
 
-    def refuse_others(self, name: str) -> None:
-        """Refuse cones that solvers of others do not know, in the name of an algorithm."""
-        for part, _ in self.cone.blocks:
-            if type(part) not in (Orthant, SecondOrder, Semidefinite):
-                raise InputError(
-                    f"{name} takes rows, second-order and matrix blocks, not "
-                    f"{type(part).__name__}; choose another algorithm"
-                )
+    def answer_from(
+        self, variables: FloatArray, slack: FloatArray, multipliers: FloatArray
+    ) -> Answer:
+        """Return an answer of a solver: (y, t), Z and the multipliers, entry by entry."""
+        size = self.cone.size
+        return Answer(
+            point=variables[:-1].copy(),
+            top=float(variables[-1]),
+            slack=slack[:size],
+            ball=slack[size:],
+            weights=multipliers[:size],
+            pull=multipliers[size:],
+        )
 
     def repaired(self, weights: FloatArray) -> FloatArray:
         """Return weights whose rows have none below 0; matrices are moved inside by the proofs."""
@@ -173,3 +183,66 @@ class LargestMargin:
 def _lowest(element: FloatArray) -> float:
     """Return the lowest eigenvalue of (u, r) in the second-order cone: r - norm(u)."""
     return float(element[-1] - np.linalg.norm(element[:-1]))
+
+
+def refuse_blocks(algorithm: AnyAlgorithm, system: ConicSystem, *, matrices: bool = True) -> None:
+    """Refuse blocks other than rows, second-order cones and, if they are taken, matrices."""
+    kinds = (Orthant, SecondOrder, Semidefinite)[: 2 + matrices]
+    for part, _ in system.cone.blocks:
+        if type(part) not in kinds:
+            taken = "rows, second-order and matrix" if matrices else "rows and second-order"
+            raise InputError(
+                f"{registry.name_of('algorithm', algorithm)} takes {taken} blocks, not "
+                f"{type(part).__name__}; choose another algorithm"
+            )
+
+
+class Reply(NamedTuple):
+    """An answer, the solver's name and version in words, and what it calls the answer."""
+
+    answer: Answer
+    remark: str
+    status: str = ""
+
+
+@parameter_record
+class LargestMarginSolver(Asked):
+    """A solver that is asked for the largest margin: its answer, and the errors of that.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    """
+
+    needs_whole: ClassVar[bool] = True
+    takes_matrices: ClassVar[bool] = True
+
+    epsilon: Positive = 1e-6
+    tolerance: Proportion = 1e-8
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+        """Return the state before the solver is asked, at 0."""
+        refuse_blocks(self, system, matrices=self.takes_matrices)
+        self.find()
+        return AskedState(np.zeros(system.dimension))
+
+    def find(self) -> None:
+        """Raise an ``InputError`` if the solver is not installed."""
+
+    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+        """Ask for the largest margin, until an answer will do."""
+        program = LargestMargin(system)
+        for reply in self.replies(program):
+            state.point, state.weights = reply.answer.point, program.repaired(reply.answer.weights)
+            state.figures, state.remark = program.figures(reply.answer), reply.remark
+            if reply.status:
+                state.ending = f"{type(self).__name__} has answered, and calls it {reply.status}"
+            claim = supported(system, state, self.epsilon)
+            if claim is not None:
+                return claim
+        return FeasiblePoint(state.point.copy())
+
+    @abstractmethod
+    def replies(self, program: LargestMargin) -> Iterator[Reply]:
+        """Yield the solver's replies, each finer than the one before."""

@@ -12,17 +12,18 @@ from pydantic import Field
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.svm import LinearSVC
 
-from perceptron_lab.algorithms.base import State, Step, Systems
+from perceptron_lab.algorithms.base import Step, Systems
 from perceptron_lab.algorithms.external.base import (
     Peer,
     Rows,
-    ending,
+    TrainedState,
     in_time,
     quiet,
     refuse_other_cones,
     rows_of,
+    stacked,
 )
-from perceptron_lab.core.claims import Claim, FeasiblePoint
+from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
@@ -31,7 +32,7 @@ from perceptron_lab.systems import ConicSystem
 
 
 @dataclass(kw_only=True)
-class TrainedState(State):
+class ModelState(TrainedState):
     """A linear model under training; its iterations are the model's own, of all trainings.
 
     ``examples`` are s_i a_i, shape ``(m, dimension)``, and ``labels`` the signs s_i, of both kinds:
@@ -41,12 +42,10 @@ class TrainedState(State):
 
     examples: Rows
     labels: FloatArray
-    length: int
     seed: int
-    last: Claim | None = None
 
 
-class Trained(Peer[TrainedState]):
+class Trained(Peer[ModelState]):
     """A linear model without a bias: trained, tested, trained for twice as long, and so on.
 
     Each training is one update, and a phase. It ends with a point that separates; where none does,
@@ -62,11 +61,11 @@ class Trained(Peer[TrainedState]):
     first: int
     longest: int
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> TrainedState:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> ModelState:
         """Return the untrained state at 0."""
         refuse_other_cones(self, system)
         examples, labels = two_classes(rows_of(system))
-        return TrainedState(
+        return ModelState(
             np.zeros(system.dimension),
             examples=examples,
             labels=labels,
@@ -74,10 +73,10 @@ class Trained(Peer[TrainedState]):
             seed=int(rng.integers(2**31)),
         )
 
-    def step(self, system: ConicSystem, state: TrainedState, most: int) -> Step[TrainedState]:
+    def step(self, system: ConicSystem, state: ModelState, most: int) -> Step[ModelState]:
         """Train once; claim the point if it lies inside, or if it is the last."""
-        if state.last is not None:
-            return state, state.last
+        if state.trained:
+            return state, FeasiblePoint(state.point.copy())
         try:
             point, made = in_time(system, _trained, self, state)
         except TimeIsUp:
@@ -85,37 +84,27 @@ class Trained(Peer[TrainedState]):
         if not np.isfinite(point).all():
             raise NumericalError("the coefficients of the linear model are not finite")
         state.point = np.asarray(point, dtype=np.float64)
-        state.updates += 1
-        state.iterations += made
-        state.phase = f"at most {state.length} iterations"  # the budget is looked at in between
-        state.ending = ending(type(self).__name__, made, state.length)
-        claim = FeasiblePoint(state.point.copy())
-        if made < state.length or state.length == self.longest:
-            state.last = claim
-        state.length = min(2 * state.length, self.longest)
+        state.count(type(self).__name__, made, self.longest)
         scores = system.scores(state.point)
         inside = system.inside(system.lowest(scores), scores)
-        return state, claim if inside else state.last
+        return state, FeasiblePoint(state.point.copy()) if inside or state.trained else None
 
     @abstractmethod
-    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+    def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Train for ``length`` iterations at most; return the coefficients, and how many it made.
 
         Fewer mean that the model takes itself to be trained.
         """
 
 
-def _trained(model: Trained, state: TrainedState) -> tuple[FloatArray, int]:
+def _trained(model: Trained, state: ModelState) -> tuple[FloatArray, int]:
     with quiet():
         return model.train(state)
 
 
 def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
     """Return s_i a_i and s_i, the signs in turn; a single row comes with both signs."""
-    if isinstance(rows, np.ndarray):
-        given: Rows = np.vstack([rows, rows]) if len(rows) == 1 else rows
-    else:
-        given = sp.csr_array(sp.vstack([rows, rows])) if rows.shape[0] == 1 else rows
+    given = stacked(rows, rows) if rows.shape[0] == 1 else rows
     signs = np.where(np.arange(given.shape[0]) % 2 == 0, 1.0, -1.0)
     if isinstance(given, np.ndarray):
         return given * signs[:, None], signs
@@ -154,7 +143,7 @@ class LinearSvc(Trained):
     first: Count = 1000
     longest: Count = 1_024_000
 
-    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+    def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Train from the start; fewer passes than allowed mean that LIBLINEAR has converged."""
         machine = LinearSVC(
             loss=self.loss.replace("-", "_"),
@@ -200,7 +189,7 @@ class Sgd(Trained):
     first: Count = 1
     longest: Count = 65536
 
-    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+    def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""
         model = SGDClassifier(
             loss=self.loss,
@@ -233,7 +222,7 @@ class SklearnPerceptron(Trained):
     first: Count = 1
     longest: Count = 65536
 
-    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+    def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""
         model = Perceptron(
             fit_intercept=False,

@@ -18,8 +18,13 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.algorithms.chosen import chosen
 from perceptron_lab.algorithms.external.base import AskedState
-from perceptron_lab.algorithms.external.largest_margin import ERRORS, SIZE, Answer, LargestMargin
-from perceptron_lab.core import registry
+from perceptron_lab.algorithms.external.largest_margin import (
+    ERRORS,
+    SIZE,
+    Answer,
+    LargestMargin,
+    refuse_blocks,
+)
 from perceptron_lab.core.claims import UNPROVED, Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import ConfigError, NumericalError, counted
 from perceptron_lab.core.facts import Facts
@@ -135,7 +140,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PostprocessedState:
         """Return the state before the first algorithm's first update."""
         opening, program = self.opening(), LargestMargin(system)
-        program.refuse_others(registry.name_of("algorithm", self))
+        refuse_blocks(self, system)
         inner = opening.start(system, rng)
         nothing = program.answer_of(np.zeros(system.dimension), None)
         return PostprocessedState(

@@ -12,28 +12,33 @@ import shutil
 import subprocess
 import tempfile
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
 from perceptron_lab.algorithms.base import Systems
-from perceptron_lab.algorithms.external.base import Asked, AskedState, claimed
-from perceptron_lab.algorithms.external.largest_margin import LargestMargin
-from perceptron_lab.algorithms.external.sdpa_answers import parse_entries, parse_sections
-from perceptron_lab.algorithms.external.sdpa_program import BlockAnswer, answer_of, sdpa_data
-from perceptron_lab.core.claims import Claim
+from perceptron_lab.algorithms.external.largest_margin import (
+    LargestMargin,
+    LargestMarginSolver,
+    Reply,
+)
+from perceptron_lab.algorithms.external.sdpa_format import (
+    BlockAnswer,
+    answer_of,
+    parse_entries,
+    parse_sections,
+    sdpa_data,
+)
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.sdpa_data import SdpaData, write_sdpa
 
 PROGRAM, ANSWER = "program.dat-s", "answer"
 
 
-class SdpaProgram(Asked):
+@parameter_record
+class SdpaProgram(LargestMarginSolver):
     """A program that reads SDPA's format.
 
     Attributes
@@ -47,16 +52,12 @@ class SdpaProgram(Asked):
     command: ClassVar[str]
     package: ClassVar[str]
     version: ClassVar[str]
-    needs_whole: ClassVar[bool] = True
 
-    epsilon: float = 1e-6
-    time_limit: float = 300.0
+    time_limit: Positive = 300.0
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
-        """Return the state before the program is asked, at 0."""
-        LargestMargin(system).refuse_others(self.command)
+    def find(self) -> None:
+        """Refuse to run where it is not on PATH."""
         self.path()
-        return AskedState(np.zeros(system.dimension))
 
     def path(self) -> str:
         """Return where the program is."""
@@ -65,15 +66,10 @@ class SdpaProgram(Asked):
             raise InputError(f"{self.command} is not on PATH; Debian: apt install {self.package}")
         return found
 
-    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Ask for the largest margin."""
-        program = LargestMargin(system)
+    def replies(self, program: LargestMargin) -> Iterator[Reply]:
+        """Ask once."""
         found, said = self.answered(sdpa_data(program))
-        answer = answer_of(program, found)
-        state.point, state.weights = answer.point, program.repaired(answer.weights)
-        state.figures = program.figures(answer)
-        state.remark = said
-        return claimed(system, state, self.epsilon)
+        yield Reply(answer_of(program, found), said)
 
     def answered(self, data: SdpaData) -> tuple[BlockAnswer, str]:
         """Write a program, run it, and read its answer; return that, and its name and version."""
@@ -139,8 +135,6 @@ class Csdp(SdpaProgram):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         CSDP's tolerances of feasibility and of the gap, > 0 (default 1e-8, its own).
     time_limit
@@ -160,10 +154,6 @@ class Csdp(SdpaProgram):
     command: ClassVar[str] = "csdp"
     package: ClassVar[str] = "coinor-csdp"
     version: ClassVar[str] = r"CSDP (\S+)"
-
-    epsilon: Positive = 1e-6
-    tolerance: Proportion = 1e-8
-    time_limit: Positive = 300.0
 
     def prepare(self, folder: Path) -> None:
         """Write CSDP's parameters: its defaults but for the tolerances."""
@@ -202,8 +192,6 @@ class Sdpa(SdpaProgram):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         SDPA's tolerances of the gap and of feasibility, > 0 (default 1e-7, its own).
     time_limit
@@ -224,9 +212,7 @@ class Sdpa(SdpaProgram):
     package: ClassVar[str] = "sdpa"
     version: ClassVar[str] = r"SDPA \(Version ([^)]+)\)"
 
-    epsilon: Positive = 1e-6
     tolerance: Proportion = 1e-7
-    time_limit: Positive = 300.0
 
     def prepare(self, folder: Path) -> None:
         """Write SDPA's parameters: its defaults but for the tolerances, and all digits printed."""
@@ -263,8 +249,6 @@ class Dsdp(SdpaProgram):
 
     Parameters
     ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         The relative gap at which DSDP stops, > 0 (default 1e-6, its own).
     time_limit
@@ -285,9 +269,7 @@ class Dsdp(SdpaProgram):
     package: ClassVar[str] = "dsdp"
     version: ClassVar[str] = r"results-dsdp-([0-9.]+[0-9])"
 
-    epsilon: Positive = 1e-6
     tolerance: Proportion = 1e-6
-    time_limit: Positive = 300.0
 
     def arguments(self) -> list[str]:
         """Return its files and the tolerance."""

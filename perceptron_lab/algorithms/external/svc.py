@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.svm import SVC
 
-from perceptron_lab.algorithms.base import SeesAll, State, Step, Systems
+from perceptron_lab.algorithms.base import SeesAll, Step, Systems
 from perceptron_lab.algorithms.external.base import (
     Rows,
+    TrainedState,
     claimed,
-    ending,
     in_time,
     quiet,
     refuse_other_cones,
     rows_of,
+    stacked,
     supported,
 )
 from perceptron_lab.cones.operators.classes import Classes
@@ -33,16 +32,8 @@ from perceptron_lab.systems import ConicSystem
 Kernel = Literal["linear", "precomputed"]
 
 
-@dataclass(kw_only=True)
-class SvcState(State):
-    """A machine under training; ``length`` limits LIBSVM's iterations in the next one."""
-
-    length: int
-    trained: bool = False
-
-
 @parameter_record
-class Svc(SeesAll[SvcState]):
+class Svc(SeesAll[TrainedState]):
     """The support vector machine with a hard margin, as scikit-learn's SVC finds it.
 
     minimise norm(f)^2 / 2 + C sum_i max(0, 1 - <psi_i, f>) over f, with a large C. LIBSVM has
@@ -87,14 +78,14 @@ class Svc(SeesAll[SvcState]):
         """Return two classes with a free bias as they are, and any other system likewise."""
         return system if isinstance(system.operator, Classes) else super().view(system)
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> SvcState:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> TrainedState:
         """Return the untrained state at 0."""
         refuse_other_cones(self, system)
         length = min(self.first, self.iterations)
         nothing, weights = np.zeros(system.dimension), np.zeros(system.cone.size)
-        return SvcState(nothing, weights=weights, length=length)
+        return TrainedState(nothing, weights=weights, length=length)
 
-    def step(self, system: ConicSystem, state: SvcState, most: int) -> Step[SvcState]:
+    def step(self, system: ConicSystem, state: TrainedState, most: int) -> Step[TrainedState]:
         """Train once; claim a separator or a bound, after the last training the point anyway."""
         if state.trained:
             return state, claimed(system, state, self.epsilon)
@@ -105,12 +96,7 @@ class Svc(SeesAll[SvcState]):
         state.point = system.combine(state.weights)
         if isinstance(system.operator, Classes):
             state.point[-1] = bias
-        state.updates += 1
-        state.iterations += made
-        state.phase = f"at most {state.length} iterations"  # the budget is looked at in between
-        state.trained = made < state.length or state.length == self.iterations
-        state.ending = ending("LIBSVM", made, state.length)
-        state.length = min(2 * state.length, self.iterations)
+        state.count("LIBSVM", made, self.iterations)
         answer = claimed if state.trained else supported
         return state, answer(system, state, self.epsilon)
 
@@ -152,6 +138,4 @@ def training_data(system: ConicSystem) -> tuple[Rows, FloatArray, Kernel]:
         inner = operator.kernel * np.outer(signed, signed)
         return np.block([[inner, -inner], [-inner, inner]]), signs, "precomputed"
     rows = rows_of(system)
-    if isinstance(rows, np.ndarray):
-        return np.vstack([rows, -rows]), signs, "linear"
-    return sp.csr_array(sp.vstack([rows, -rows])), signs, "linear"
+    return stacked(rows, -rows), signs, "linear"

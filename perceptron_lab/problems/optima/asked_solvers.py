@@ -12,7 +12,7 @@ import scipy.linalg
 from perceptron_lab.algorithms.external.base import QUICK, quiet
 from perceptron_lab.algorithms.external.direct import ClarabelDirect, Direct, ScsDirect, Solved
 from perceptron_lab.algorithms.external.largest_margin import ERRORS
-from perceptron_lab.algorithms.external.sdpa_program import Blocks
+from perceptron_lab.algorithms.external.sdpa_format import Blocks
 from perceptron_lab.algorithms.external.sdpa_programs import Csdp, Dsdp, Sdpa, SdpaProgram
 from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.killable_calls import killable

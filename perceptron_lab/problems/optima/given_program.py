@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.external.sdpa_program import Blocks
+from perceptron_lab.algorithms.external.sdpa_format import Blocks
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.semidefinite import Semidefinite

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from perceptron_lab.algorithms.external.sdpa_program import Blocks
+from perceptron_lab.algorithms.external.sdpa_format import Blocks
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.problems.optima.asked_solvers import Approximation

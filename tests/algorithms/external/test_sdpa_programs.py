@@ -13,8 +13,13 @@ import pytest
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.external.direct import ClarabelDirect
 from perceptron_lab.algorithms.external.largest_margin import ERRORS, LargestMargin
-from perceptron_lab.algorithms.external.sdpa_answers import parse_entries, parse_sections
-from perceptron_lab.algorithms.external.sdpa_program import BlockAnswer, answer_of, sdpa_data
+from perceptron_lab.algorithms.external.sdpa_format import (
+    BlockAnswer,
+    answer_of,
+    parse_entries,
+    parse_sections,
+    sdpa_data,
+)
 from perceptron_lab.algorithms.external.sdpa_programs import Csdp, Dsdp, Sdpa
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import Status
