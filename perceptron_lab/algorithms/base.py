@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from perceptron_lab.cones.base import Atom
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import Bound, FloatArray
@@ -36,6 +37,11 @@ class State:
     notes: list[str] = field(default_factory=list)  # Sentences for the certificate
     remark: str = ""  # A sentence for the message, such as the version of a program that was run
     figures: dict[str, float] = field(default_factory=dict)  # Of the answer; claims.UNPROVED
+
+    def weigh(self, atom: Atom, values: FloatArray) -> None:
+        """Add a multiple of an atom to the weights."""
+        assert self.weights is not None
+        self.weights[atom.span] += values
 
 
 S = TypeVar("S", bound=State)
@@ -152,6 +158,26 @@ class SeesAll(Algorithm[S]):
         return system.completed(required=self.needs_whole)
 
 
+class MistakeDriven(Algorithm[S]):
+    """An online learning algorithm: one update by each cut at its point, and nothing else."""
+
+    online: ClassVar[bool] = True
+
+    def step(self, system: ConicSystem, state: S, most: int) -> Step[S]:
+        """Make up to ``most`` updates; claim the point feasible when no cut is left."""
+        for _ in range(most):
+            cut = cut_or_claim(system, state.point)
+            if not isinstance(cut, Cut):
+                return state, cut
+            self.update(state, cut)
+            state.updates += 1
+        return state, None
+
+    @abstractmethod
+    def update(self, state: S, cut: Cut) -> None:
+        """Make one update by a cut, in place."""
+
+
 def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
     """Return a cut with a non-zero normal; or else a claim: the point, or that none exists."""
     cut = system.cut(point)
@@ -200,6 +226,11 @@ def claim_of(
     return claim
 
 
+def finite(value: float, theorem: str) -> Bound:
+    """Return a bound, without its value where that is beyond the range of doubles."""
+    return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+
+
 def squared_ratio(facts: Facts, theorem: str) -> Bound:
     """Return (L / rho)^2 with L >= norm(A(atom)), the bound of the additive algorithms."""
     return squared(facts.atom_norm, facts.margin, theorem)
@@ -218,8 +249,7 @@ def squared(size: float | None, margin: float | None, theorem: str) -> Bound:
     if size is None or margin is None or margin <= 0.0:
         return Bound(None, theorem, NO_MARGIN)
     ratio = size / margin
-    value = ratio * ratio
-    return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+    return finite(ratio * ratio, theorem)
 
 
 def lengthened(bound: Bound, length: float, margin: float | None) -> Bound:

@@ -29,6 +29,12 @@ class SweptState(State):
     row: int = 0
     quiet: int = 0
 
+    @property
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The rows, the point and the weights, for a kernel."""
+        assert self.weights is not None
+        return self.rows, self.point, self.weights
+
 
 T = TypeVar("T", bound=SweptState)
 

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.margins.factors import factor_range
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
-from perceptron_lab.algorithms.margins.fixed_margin_perceptron import FixedMarginPerceptron
+from perceptron_lab.algorithms.margins.fixed_margin_perceptron import (
+    FixedMarginPerceptron,
+    factor_range,
+)
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status

@@ -11,10 +11,9 @@ import scipy.sparse as sp
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.margins import bisection_trial
 from perceptron_lab.algorithms.margins.bisection_state import BisectionState
-from perceptron_lab.algorithms.margins.bisection_trial import Solution, Trial
+from perceptron_lab.algorithms.margins.bisection_trial import AllRows, Solution, Trial, WorkingRows
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
 from perceptron_lab.algorithms.margins.margin_bisection import MarginBisection
-from perceptron_lab.algorithms.margins.swept_rows import AllRows, WorkingRows
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.results import FloatArray, Status

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.algorithms.margins.bisection_trial import Solution, Trial
-from perceptron_lab.algorithms.margins.swept_rows import SweptRows
+from perceptron_lab.algorithms.margins.bisection_trial import Solution, SweptRows, Trial
 
 Outcome = Literal["reached", "exhausted", "hopeless", "known"]
 

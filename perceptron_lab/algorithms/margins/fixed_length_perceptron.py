@@ -8,9 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
-from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squares_above
-from perceptron_lab.algorithms.margins.fixed_margin_perceptron import TOO_LARGE
+from perceptron_lab.algorithms.base import NO_MARGIN, Systems, finite
+from perceptron_lab.algorithms.margins.fixed_margin_perceptron import (
+    TOO_LARGE,
+    Factor,
+    factor_range,
+    squares_above,
+)
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
 from perceptron_lab.core.facts import Facts
@@ -101,28 +105,16 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
 
     def sweep(self, state: FixedLengthState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'u <= beta."""
-        assert state.weights is not None
+        asked = state.rate, self.beta, self.factor == "angle", state.scale
         updates, seen, state.row, state.quiet, state.scale = fixed_length_sweep(
-            state.rows,
-            state.squares,
-            state.point,
-            state.weights,
-            state.rate,
-            self.beta,
-            self.factor == "angle",
-            state.scale,
-            state.row,
-            most,
-            state.quiet,
-            checks,
+            *state.measured, *asked, state.row, most, state.quiet, checks
         )
         return updates, seen
 
     def add(self, state: FixedLengthState, cut: Cut) -> None:
         """Add eta times the normal of a cut."""
-        assert state.weights is not None
         state.point += state.rate * cut.normal
-        state.weights[cut.atom.span] += cut.atom.values / state.scale
+        state.weigh(cut.atom, cut.atom.values / state.scale)
         length = float(np.linalg.norm(state.point))
         if length > 0.0:
             state.point *= self.beta / length
@@ -150,8 +142,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
         gain = x * ((margin - self.beta) / longest - x * (0.5 + part + 0.5 * x))
         if gain <= 0.0:
             return Bound(None, theorem, "eta is too large for the known margin")
-        value = most / least / gain
-        return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+        return finite(most / least / gain, theorem)
 
     def critical_rate(self, facts: Facts) -> float | None:
         """Return eta_c (2.51); None where no margin above beta is known."""

@@ -3,22 +3,56 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
-from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squares_above
-from perceptron_lab.algorithms.margins.free_length_bound import free_length_bound
+from perceptron_lab.algorithms.base import NO_MARGIN, Systems, finite
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound
+from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.numerics.compiled.margin_sweeps import fixed_margin_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
 TOO_LARGE = "beta is not below the known margin"
+
+
+# ``one``: f_t = 1; ``angle``: f_t = 1 - beta u_t'y_k / norm(y_k)^2
+Factor = Literal["one", "angle"]
+
+
+def factor_range(factor: Factor, beta: float, shortest: float) -> tuple[float, float]:
+    """Return f_min and f_max over u_t'y_k <= beta and rows of norm r = ``shortest`` or more.
+
+    Since -norm(y_k) <= u_t'y_k <= beta, they are 1 - beta^2 / r^2 and 1 + beta / r; f_min > 0 for
+    beta < r, and gamma_d <= r.
+    """
+    if factor == "one":
+        return 1.0, 1.0
+    part = beta / shortest
+    return (1.0 - part) * (1.0 + part), 1.0 + part
+
+
+def squares_above(rows: FloatArray, beta: float) -> FloatArray:
+    """Return norm(y_k)^2, shape ``(m,)``; refuse rows that are too short for the margin.
+
+    Raises
+    ------
+    InputError
+        If a row is no longer than beta: no point has more than its norm as a score.
+    """
+    squares = np.einsum("ij,ij->i", rows, rows)
+    shortest = int(squares.argmin())
+    length = float(np.sqrt(squares[shortest]))
+    if length <= beta:
+        raise InputError(
+            f"beta={beta}, but row {shortest} has the norm {length:.3g}, above which no margin is; "
+            "give a smaller beta"
+        )
+    return np.asarray(squares)
 
 
 @parameter_record
@@ -78,27 +112,16 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
 
     def sweep(self, state: MeasuredState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'a <= beta norm(a)."""
-        assert state.weights is not None
+        asked = self.rate, self.beta, self.factor == "angle"
         updates, seen, state.row, state.quiet = fixed_margin_sweep(
-            state.rows,
-            state.squares,
-            state.point,
-            state.weights,
-            self.rate,
-            self.beta,
-            self.factor == "angle",
-            state.row,
-            most,
-            state.quiet,
-            checks,
+            *state.measured, *asked, state.row, most, state.quiet, checks
         )
         return updates, seen
 
     def add(self, state: MeasuredState, cut: Cut) -> None:
         """Add eta times the normal of a cut."""
-        assert state.weights is not None
         state.point += self.rate * cut.normal
-        state.weights[cut.atom.span] += cut.atom.values
+        state.weigh(cut.atom, cut.atom.values)
 
     def bound(self, facts: Facts) -> Bound:
         """Return the largest number of updates of (2.43)."""
@@ -112,7 +135,7 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
         value = free_length_bound(margin, self.beta, longest, least, most)
         if value is None:
             return Bound(None, theorem, "f_min gamma_d is not above f_max beta")
-        return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+        return finite(value, theorem)
 
     def critical_time(self, facts: Facts) -> float | None:
         """Return t_c (2.35); None where no margin above beta is known."""
@@ -122,3 +145,63 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
         least, most = factor_range(self.factor, self.beta, shortest)
         ratio = longest / margin
         return most / least * (ratio * ratio - 1.0) / (2.0 * (1.0 - self.beta / margin))
+
+
+def free_length_bound(
+    margin: float, beta: float, longest: float, least: float, most: float
+) -> float | None:
+    """Return the largest t that (2.7) and (2.42) allow; None where they allow every t.
+
+    A run from a = 0 has, for every N with t > N >= 1 and q = f_max / f_min,
+
+        gamma_d t <= q {R N + beta (t - N) + q R^2 / (2 gamma_d) (ln((t - 1) / N) + 1 / N)},
+
+    which is (2.43). The right-hand side grows like q beta t, so that t is bounded if
+    gamma_d > q beta. Here N is 1, as in (2.45), and the N_opt of (2.46) and N_opt - 1, as in
+    (2.48), whichever gives the least: both are looser.
+
+    Parameters
+    ----------
+    margin, beta
+        gamma_d, or a lower bound of it, and the margin asked for.
+    longest
+        R, or more.
+    least, most
+        f_min > 0 and f_max.
+
+    References
+    ----------
+    `TsampoukaShaweTaylor`, (2.36) to (2.48).
+    """
+    ratio = most / least
+    gain = margin - ratio * beta
+    if gain <= 0.0:
+        return None
+    optimal = ratio * longest / (2.0 * margin * (1.0 - beta / longest))
+    if not math.isfinite(optimal * longest / margin):
+        return math.inf
+    candidates = {1, max(1, math.floor(optimal)), math.floor(optimal) + 1}
+    return min(_largest(n, gain, margin, beta, longest, ratio) for n in candidates)
+
+
+def _largest(
+    n: int, gain: float, margin: float, beta: float, longest: float, ratio: float
+) -> float:
+    """Return the largest t of the inequality for one N, N itself if none is larger."""
+    logarithm = ratio * ratio * longest * longest / (2.0 * margin)
+    known = ratio * (longest - beta) * n + logarithm * (1.0 / n - math.log(n))
+
+    def excess(t: float) -> float:
+        return gain * t - known - logarithm * math.log(t - 1.0)
+
+    # convex: where it falls no more, it has one zero at most
+    low = max(n + 1.0, 1.0 + logarithm / gain)
+    if excess(low) > 0.0:
+        return float(n)
+    high = 2.0 * low
+    while excess(high) <= 0.0:
+        low, high = high, 2.0 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if excess(middle) <= 0.0 else (low, middle)
+    return high

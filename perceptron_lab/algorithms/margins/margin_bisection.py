@@ -10,10 +10,16 @@ from pydantic import Field
 
 from perceptron_lab.algorithms.base import InCoordinates, Step, Systems
 from perceptron_lab.algorithms.margins.bisection_state import BisectionState, Outcome
-from perceptron_lab.algorithms.margins.bisection_trial import Module, Solution, Trial
-from perceptron_lab.algorithms.margins.factors import Factor
+from perceptron_lab.algorithms.margins.bisection_trial import (
+    AllRows,
+    Module,
+    Solution,
+    SweptRows,
+    Trial,
+    WorkingRows,
+)
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
-from perceptron_lab.algorithms.margins.swept_rows import AllRows, SweptRows, WorkingRows
+from perceptron_lab.algorithms.margins.fixed_margin_perceptron import Factor
 from perceptron_lab.algorithms.sweeping import dense_rows, rows_operator
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from perceptron_lab.algorithms.base import Systems, lengthened
-from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
+from perceptron_lab.algorithms.base import NO_MARGIN, Algorithm, S, Systems, finite, lengthened
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.cones.operators.gram import Coordinates
 from perceptron_lab.core.errors import InputError
@@ -17,6 +17,71 @@ from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.numerics.compiled.margin_sweeps import margin_sweep
 from perceptron_lab.systems import ConicSystem, Cut
+
+THEOREM = "(2.11) of TsampoukaShaweTaylor"
+
+
+class LimitedScores(Algorithm[S]):
+    """A perceptron whose scores have to pass a limit b: its guarantees, by b, eta and the facts.
+
+    Attributes
+    ----------
+    rate, negative
+        eta, and the limit of the negative class, if it has its own.
+    """
+
+    rate: float = 1.0
+    negative: float | None = None
+
+    @property
+    @abstractmethod
+    def limit(self) -> float | None:
+        """The limit b; None stands for eta R^2."""
+
+    def limit_for(self, longest: float) -> float:
+        """Return b for rows of norms up to R."""
+        return self.rate * longest * longest if self.limit is None else self.limit
+
+    def largest_limit(self, longest: float) -> float:
+        """Return the largest limit of any row, which all bounds hold with."""
+        return max(self.limit_for(longest), self.negative or 0.0)
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return t_N = R^2 / gamma_d^2 + 2 b / (eta gamma_d^2), with f_t = 1."""
+        longest, margin = facts.atom_norm, facts.margin
+        if longest is None or margin is None or margin <= 0.0:
+            return Bound(None, THEOREM, NO_MARGIN)
+        ratio = longest / margin
+        more = 2.0 * self.largest_limit(longest) / self.rate / margin / margin
+        return finite(ratio * ratio + more, THEOREM)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return that and 2 norm(a) / (eta gamma_d) for a start a."""
+        return lengthened(self.bound(facts), length / self.rate, facts.margin)
+
+    def guaranteed_margin(self, facts: Facts) -> float | None:
+        """Return beta_min (2.21) of a run from zero; None where no margin is known.
+
+        It is gamma_d / (2 + eta R^2 / b), with b the least limit and in 2 the largest.
+        """
+        longest, margin = facts.atom_norm, facts.margin
+        if longest is None or margin is None or margin <= 0.0:
+            return None
+        b = self.limit_for(longest)
+        least = b if self.negative is None else min(b, self.negative)
+        return margin * least / (self.rate * longest * longest + 2.0 * self.largest_limit(longest))
+
+    def critical_time(self, facts: Facts) -> float | None:
+        """Return t_c (2.18), from which on each update turns a towards the best direction.
+
+        It is (R^2 / gamma_d^2 - 1) / 2 + b / (eta gamma_d^2).
+        """
+        longest, margin = facts.atom_norm, facts.margin
+        if longest is None or margin is None or margin <= 0.0:
+            return None
+        ratio = longest / margin
+        size = self.largest_limit(longest)
+        return (ratio * ratio - 1.0) / 2.0 + size / self.rate / margin / margin
 
 
 @dataclass(kw_only=True)
@@ -27,7 +92,7 @@ class LimitedState(SweptState):
 
 
 @parameter_record
-class PerceptronWithMargin(Sweeping[LimitedState]):
+class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
     """The perceptron with margin: a <- a + eta y_k whenever y_k'a <= b, the rows in cyclic order.
 
     Find a with y_k'a > b for all rows y_k, and so a positive margin. With R the largest norm of a
@@ -83,7 +148,7 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
     def start(self, system: ConicSystem, rng: np.random.Generator) -> LimitedState:
         """Return the state at a = 0, with a copy of the rows."""
         rows = self.swept(system)
-        limits = np.full(len(rows), self._limit.at(system.atom_norm()))
+        limits = np.full(len(rows), self.limit_for(system.atom_norm()))
         if self.negative is not None:
             if isinstance(system.operator, Coordinates):
                 raise InputError(
@@ -96,42 +161,17 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
 
     def sweep(self, state: LimitedState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'a <= b."""
-        assert state.weights is not None
         updates, seen, state.row, state.quiet = margin_sweep(
-            state.rows,
-            state.point,
-            state.weights,
-            state.limits,
-            self.rate,
-            state.row,
-            most,
-            state.quiet,
-            checks,
+            *state.arrays, state.limits, self.rate, state.row, most, state.quiet, checks
         )
         return updates, seen
 
     def add(self, state: LimitedState, cut: Cut) -> None:
         """Add eta times the normal of a cut."""
-        assert state.weights is not None
         state.point += self.rate * cut.normal
-        state.weights[cut.atom.span] += cut.atom.values
-
-    def bound(self, facts: Facts) -> Bound:
-        """Return R^2 / gamma_d^2 + 2 b / (eta gamma_d^2)."""
-        return self._limit.bound(facts)
-
-    def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return that and 2 norm(a) / (eta gamma_d) for a start a."""
-        return lengthened(self.bound(facts), length / self.rate, facts.margin)
-
-    def guaranteed_margin(self, facts: Facts) -> float | None:
-        """Return beta_min (2.21) of a run from zero; None where no margin is known."""
-        return self._limit.guaranteed_margin(facts)
-
-    def critical_time(self, facts: Facts) -> float | None:
-        """Return t_c (2.18), from which on each update turns a towards the best direction."""
-        return self._limit.critical_time(facts)
+        state.weigh(cut.atom, cut.atom.values)
 
     @property
-    def _limit(self) -> MarginLimit:
-        return MarginLimit(self.rate, self.b, self.negative)
+    def limit(self) -> float | None:
+        """The limit b."""
+        return self.b

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
-from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
+from perceptron_lab.algorithms.base import NO_MARGIN, Systems, finite
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
@@ -23,6 +22,12 @@ class MeasuredState(SweptState):
     """The squares of the rows' norms, shape ``(m,)``."""
 
     squares: FloatArray
+
+    @property
+    def measured(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The rows, their squared norms, the point and the weights, for a kernel."""
+        rows, point, weights = self.arrays
+        return rows, self.squares, point, weights
 
 
 @parameter_record
@@ -86,28 +91,17 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
 
     def sweep(self, state: MeasuredState, most: int, checks: int) -> tuple[int, int]:
         """Move towards the rows with y'a <= b."""
-        assert state.weights is not None
+        limits = self.rate, self.b, self.aim
         updates, seen, state.row, state.quiet = relaxation_sweep(
-            state.rows,
-            state.squares,
-            state.point,
-            state.weights,
-            self.rate,
-            self.b,
-            self.aim,
-            state.row,
-            most,
-            state.quiet,
-            checks,
+            *state.measured, *limits, state.row, most, state.quiet, checks
         )
         return updates, seen
 
     def add(self, state: MeasuredState, cut: Cut) -> None:
         """Add eta b_u / norm(y)^2 times the normal of a cut, as from y'a = 0."""
-        assert state.weights is not None
         factor = self.aim / cut.norm**2
         state.point += self.rate * factor * cut.normal
-        state.weights[cut.atom.span] += factor * cut.atom.values
+        state.weigh(cut.atom, factor * cut.atom.values)
 
     def bound(self, facts: Facts) -> Bound:
         """Return R^4 b_u^2 / (eta (2 - eta) (b_u - b)^2 r^2 gamma_d^2)."""
@@ -117,7 +111,7 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
             return Bound(None, theorem, NO_MARGIN)
         length = self.aim / (self.aim - self.b) * (longest / shortest) * (longest / margin)
         value = length * length / (self.rate * (2.0 - self.rate))
-        return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+        return finite(value, theorem)
 
     def guaranteed_margin(self, facts: Facts) -> float | None:
         """Return the margin that a run from zero reaches; None where none is known."""

@@ -8,18 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from perceptron_lab.algorithms.base import (
-    Algorithm,
     State,
     Step,
     Systems,
     cut_or_claim,
-    lengthened,
     no_point_exists,
 )
-from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
-from perceptron_lab.core.facts import Facts
+from perceptron_lab.algorithms.margins.perceptron_with_margin import LimitedScores
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound
 from perceptron_lab.systems import ConicSystem, Cut
 
 
@@ -31,7 +27,7 @@ class TauState(State):
 
 
 @parameter_record
-class TauPerceptron(Algorithm[TauState]):
+class TauPerceptron(LimitedScores[TauState]):
     """The tau-perceptron: while a cut y with y'a <= tau exists, a <- a + eta y.
 
     A*a - tau e strictly inside the cone is asked for, so that the answer lies deeper inside than a
@@ -67,12 +63,11 @@ class TauPerceptron(Algorithm[TauState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> TauState:
         """Return the state at a = 0."""
-        tau = self._limit.at(system.atom_norm())
+        tau = self.limit_for(system.atom_norm())
         return TauState(np.zeros(system.dimension), weights=np.zeros(system.cone.size), tau=tau)
 
     def step(self, system: ConicSystem, state: TauState, most: int) -> Step[TauState]:
         """Make up to ``most`` updates; claim a when no cut is left."""
-        assert state.weights is not None
         for _ in range(most):
             # Where tau is passed, the system's caution may still ask for more.
             cut = system.cut(state.point, -state.tau)
@@ -82,22 +77,11 @@ class TauPerceptron(Algorithm[TauState]):
             if found.norm == 0.0:
                 return state, no_point_exists(system, found)
             state.point += self.rate * found.normal
-            state.weights[found.atom.span] += found.atom.values
+            state.weigh(found.atom, found.atom.values)
             state.updates += 1
         return state, None
 
-    def bound(self, facts: Facts) -> Bound:
-        """Return R^2 / gamma_d^2 + 2 tau / (eta gamma_d^2)."""
-        return self._limit.bound(facts)
-
-    def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return that and 2 norm(a) / (eta gamma_d) for a start a."""
-        return lengthened(self.bound(facts), length / self.rate, facts.margin)
-
-    def guaranteed_margin(self, facts: Facts) -> float | None:
-        """Return the margin (2.21) that a run from zero reaches; None where none is known."""
-        return self._limit.guaranteed_margin(facts)
-
     @property
-    def _limit(self) -> MarginLimit:
-        return MarginLimit(self.rate, self.tau)
+    def limit(self) -> float | None:
+        """The limit tau."""
+        return self.tau

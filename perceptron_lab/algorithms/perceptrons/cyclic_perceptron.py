@@ -44,17 +44,15 @@ class CyclicPerceptron(Sweeping[SweptState]):
 
     def sweep(self, state: SweptState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with a'x <= 0."""
-        assert state.weights is not None
         updates, seen, state.row, state.quiet = perceptron_sweep(
-            state.rows, state.point, state.weights, state.row, most, state.quiet, checks
+            *state.arrays, state.row, most, state.quiet, checks
         )
         return updates, seen
 
     def add(self, state: SweptState, cut: Cut) -> None:
         """Add the normal of a cut."""
-        assert state.weights is not None
         state.point += cut.normal
-        state.weights[cut.atom.span] += cut.atom.values
+        state.weigh(cut.atom, cut.atom.values)
 
     def bound(self, facts: Facts) -> Bound:
         """Return 1 / rho^2, or (L / rho)^2."""
