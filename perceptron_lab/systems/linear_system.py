@@ -85,7 +85,7 @@ class LinearSystem(System):
     def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
         """Decide the question exactly, or by a solver for linear programs."""
         # By name: what decides exactly is in a later layer, and takes a quarter of a second to load
-        drive = loaded("perceptron_lab.algorithms.linear.driving:drive_linear")
+        drive = loaded("perceptron_lab.algorithms.linear.linear_result:drive_linear")
         result: Result = drive(self, algorithm, options)
         return result
 

@@ -32,7 +32,7 @@ from perceptron_lab.numerics.compiled.kernel import load_kernels
 LIMITS = (1.0, 2.0, 5.0)
 HANGS = 120.0  # Seconds after which a run is ended from outside
 MODULES = (
-    "perceptron_lab.algorithms.linear.driving",
+    "perceptron_lab.algorithms.linear.linear_result",
     "perceptron_lab.problems.optima.optimum",
     "perceptron_lab.problems.separation.separation",
     "perceptron_lab.problems.separation.maximum_support",

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.margins.margin_bisection import MarginBisection
-from perceptron_lab.algorithms.nearest_point.column_generation import ACTIVE_SET
+from perceptron_lab.algorithms.nearest_point.active_set import ACTIVE_SET
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron
 from perceptron_lab.cones.operators.row_source import ArrayRows

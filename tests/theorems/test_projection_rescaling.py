@@ -11,17 +11,17 @@ import scipy.optimize
 
 from perceptron_lab import Budget, solve
 from perceptron_lab.algorithms.projection import rescaled_data
-from perceptron_lab.algorithms.projection.potential import (
-    accuracy_for,
-    greatest_growth,
-    largest_potential,
-)
 from perceptron_lab.algorithms.projection.projection_rescaling import (
     PROCEDURES,
     ProjectionRescaling,
     ProjectionState,
 )
-from perceptron_lab.algorithms.projection.side import Side
+from perceptron_lab.algorithms.projection.side import (
+    Side,
+    accuracy_for,
+    greatest_growth,
+    largest_potential,
+)
 from perceptron_lab.cones.jordan.direct_sum import algebra_of
 from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts

@@ -17,7 +17,7 @@ from perceptron_lab.algorithms.base import (
     claim_bound,
     claim_of,
 )
-from perceptron_lab.algorithms.nearest_point.column_generation import OPTIMAL, lowest
+from perceptron_lab.algorithms.nearest_point.active_set import OPTIMAL, lowest
 from perceptron_lab.algorithms.nearest_point.hull_distance import HullsState
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
     MinimumNormPoint,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from perceptron_lab.algorithms.automatic.single_rows import in_single
 from perceptron_lab.algorithms.automatic.sparse_rows import (
     PATH,
     as_stored,
@@ -18,7 +17,7 @@ from perceptron_lab.algorithms.automatic.sparse_rows import (
 from perceptron_lab.algorithms.interior_point.costs import affordable
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
-from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, separates
+from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, in_single, separates
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.whitening import LARGEST_DIMENSION, PivotedFactor
 from perceptron_lab.core.errors import NumericalError, counted

@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling
+from perceptron_lab.algorithms.interior_point.blocks import Blocks, RowBlocks, Scaling
 from perceptron_lab.algorithms.interior_point.matrix_blocks import MatrixBlocks
-from perceptron_lab.algorithms.interior_point.row_blocks import RowBlocks
 from perceptron_lab.algorithms.interior_point.second_order_blocks import SecondOrderBlocks
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant

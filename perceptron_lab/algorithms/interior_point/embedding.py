@@ -21,8 +21,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.interior_point.block_products import blocks_of
-from perceptron_lab.algorithms.interior_point.blocks import Blocks
-from perceptron_lab.algorithms.interior_point.row_blocks import RowBlocks
+from perceptron_lab.algorithms.interior_point.blocks import Blocks, RowBlocks
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray

@@ -22,6 +22,8 @@ from perceptron_lab.algorithms.linear.exact_answers import (
 )
 from perceptron_lab.algorithms.linear.floating_rows import FloatingRows, floating_rows
 from perceptron_lab.algorithms.linear.proofs import (
+    FEASIBLE,
+    INFEASIBLE,
     LinearProof,
     Weights,
     always_tight,
@@ -37,7 +39,6 @@ from perceptron_lab.algorithms.linear.proposals import (
     least_violation,
     of_whole,
 )
-from perceptron_lab.algorithms.linear.words import FEASIBLE, INFEASIBLE
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up

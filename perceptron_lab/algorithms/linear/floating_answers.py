@@ -15,8 +15,13 @@ from perceptron_lab.algorithms.linear.floating_rows import (
     Solved,
     run_highs,
 )
-from perceptron_lab.algorithms.linear.proofs import LinearProof, at_most, tight_at
-from perceptron_lab.algorithms.linear.words import FEASIBLE, INFEASIBLE
+from perceptron_lab.algorithms.linear.proofs import (
+    FEASIBLE,
+    INFEASIBLE,
+    LinearProof,
+    at_most,
+    tight_at,
+)
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.numerics.exact_doubles import to_double

@@ -10,12 +10,25 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.linear.quiet_highs import QuietHighs
 from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time, seconds_left
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.linear_system import LinearSystem
+
+
+class QuietHighs(highspy.Highs):
+    """A solver of HiGHS without output.
+
+    Release 1.16 prints its name while a solver is made, before an option can be set: the console is
+    closed in the middle of its construction.
+    """
+
+    def enableCallbacks(self) -> Any:
+        """Close the console, then do what the constructor asks for."""
+        self.setOptionValue("log_to_console", False)
+        return super().enableCallbacks()  # type: ignore[no-untyped-call]
+
 
 INFINITE = highspy.kHighsInf
 OPTIMAL, CONTRADICTION = "Optimal", "Infeasible"

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.algorithms.linear.deciding import Decision, decide
+from perceptron_lab.algorithms.linear.floating_answers import asked_highs
 from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
-from perceptron_lab.core.errors import counted
+from perceptron_lab.core import registry
+from perceptron_lab.core.errors import InputError, counted
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
@@ -166,3 +170,40 @@ def contradiction_text(system: LinearSystem, proof: LinearProof) -> str:
     said = " and ".join(counted(number, word) for number, word in counts if number)
     least = ", none of which can be left out" if proof.irreducible else ""
     return f"{said} contradict each other{least}: {shown}"
+
+
+RUNS = ("auto", "highs")
+"""The algorithms that answer questions about closed sets."""
+
+
+def drive_linear(
+    system: LinearSystem, algorithm: AnyAlgorithm, options: RunOptions
+) -> LinearResult:
+    """Run an algorithm on a linear system; options that mean nothing here are refused."""
+    goal, budget, stop = options.goal, options.budget, options.stop
+    name = registry.name_of("algorithm", algorithm)
+    if name not in RUNS:
+        raise InputError(
+            f"{name} seeks strict solutions, and these conditions are not strict; choose "
+            f"{' or '.join(RUNS)}, or solve system.strict() where there are no equations"
+        )
+    if goal != "decide":
+        raise InputError(f"goal {goal} on a closed set, which has no margin; leave the goal out")
+    meaningless = {
+        "oracle": bool(options.oracles),
+        "start": options.start is not None,
+        "record_at": bool(options.trace.record_at),
+    }
+    for argument in (name for name, is_set in meaningless.items() if is_set):
+        raise InputError(f"{argument} on linear conditions, which take none; leave it out")
+    if name == "auto":
+        return solve_linear(system, pivots=budget.updates, seconds=budget.seconds, stop=stop)
+    if algorithm != type(algorithm)():
+        raise InputError("highs takes no parameters on linear conditions; leave them out")
+    return solve_linear(
+        system,
+        pivots=0,
+        seconds=budget.seconds,
+        stop=stop,
+        method=lambda: asked_highs(system),
+    )

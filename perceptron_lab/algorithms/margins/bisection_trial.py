@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from perceptron_lab.algorithms.nearest_point.column_generation import lowest
+from perceptron_lab.algorithms.nearest_point.active_set import lowest
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import PIECE, time_is_up

@@ -15,14 +15,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet, Lowest
-from perceptron_lab.algorithms.nearest_point.column_generation import (
+from perceptron_lab.algorithms.nearest_point.active_set import (
     ACTIVE_SET,
     GAP,
     OPTIMAL,
     PROVABLE,
     SHARP,
     ZERO,
+    ActiveSet,
+    Lowest,
     lowest,
     nearly_widest,
 )

@@ -9,14 +9,15 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Step, Systems, claim_of
-from perceptron_lab.algorithms.nearest_point.active_set import SLOWER, ActiveSet
-from perceptron_lab.algorithms.nearest_point.column_generation import (
+from perceptron_lab.algorithms.nearest_point.active_set import (
     ACTIVE_SET,
     GAP,
     OPTIMAL,
     PROVABLE,
     SHARP,
+    SLOWER,
     ZERO,
+    ActiveSet,
     lowest,
     nearly_widest,
 )

@@ -26,9 +26,8 @@ from perceptron_lab.algorithms.projection.basic_procedures import (
     Smoothed,
     VonNeumann,
 )
-from perceptron_lab.algorithms.projection.potential import accuracy_for, largest_potential
 from perceptron_lab.algorithms.projection.rescaled_data import SPREAD, Range, RescaledRange
-from perceptron_lab.algorithms.projection.side import Found, Side
+from perceptron_lab.algorithms.projection.side import Found, Side, accuracy_for, largest_potential
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.facts import Facts

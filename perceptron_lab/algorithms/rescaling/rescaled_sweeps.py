@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import PIECE, TimeIsUp, check_time
 from perceptron_lab.numerics.compiled.cyclic_sweeps import (
     GOING_ON,
@@ -24,6 +25,7 @@ from perceptron_lab.numerics.compiled.cyclic_sweeps import (
     stretch_again,
     unstretched,
 )
+from perceptron_lab.numerics.compiled.entropic_trials import RealArray
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 
 
@@ -136,3 +138,40 @@ def separates(rows: FloatArray, point: FloatArray) -> bool:
     """Return whether a'y > 0 for all rows of norm about 1, by more than rounding can make of 0."""
     slack = 4.0 * (len(point) + 2) * UNIT_ROUNDOFF * float(np.linalg.norm(point))
     return bool((rows @ point).min() > slack)
+
+
+_CHUNK = 2**17  # Entries that are converted at a time
+
+
+def in_single(
+    operator: Matrix,
+    indices: IntArray,
+    transform: FloatArray | None,
+    *,
+    known: RealArray | None = None,
+    written: FloatArray | None = None,
+) -> RealArray:
+    """Return some rows times T, divided by their norms; never all of them in double precision.
+
+    Parameters
+    ----------
+    operator, indices
+        Unit rows, and which of them, shape ``(k,)``.
+    transform
+        T, shape ``(n, r)``; None is the identity.
+    known
+        What this function has returned for the first of the indices, or None.
+    written
+        The rows in double precision, if they are at hand, shape ``(k, n)``, or None.
+    """
+    first = 0 if known is None else len(known)
+    dimension = operator.dimension if transform is None else transform.shape[1]
+    rows = np.empty((len(indices), dimension), np.float32)
+    if known is not None:
+        rows[:first] = known
+    step = max(1, _CHUNK // operator.dimension)
+    for start in range(first, len(rows), step):
+        at = slice(start, start + step)
+        given = operator.rows(indices[at]) if written is None else written[at]
+        rows[at] = imaged(given, transform)
+    return rows

@@ -8,8 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from perceptron_lab.algorithms.resisting.directions import HALF_TURN, Direction, direction
-from perceptron_lab.algorithms.resisting.forced import cuts, margin_of
+from perceptron_lab.algorithms.resisting.forced import (
+    HALF_TURN,
+    Direction,
+    cuts,
+    direction,
+    margin_of,
+)
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.results import FloatArray
 

@@ -34,17 +34,60 @@ rho <= 1 / n: the orders of Theorem 5.9, with constants.
 The vectors that are shown are rounded to doubles. A rounded vector of norm 1 is off by less than
 :data:`ERROR`, which is taken off the sine of the last arc where cuts are neither e_i nor -e_i
 (k >= 3); so the margin of the rounded set is at least rho, in exact arithmetic.
+
+Unit vectors at dyadic parts of a half turn are the same to the last bit on every machine:
+cos(pi / 2^k) and sin(pi / 2^k) follow from cos(pi / 2) = 0 by the formulas of the half angle, in
+whole multiples of 2^-BITS; other angles by turning on, one binary digit after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import isqrt
 
-from perceptron_lab.algorithms.resisting.directions import BITS, ONE, half_turn_part
 from perceptron_lab.numerics.exact_doubles import to_double
+
+BITS = 256
+ONE = 1 << BITS
+
+DIGITS = 64
+HALF_TURN = 1 << DIGITS
+"""Angles are whole multiples of pi / HALF_TURN."""
+
+Direction = tuple[float, float]
+Fixed = tuple[int, int]  # (cos, sin) in multiples of 2^-BITS
+
+
+@cache
+def half_turn_part(k: int) -> Fixed:
+    """Return cos and sin of pi / 2^k for k >= 1, in multiples of 2^-BITS, to some units."""
+    if k == 1:
+        return 0, ONE
+    cosine = half_turn_part(k - 1)[0]
+    return isqrt((ONE + cosine) * ONE // 2), isqrt((ONE - cosine) * ONE // 2)
+
+
+@lru_cache(maxsize=4096)
+def direction(angle: int) -> Direction:
+    """Return (cos, sin) of an angle, each rounded to the nearest double.
+
+    Multiples of a quarter turn are exact.
+
+    >>> direction(HALF_TURN // 2), direction(-HALF_TURN)
+    ((0.0, 1.0), (-1.0, 0.0))
+    """
+    quarters, rest = divmod(angle, HALF_TURN // 2)
+    x, y = ONE, 0
+    for k in range(2, DIGITS + 1):
+        if rest >> (DIGITS - k) & 1:
+            c, s = half_turn_part(k)
+            x, y = (x * c - y * s) >> BITS, (x * s + y * c) >> BITS
+    for _ in range(quarters % 4):
+        x, y = -y, x
+    return x / ONE + 0.0, y / ONE + 0.0
+
 
 ERROR = Fraction(1, 1 << 51)
 """Above the angle by which a unit vector is turned when its coordinates are rounded."""

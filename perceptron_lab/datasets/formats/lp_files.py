@@ -57,7 +57,7 @@ def _read(path: Path) -> tuple[Any, list[int], bool]:
     # Imported here: configurations that name files are checked without it.
     import highspy
 
-    from perceptron_lab.algorithms.linear.quiet_highs import QuietHighs
+    from perceptron_lab.algorithms.linear.floating_rows import QuietHighs
 
     solver: Any = QuietHighs()  # type: ignore[no-untyped-call]
     with TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from perceptron_lab.algorithms.linear.words import FEASIBLE, INFEASIBLE
+from perceptron_lab.algorithms.linear.proofs import FEASIBLE, INFEASIBLE
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems

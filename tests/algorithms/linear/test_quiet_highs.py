@@ -19,7 +19,7 @@ def said(*command: str) -> str:
 
 def test_a_solver_is_made_and_run_in_silence() -> None:
     program = (
-        "from perceptron_lab.algorithms.linear.quiet_highs import QuietHighs\n"
+        "from perceptron_lab.algorithms.linear.floating_rows import QuietHighs\n"
         "solver = QuietHighs()\n"
         "solver.addVar(0.0, 1.0)\n"
         "solver.run()\n"
