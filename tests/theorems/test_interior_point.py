@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.algorithms.interior_point.embedding import Scaled
+from perceptron_lab.algorithms.interior_point.embedding import ScaledIterate
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint, reduction
 from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.core.results import Status
@@ -117,7 +117,7 @@ def test_directions_keep_the_embedding(parameters: dict[str, Any]) -> None:
 def test_a_direction_solves_its_equations() -> None:
     view = ready(LONG, system_of(3, family="mixed", rows=6, order=3))
     *_, state = walk(LONG, view, 3)
-    scaled, data = Scaled(state.embedding, state.iterate), state.embedding.blocks.data
+    scaled, data = ScaledIterate(state.embedding, state.iterate), state.embedding.blocks.data
     found = scaled.towards(0.3)
     scaling = state.embedding.blocks.scaling(state.iterate.primal, state.iterate.dual)
     e = state.embedding.blocks.identity

@@ -11,7 +11,12 @@ import scipy.sparse as sp
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.margins import bisection_trial
 from perceptron_lab.algorithms.margins.bisection_state import BisectionState
-from perceptron_lab.algorithms.margins.bisection_trial import AllRows, Solution, Trial, WorkingRows
+from perceptron_lab.algorithms.margins.bisection_trial import (
+    AllRows,
+    MarginTrial,
+    WeightedPoint,
+    WorkingRows,
+)
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
 from perceptron_lab.algorithms.margins.margin_bisection import MarginBisection
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -164,10 +169,10 @@ def test_a_fixed_length_keeps_its_bound_from_any_combination_of_rows(
         bound = like.bound(given.facts).value
         assert bound is not None
         weights = rng.exponential(1.0, len(given.rows)) ** 4
-        begun = Solution(weights @ given.rows, weights, 0.0)
+        begun = WeightedPoint(weights @ given.rows, weights, 0.0)
         rate = like.chosen_rate(given.shortest, given.longest)
         angle = factor == "angle"
-        trial = Trial(
+        trial = MarginTrial(
             like.beta, begun, AllRows(given.rows.copy()), "fixed-length", angle, bound + 2, rate
         )
         while not trial.satisfied:
@@ -201,8 +206,8 @@ def test_the_relaxed_module_finds_a_margin_where_the_strict_one_fails(
     beta, zero = 1.1 * given.margin, np.zeros(given.rows.shape[1])
     if beta >= given.shortest:
         beta = (given.margin + given.shortest) / 2
-    begun = Solution(zero, np.zeros(len(given.rows)), 0.0)
-    trial = Trial(beta, begun, AllRows(given.rows.copy()), module, False, 5.0, 0.1)
+    begun = WeightedPoint(zero, np.zeros(len(given.rows)), 0.0)
+    trial = MarginTrial(beta, begun, AllRows(given.rows.copy()), module, False, 5.0, 0.1)
     while not trial.exhausted:
         trial.sweep(10**9)
         assert not trial.satisfied
@@ -283,9 +288,9 @@ def test_rows_join_under_way_until_all_have_the_margin(relaxed: bool, module: An
     assert exact.margin_lower is not None
     beta, weights = 0.9 * exact.margin_lower, np.zeros(300)
     weights[int((rows**2).sum(axis=1).argmax())] = 30.0  # far from the best direction
-    begun = Solution(weights @ rows, weights, 0.0)
+    begun = WeightedPoint(weights @ rows, weights, 0.0)
     few, joined = few_of(rows, rows.mean(axis=0)), 0
-    trial = Trial(beta, begun, few, module, False, 10**6, 0.01)
+    trial = MarginTrial(beta, begun, few, module, False, 10**6, 0.01)
     if relaxed:
         trial.relax(10**6)
     while True:

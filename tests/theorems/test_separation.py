@@ -12,7 +12,7 @@ from perceptron_lab.algorithms.automatic import separation, sparse_rows
 from perceptron_lab.algorithms.automatic.separation import (
     AT_ONCE,
     FEWEST_STEPS,
-    Separation,
+    RowSeparation,
     rounding,
 )
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
@@ -26,8 +26,8 @@ from tests.families import infeasible, planted
 from tests.repetitions import repeated
 
 
-def of(rows: FloatArray) -> Separation:
-    return Separation(Matrix(rows), np.arange(len(rows)))
+def of(rows: FloatArray) -> RowSeparation:
+    return RowSeparation(Matrix(rows), np.arange(len(rows)))
 
 
 def unit(rows: FloatArray) -> FloatArray:
@@ -108,7 +108,7 @@ def test_a_hull_with_0_in_it_yields_weights(seed: int) -> None:
 def test_rows_join_and_are_separated_with_the_others(seed: int, margin: float) -> None:
     rng = np.random.default_rng(seed)
     rows = planted(8, 600, margin, rng)[0]
-    search = Separation(Matrix(rows), np.arange(100))
+    search = RowSeparation(Matrix(rows), np.arange(100))
     for last in (200, 400, 600):
         point = search.separate(rng, rounding(8))
         assert point is not None
@@ -177,7 +177,7 @@ def test_sparse_rows_stay_sparse_and_are_separated_as_those_written_out() -> Non
     dense *= np.sign(dense @ rng.standard_normal(300))[:, None]
     dense = unit(dense)
     for first in (2000, 3000):
-        search = Separation(Matrix(sp.csr_array(dense)), np.arange(first))
+        search = RowSeparation(Matrix(sp.csr_array(dense)), np.arange(first))
         while len(search.working) < 3000 and search.separate(rng, rounding(300)) is not None:
             search.join(np.arange(2000, 3000))
         point = search.separate(rng, rounding(300))
@@ -193,7 +193,7 @@ def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
     record = LabelledSets(family="sparse", dimension=3000, rows=400)
     operator = record.problem(0).system.operator
     assert isinstance(operator, Matrix)
-    search = Separation(operator, np.arange(400))
+    search = RowSeparation(operator, np.arange(400))
     point = search.separate(rng, rounding(3000))
     assert point is not None
     assert operator.scores(point).min() > 0.0
@@ -217,7 +217,7 @@ def sparse_operator(difficulty: float, *, flipped: bool = False, again: int = 0)
 @pytest.mark.parametrize("difficulty", [1.0, 1e-2, 1e-4, 1e-6])
 def test_thin_sparse_rows_are_separated_as_they_are_stored(difficulty: float) -> None:
     operator = sparse_operator(difficulty)
-    search = Separation(operator, np.arange(operator.size))
+    search = RowSeparation(operator, np.arange(operator.size))
     point = search.separate(np.random.default_rng(0), rounding(1000))
     assert point is not None
     assert operator.scores(point).min() > 0.0
@@ -229,7 +229,7 @@ def test_contradictions_among_sparse_rows_are_found_as_they_are_stored(
     flipped: bool, again: int
 ) -> None:
     operator = sparse_operator(0.3, flipped=flipped, again=again)
-    search = Separation(operator, np.arange(operator.size))
+    search = RowSeparation(operator, np.arange(operator.size))
     assert search.separate(np.random.default_rng(0), rounding(1000)) is None
     assert search.hull is not None
     assert (search.hull >= 0.0).all()
@@ -257,7 +257,7 @@ def test_sparse_rows_on_which_newtons_method_fails_are_written_out(
     monkeypatch.setattr(sparse_rows, "AT_ONCE", 1)
     monkeypatch.setattr(separation, "affordable", lambda rows: False)  # no central path
     operator = sparse_operator(0.3)
-    search = Separation(operator, np.arange(operator.size))
+    search = RowSeparation(operator, np.arange(operator.size))
     point = search.separate(np.random.default_rng(0), rounding(1000))
     assert point is not None
     assert operator.scores(point).min() > 0.0
@@ -273,7 +273,7 @@ def test_ill_conditioned_rows_are_whitened_at_once_where_small_and_soon_elsewher
     record = MarginSets(family="thin", dimension=50, rows=2000, margin=1e-6)
     operator = record.problem(0).system.operator
     assert isinstance(operator, Matrix)
-    search = Separation(operator, np.arange(rows))
+    search = RowSeparation(operator, np.arange(rows))
     point = search.separate(np.random.default_rng(6), rounding(50))
     assert point is not None
     assert operator.scores(point)[:rows].min() > 0.0

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from perceptron_lab.algorithms.automatic.conic import DelegatedState
-from perceptron_lab.algorithms.automatic.separation import Separation, rounding
+from perceptron_lab.algorithms.automatic.separation import RowSeparation, rounding
 from perceptron_lab.algorithms.base import (
     SeesAll,
     State,
@@ -44,7 +44,7 @@ class WorkingState(State):
     """The working set, the search on it, and that for the largest margin once y is proved."""
 
     rng: np.random.Generator
-    search: Separation | None = None
+    search: RowSeparation | None = None
     largest: MinimumNormState | None = None
     began: str = MEAN
 
@@ -64,7 +64,7 @@ class WorkingState(State):
         """Let rows join; make y a separator of the working set, or set weights on it: False."""
         if self.search is None:
             assert isinstance(system.operator, Matrix)
-            self.search = Separation(system.operator, joining)
+            self.search = RowSeparation(system.operator, joining)
         elif len(joining):
             self.search.join(joining)
         else:  # separated, but not beyond rounding errors

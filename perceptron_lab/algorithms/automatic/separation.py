@@ -17,7 +17,7 @@ from perceptron_lab.algorithms.automatic.sparse_rows import (
 from perceptron_lab.algorithms.interior_point.costs import affordable
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
-from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, in_single, separates
+from perceptron_lab.algorithms.rescaling.rescaled_sweeps import RescaledSweeps, in_single, separates
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.whitening import LARGEST_DIMENSION, PivotedFactor
 from perceptron_lab.core.errors import NumericalError, counted
@@ -50,7 +50,7 @@ Settled = tuple[bool, FloatArray | None]
 
 
 @dataclass
-class Separation:
+class RowSeparation:
     """Rows of a system, more of which may join, and the search for y with a'y > 0 for all of them.
 
     0. Large sparse rows: Newton's method on their squared hinge loss, on the rows as stored
@@ -99,7 +99,7 @@ class Separation:
     _reached: FloatArray | None = None
     _single: RealArray | None = None
     _course: Course | None = None
-    _swept: SweptRows | None = None
+    _swept: RescaledSweeps | None = None
     _given: FloatArray | None = None
     _begun: bool = False
     _nearer: bool = False
@@ -123,10 +123,10 @@ class Separation:
         return known
 
     @property
-    def swept(self) -> SweptRows:
+    def swept(self) -> RescaledSweeps:
         """The rows in double precision, and in the space in which they are swept."""
         if self._swept is None:
-            self._swept = SweptRows(self.given, self.transform)
+            self._swept = RescaledSweeps(self.given, self.transform)
         elif len(self._swept.given) < len(self.working):
             self._swept.join(self.given)
         return self._swept
@@ -168,7 +168,7 @@ class Separation:
         """Search anew, in double precision from now on."""
         self._leading = self._sparse = self._stepping = False
         self.transform = None
-        self._swept = SweptRows(self.given, precision=np.float64)
+        self._swept = RescaledSweeps(self.given, precision=np.float64)
         self.events.append("sweeps begun again in double precision")
 
     def separate(self, rng: np.random.Generator, zero: float) -> FloatArray | None:
@@ -193,7 +193,7 @@ class Separation:
             settled, point = self._by_nearest(self._turns(self.swept.seen - before), zero)
             if not settled:
                 if self._whiten(self.given):
-                    self._swept = SweptRows(self.given, self.transform, np.float64)
+                    self._swept = RescaledSweeps(self.given, self.transform, np.float64)
                 self._persist()
         return point
 

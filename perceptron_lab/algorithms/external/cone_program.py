@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.external.base import Rows
 from perceptron_lab.algorithms.external.largest_margin import (
-    Answer,
     LargestMargin,
     LargestMarginSolver,
+    MarginAnswer,
     Reply,
 )
 from perceptron_lab.cones.base import Cone
@@ -50,7 +50,7 @@ class ConeProgram(LargestMarginSolver):
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
         """Solve the program, ever more finely."""
-        problem = Program(program)
+        problem = CvxpyProgram(program)
         for options in self.options():
             try:
                 answer = problem.solution(options)
@@ -63,7 +63,7 @@ class ConeProgram(LargestMarginSolver):
         """Return the keywords of each call of ``cvxpy.Problem.solve``."""
 
 
-class Program:
+class CvxpyProgram:
     """The program of a system in cvxpy, with one constraint per block of the cone."""
 
     def __init__(self, margin: LargestMargin) -> None:
@@ -81,7 +81,7 @@ class Program:
         """The status of the last solution, as cvxpy names it."""
         return str(self._problem.status)
 
-    def solution(self, options: dict[str, str | float]) -> Answer:
+    def solution(self, options: dict[str, str | float]) -> MarginAnswer:
         """Return the point, its own slack, as cvxpy has no other, and the multipliers."""
         self._problem.solve(**options)
         duals = [bound.dual_value for bound in self._bounds]
@@ -91,7 +91,7 @@ class Program:
         weights = [WRITTEN[type(part)].weights(part, dual) for (part, _), dual in pairs]
         point, top = np.asarray(self._point.value, dtype=np.float64), float(self._top.value)
         length, pull = map(np.ravel, self._ball.dual_value)
-        return Answer(
+        return MarginAnswer(
             point=point,
             top=top,
             slack=self.margin.slack_of(point, top),
@@ -101,7 +101,7 @@ class Program:
         )
 
 
-class Written(NamedTuple):
+class WrittenBlock(NamedTuple):
     """A kind of block in the terms of cvxpy."""
 
     # Of a block, its data, y and t: that data @ y - t e lies in the block
@@ -121,16 +121,16 @@ def _matrix_constraint(part: Semidefinite, data: Rows, point: Any, top: Any) -> 
     return matrix - top * np.eye(part.rank) >> 0
 
 
-WRITTEN: dict[type[Cone], Written] = {
-    Orthant: Written(
+WRITTEN: dict[type[Cone], WrittenBlock] = {
+    Orthant: WrittenBlock(
         lambda part, data, point, top: data @ point >= top,
         lambda part, dual: np.maximum(np.ravel(dual), 0.0),
     ),
-    SecondOrder: Written(
+    SecondOrder: WrittenBlock(
         lambda part, data, point, top: cvxpy.SOC(data[-1:] @ point - top, data[:-1] @ point),
         lambda part, dual: np.append(np.ravel(dual[1]), np.ravel(dual[0])),
     ),
-    Semidefinite: Written(
+    Semidefinite: WrittenBlock(
         _matrix_constraint,
         lambda part, dual: ((dual + dual.T) / 2.0)[part.rows, part.columns] * part.multiplicity,
     ),

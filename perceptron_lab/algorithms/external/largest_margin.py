@@ -41,7 +41,7 @@ DUAL = 1e-14
 
 
 @dataclass(frozen=True)
-class Answer:
+class MarginAnswer:
     """An answer, as a solver gives it: the program's (y, t) and Z, the dual's (w, q).
 
     Parameters
@@ -93,10 +93,10 @@ class LargestMargin:
 
     def answer_from(
         self, variables: FloatArray, slack: FloatArray, multipliers: FloatArray
-    ) -> Answer:
+    ) -> MarginAnswer:
         """Return an answer of a solver: (y, t), Z and the multipliers, entry by entry."""
         size = self.cone.size
-        return Answer(
+        return MarginAnswer(
             point=variables[:-1].copy(),
             top=float(variables[-1]),
             slack=slack[:size],
@@ -113,7 +113,7 @@ class LargestMargin:
                 np.maximum(found[span], 0.0, out=found[span])
         return found
 
-    def answer_of(self, point: FloatArray, weights: FloatArray | None) -> Answer:
+    def answer_of(self, point: FloatArray, weights: FloatArray | None) -> MarginAnswer:
         """Return a point and weights, whatever their lengths, as an answer.
 
         y of norm 1 with the largest t for which A*y - t e lies in K, or y = 0 if that is negative;
@@ -130,7 +130,7 @@ class LargestMargin:
         if weights is not None and mass > 0.0 and self._is_dual(weights / mass):
             chosen = weights / mass
         image = np.asarray(self.data.T @ chosen)
-        return Answer(
+        return MarginAnswer(
             point=point,
             top=top,
             slack=self.slack_of(point, top),
@@ -143,13 +143,13 @@ class LargestMargin:
         """Return whether weights of mass 1 lie in the dual cone, but for rounding."""
         return self.cone.lowest(weights / self.cone.multiplicity) >= -DUAL
 
-    def better(self, one: Answer, other: Answer) -> Answer:
+    def better(self, one: MarginAnswer, other: MarginAnswer) -> MarginAnswer:
         """Return the point of larger t and the weights of lesser r."""
         best = one if one.top >= other.top else other
         least = one if one.pull[-1] <= other.pull[-1] else other
         return replace(best, weights=least.weights, pull=least.pull)
 
-    def figures(self, answer: Answer) -> dict[str, float]:
+    def figures(self, answer: MarginAnswer) -> dict[str, float]:
         """Return the six DIMACS errors of an answer and the size of the data, named for runs.csv.
 
         The program is DIMACS's dual, max b'z such that Z = C - A'z, and (w, q) its X. Here b and C
@@ -200,7 +200,7 @@ def refuse_blocks(algorithm: AnyAlgorithm, system: ConicSystem, *, matrices: boo
 class Reply(NamedTuple):
     """An answer, the solver's name and version in words, and what it calls the answer."""
 
-    answer: Answer
+    answer: MarginAnswer
     remark: str
     status: str = ""
 

@@ -21,8 +21,8 @@ from perceptron_lab.algorithms.external.base import AskedState
 from perceptron_lab.algorithms.external.largest_margin import (
     ERRORS,
     SIZE,
-    Answer,
     LargestMargin,
+    MarginAnswer,
     refuse_blocks,
 )
 from perceptron_lab.core.claims import UNPROVED, Claim, FeasiblePoint, MarginBelow
@@ -45,7 +45,7 @@ class PostprocessedState(State):
     inner: State
     program: LargestMargin
     first_figures: dict[str, float]
-    best: Answer
+    best: MarginAnswer
     second: bool = False
     done: int = 0
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.external.largest_margin import Answer, LargestMargin
+from perceptron_lab.algorithms.external.largest_margin import LargestMargin, MarginAnswer
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
@@ -64,7 +64,7 @@ def sdpa_data(program: LargestMargin) -> SdpaData:
     return SdpaData.from_entries(objective, sizes, indices[kept], found.data[kept])
 
 
-def answer_of(program: LargestMargin, found: BlockAnswer) -> Answer:
+def answer_of(program: LargestMargin, found: BlockAnswer) -> MarginAnswer:
     """Return a program's answer; the multiplier [[D, b], [b', a]] of an arrow is (2b, a + tr D).
 
     It lies in the second-order cone where the matrix is positive semidefinite, for norm(b)^2 is at

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from perceptron_lab.algorithms.interior_point.blocks import Blocks, RowBlocks, Scaling
+from perceptron_lab.algorithms.interior_point.blocks import ConeBlocks, PairScaling, RowBlocks
 from perceptron_lab.algorithms.interior_point.matrix_blocks import MatrixBlocks
 from perceptron_lab.algorithms.interior_point.second_order_blocks import SecondOrderBlocks
 from perceptron_lab.cones.base import Cone
@@ -17,10 +17,10 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray, IntArray
 
 
-class ProductBlocks(Blocks):
+class ProductBlocks(ConeBlocks):
     """The parts below one another; ``places`` says where each coordinate lies in the cone."""
 
-    def __init__(self, parts: Sequence[Blocks], data: FloatArray) -> None:
+    def __init__(self, parts: Sequence[ConeBlocks], data: FloatArray) -> None:
         super().__init__(np.concatenate([part.places for part in parts]), data)
         self.parts = parts
         self.identity = np.concatenate([part.identity for part in parts])
@@ -31,7 +31,7 @@ class ProductBlocks(Blocks):
         return ProductScaling(self, primal, dual)
 
 
-class ProductScaling(Scaling):
+class ProductScaling(PairScaling):
     """The scalings of the parts."""
 
     def __init__(self, blocks: ProductBlocks, primal: FloatArray, dual: FloatArray) -> None:
@@ -40,7 +40,7 @@ class ProductScaling(Scaling):
         self._parts = [part.scaling(primal[at], dual[at]) for part, at in pairs]
         self.middle = np.concatenate([part.middle for part in self._parts])
 
-    def _each(self, element: FloatArray) -> Iterator[tuple[Scaling, FloatArray]]:
+    def _each(self, element: FloatArray) -> Iterator[tuple[PairScaling, FloatArray]]:
         for part, at in zip(self._parts, self._spans, strict=True):
             yield part, element[at]
 
@@ -96,7 +96,7 @@ def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
         else:
             assert isinstance(part, Semidefinite)
             matrices.setdefault(part.rank, []).append(places)
-    kinds = list[tuple[IntArray, Callable[[IntArray, FloatArray], Blocks]]]()
+    kinds = list[tuple[IntArray, Callable[[IntArray, FloatArray], ConeBlocks]]]()
     if rows:
         kinds.append((np.concatenate(rows), RowBlocks))
     if cones:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.results import FloatArray, IntArray
 
 
-class Scaling(ABC):
+class PairScaling(ABC):
     """W of blocks of one kind, and lambda = W^-1 s = W'z."""
 
     middle: FloatArray  # lambda, shape (size,)
@@ -56,7 +56,7 @@ class Scaling(ABC):
         """
 
 
-class Blocks(ABC):
+class ConeBlocks(ABC):
     """Blocks of one kind.
 
     Parameters
@@ -78,7 +78,7 @@ class Blocks(ABC):
         self.places, self.data = places, data
 
     @abstractmethod
-    def scaling(self, primal: FloatArray, dual: FloatArray) -> Scaling:
+    def scaling(self, primal: FloatArray, dual: FloatArray) -> PairScaling:
         """Return the scaling of s and z.
 
         Raises
@@ -95,7 +95,7 @@ def check_inside(*values: FloatArray) -> None:
             raise np.linalg.LinAlgError("not inside the cone")
 
 
-class RowScaling(Scaling):
+class RowScaling(PairScaling):
     """W = diag(sqrt(s / z))."""
 
     def __init__(self, blocks: RowBlocks, primal: FloatArray, dual: FloatArray) -> None:
@@ -134,7 +134,7 @@ class RowScaling(Scaling):
         return float((element / self.middle).min())
 
 
-class RowBlocks(Blocks):
+class RowBlocks(ConeBlocks):
     """The non-negative orthant; its data may be sparse."""
 
     def __init__(self, places: IntArray, data: Any) -> None:

@@ -21,7 +21,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.interior_point.block_products import blocks_of
-from perceptron_lab.algorithms.interior_point.blocks import Blocks, RowBlocks
+from perceptron_lab.algorithms.interior_point.blocks import ConeBlocks, RowBlocks
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray
@@ -40,7 +40,7 @@ LONGEST = 1e10
 
 
 @dataclass
-class Direction:
+class PathDirection:
     """A change of a pair: of y, w, theta, s and z, and of the latter two as the scaling sees them.
 
     ``seen_primal`` is W^-1 ds and ``seen_dual`` W'dz.
@@ -56,7 +56,7 @@ class Direction:
 
 
 @dataclass
-class Iterate:
+class PathIterate:
     """A pair of the embedding: y, shape ``(dimension,)``; w, s and z, shape ``(size,)``; theta."""
 
     point: FloatArray
@@ -65,9 +65,9 @@ class Iterate:
     primal: FloatArray
     dual: FloatArray
 
-    def along(self, step: float, direction: Direction) -> Iterate:
+    def along(self, step: float, direction: PathDirection) -> PathIterate:
         """Return the pair a step along a direction."""
-        return Iterate(
+        return PathIterate(
             self.point + step * direction.point,
             self.weights + step * direction.weights,
             self.theta + step * direction.theta,
@@ -88,7 +88,7 @@ class Embedding:
         stay sparse.
     """
 
-    blocks: Blocks
+    blocks: ConeBlocks
 
     def __init__(self, cone: Cone, data: Any) -> None:
         root = np.sqrt(cone.multiplicity)
@@ -100,12 +100,12 @@ class Embedding:
             self.blocks = blocks_of(cone, dense * root[:, None])
         self._root = root[self.blocks.places]
 
-    def start(self) -> Iterate:
+    def start(self) -> PathIterate:
         """Return s = z = e, theta = 1."""
         e = self.blocks.identity
-        return Iterate(np.zeros(self.dimension), np.zeros(len(e)), 1.0, e.copy(), e.copy())
+        return PathIterate(np.zeros(self.dimension), np.zeros(len(e)), 1.0, e.copy(), e.copy())
 
-    def start_at(self, point: FloatArray, *, near: bool) -> Iterate:
+    def start_at(self, point: FloatArray, *, near: bool) -> PathIterate:
         """Return a pair with a multiple t y of a given point, w = 0 and z = theta e.
 
         With x = A*y and m = tr x / r, theta = 1 - t m leads to tr s = r, as at s = z = e, and to
@@ -135,7 +135,7 @@ class Embedding:
         length = part / largest
         theta = 1.0 - length * mean
         primal = e + length * rest
-        return Iterate(length * point, np.zeros(len(e)), theta, primal, theta * e)
+        return PathIterate(length * point, np.zeros(len(e)), theta, primal, theta * e)
 
     def flat(self, element: FloatArray) -> FloatArray:
         """Return an element as weights in the cone's flat coordinates."""
@@ -144,7 +144,7 @@ class Embedding:
         return weights
 
 
-class Scaled:
+class ScaledIterate:
     """A pair seen through its Nesterov-Todd scaling W, where Newton's directions are solved for.
 
     With B = W^-1 A* the direction of dtheta and a given W^-1 ds + W'dz = g is that of the
@@ -157,7 +157,7 @@ class Scaled:
         where the normal equations have no Cholesky factor.
     """
 
-    def __init__(self, embedding: Embedding, iterate: Iterate) -> None:
+    def __init__(self, embedding: Embedding, iterate: PathIterate) -> None:
         self._of, self.iterate = embedding.blocks, iterate
         self.rank = embedding.rank
         self._scaling = self._of.scaling(iterate.primal, iterate.dual)
@@ -187,12 +187,12 @@ class Scaled:
             residual = target - self._columns @ found
         return found, residual
 
-    def direction(self, target: FloatArray, theta: float) -> Direction:
+    def direction(self, target: FloatArray, theta: float) -> PathDirection:
         """Return the direction with W^-1 ds + W'dz = target and dtheta = theta."""
         first, second = (theta * seen for seen in self._seen)
         point, residual = self._solved(target - first - second)
         weights, shift = self._scaling.dual_back(residual), theta * self._of.identity
-        return Direction(
+        return PathDirection(
             point=point,
             weights=weights,
             theta=theta,
@@ -202,7 +202,7 @@ class Scaled:
             seen_dual=residual + second,
         )
 
-    def towards(self, share: float, bend: Direction | None = None) -> Direction:
+    def towards(self, share: float, bend: PathDirection | None = None) -> PathDirection:
         """Return Newton's direction to lambda o lambda = share gap e and theta times the share.
 
         ``bend`` is the direction whose second-order term is corrected for (Mehrotra).
@@ -213,7 +213,7 @@ class Scaled:
         target = self._scaling.quotient(wanted) - self._scaling.middle
         return self.direction(target, (share - 1.0) * self.iterate.theta)
 
-    def lengths(self, direction: Direction) -> tuple[float, float]:
+    def lengths(self, direction: PathDirection) -> tuple[float, float]:
         """Return the steps that lead s and z to the boundary of the cone."""
         lows = map(self._scaling.lowest, (direction.seen_primal, direction.seen_dual))
         first, second = (1.0 / max(-low, 1.0 / LONGEST) for low in lows)

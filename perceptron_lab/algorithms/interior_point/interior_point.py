@@ -20,10 +20,10 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.algorithms.interior_point.embedding import (
     NEAR,
-    Direction,
     Embedding,
-    Iterate,
-    Scaled,
+    PathDirection,
+    PathIterate,
+    ScaledIterate,
 )
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
@@ -53,14 +53,14 @@ class PathState(State):
     """The pair of the embedding, and what was claimed of it."""
 
     embedding: Embedding
-    iterate: Iterate
+    iterate: PathIterate
     claim: Claim | None = None
     # The system's when the claim was made: where it stays the same, the claim was proved
     caution: float = -1.0
     weighed: float = math.inf  # theta when weights were claimed last
     claims: int = 0  # of weights with A w = 0
 
-    def follow(self, iterate: Iterate) -> None:
+    def follow(self, iterate: PathIterate) -> None:
         """Go on to another pair."""
         self.iterate = iterate
         self.point, self.weights = iterate.point, self.embedding.flat(iterate.dual)
@@ -174,7 +174,7 @@ class InteriorPoint(SeesAll[PathState]):
         if state.claim is not None and (state.ending or state.caution == system.caution):
             return state.claim
         try:
-            scaled = Scaled(state.embedding, state.iterate)
+            scaled = ScaledIterate(state.embedding, state.iterate)
             ahead = scaled.towards(0.0)
             lengths = scaled.lengths(ahead)
             claim = self._answer(system, state, ahead, lengths)
@@ -191,7 +191,9 @@ class InteriorPoint(SeesAll[PathState]):
             return state.claiming(system, claim_bound(system, state.weights, self.epsilon))
         return self._claim_point(system, state, state.point) if self.steps == "short" else None
 
-    def _following(self, scaled: Scaled, ahead: Direction, length: float) -> Iterate | None:
+    def _following(
+        self, scaled: ScaledIterate, ahead: PathDirection, length: float
+    ) -> PathIterate | None:
         """Return the next pair; None where none is within reach in double precision."""
         theta = scaled.iterate.theta
         if theta < LEAST_THETA or abs(scaled.trace - (1.0 + theta)) > LOST:
@@ -203,7 +205,11 @@ class InteriorPoint(SeesAll[PathState]):
         return scaled.iterate.along(step, direction) if step > LEAST_STEP else None
 
     def _answer(
-        self, system: ConicSystem, state: PathState, ahead: Direction, lengths: tuple[float, float]
+        self,
+        system: ConicSystem,
+        state: PathState,
+        ahead: PathDirection,
+        lengths: tuple[float, float],
     ) -> Claim | None:
         """Return a claim where the direction to theta = 0 ends inside the cone."""
         primal, dual = lengths

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling, check_inside
+from perceptron_lab.algorithms.interior_point.blocks import ConeBlocks, PairScaling, check_inside
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 
 ROOT = math.sqrt(2.0)
 
 
-class MatrixBlocks(Blocks):
+class MatrixBlocks(ConeBlocks):
     """Blocks of symmetric matrices with all entries, those of the upper triangle row by row.
 
     Parameters
@@ -59,7 +59,7 @@ class MatrixBlocks(Blocks):
         return MatrixScaling(self, primal, dual)
 
 
-class MatrixScaling(Scaling):
+class MatrixScaling(PairScaling):
     """R with R^-1 S R'^-1 = R'Z R = diag(lambda): from S = L L', Z = M M', M'L = U diag(lambda) V'.
 
     R = L V lambda^-1/2, and R^-1 = lambda^-1/2 U'M'.

@@ -14,13 +14,13 @@ import math
 
 import numpy as np
 
-from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling, check_inside
+from perceptron_lab.algorithms.interior_point.blocks import ConeBlocks, PairScaling, check_inside
 from perceptron_lab.core.results import FloatArray, IntArray
 
 ROOT = math.sqrt(2.0)
 
 
-class SecondOrderBlocks(Blocks):
+class SecondOrderBlocks(ConeBlocks):
     """Blocks (u, t), t last.
 
     Parameters
@@ -56,7 +56,7 @@ class SecondOrderBlocks(Blocks):
         return SecondOrderScaling(self, primal, dual)
 
 
-class SecondOrderScaling(Scaling):
+class SecondOrderScaling(PairScaling):
     """W of each block, by v and the ratio of h(s) and h(z)."""
 
     def __init__(self, blocks: SecondOrderBlocks, primal: FloatArray, dual: FloatArray) -> None:

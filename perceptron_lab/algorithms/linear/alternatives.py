@@ -73,7 +73,7 @@ def alternative(columns: Sequence[Mapping[int, int]], count: int, work: Work) ->
     TimeIsUp
         If a time limit ends within a pivot.
     """
-    table = _Table(columns, count + 1)
+    table = _Tableau(columns, count + 1)
     while (entering := table.entering()) is not None:
         if work.spent():
             return None
@@ -82,7 +82,7 @@ def alternative(columns: Sequence[Mapping[int, int]], count: int, work: Work) ->
     return table.answer()
 
 
-class _Table:
+class _Tableau:
     """The rows [M, I, q] in a basis, and the reduced costs of the sum of artificial variables."""
 
     def __init__(self, columns: Sequence[Mapping[int, int]], rows: int) -> None:

@@ -33,7 +33,7 @@ from perceptron_lab.algorithms.linear.proofs import (
     tight_at,
 )
 from perceptron_lab.algorithms.linear.proposals import (
-    Proposal,
+    HighsProposal,
     complementary_pair,
     farkas_vertex,
     least_violation,
@@ -53,7 +53,7 @@ FEW_ENTRIES = 2_000
 
 
 @dataclass
-class Decision:
+class LinearDecision:
     """How a decision ended.
 
     Parameters
@@ -80,7 +80,7 @@ class Decision:
 
 def decide(
     system: LinearSystem, pivots: int, stop: Callable[[], str | None] | None = None
-) -> Decision:
+) -> LinearDecision:
     """Decide whether a linear system has a point, as far as the time limit allows.
 
     Parameters
@@ -95,7 +95,7 @@ def decide(
     obvious = _obvious(system)
     if obvious is not None:
         return _infeasible(system, obvious, "contradictory bounds")
-    search = _Search(system, Work(pivots))
+    search = _LinearSearch(system, Work(pivots))
     found = None
     with suppress(TimeIsUp):
         found = search.decided()
@@ -109,16 +109,16 @@ def decide(
 
 
 @dataclass
-class _Search:
+class _LinearSearch:
     """A decision under way: the conditions in doubles, what HiGHS proposes, the exact pivots."""
 
     system: LinearSystem
     work: Work
     rows: FloatingRows | None = None
-    proposal: Proposal | None = None
+    proposal: HighsProposal | None = None
     failure: str = ""  # What HiGHS ended with instead of a proposal
 
-    def decided(self) -> Decision | None:
+    def decided(self) -> LinearDecision | None:
         """Return the decision; None if there are too many pivots, or conditions."""
         self.rows = floating_rows(self.system)
         try:
@@ -151,8 +151,8 @@ def _unit(system: LinearSystem, k: int) -> Fraction:
 
 
 def _made_exact(
-    system: LinearSystem, rows: FloatingRows, proposal: Proposal, work: Work
-) -> Decision | None:
+    system: LinearSystem, rows: FloatingRows, proposal: HighsProposal, work: Work
+) -> LinearDecision | None:
     """Return the decision that a proposal leads to; None if nothing exact is near it."""
     weights = of_whole(rows, proposal.weights)
     if not proposal.feasible:
@@ -189,7 +189,7 @@ def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
 
 def _contradiction_near(
     system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction], work: Work
-) -> Decision | None:
+) -> LinearDecision | None:
     support = np.array([k for k, weight in enumerate(weights) if weight], dtype=np.int64)
     vertex = farkas_vertex(rows, support) if len(support) else None
     if vertex is not None:
@@ -206,7 +206,7 @@ def _contradiction_near(
     return None
 
 
-def _by_pivots(system: LinearSystem, work: Work) -> Decision | None:
+def _by_pivots(system: LinearSystem, work: Work) -> LinearDecision | None:
     """Return the decision by exact pivots; None if they are too many."""
     if len(system.conditions) * (len(system.variables) + 1) > MOST_ENTRIES:
         return None
@@ -225,7 +225,7 @@ def _feasible(
     always: Weights,
     method: str,
     work: Work,
-) -> Decision:
+) -> LinearDecision:
     """Return the decision of a feasible point; complete its partition where weights are missing."""
     tight = tight_at(system, *over_common(point))
     if not set(tight) <= always_tight(system, always):
@@ -242,10 +242,10 @@ def _feasible(
         complete=set(tight) <= always_tight(system, always),
         violation=(0.0, 0.0),
     )
-    return Decision(Status.FEASIBLE, proof, method, to_doubles(point))
+    return LinearDecision(Status.FEASIBLE, proof, method, to_doubles(point))
 
 
-def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision:
+def _infeasible(system: LinearSystem, weights: Weights, method: str) -> LinearDecision:
     """Return the decision of weights, as whole numbers without a common divisor.
 
     At every x, w'b / sum |w| is at most the largest violation of a condition.
@@ -259,7 +259,7 @@ def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision
     proof = LinearProof(
         weights=weights, irreducible=_irreducible(system, weights), violation=violation
     )
-    return Decision(Status.INFEASIBLE, proof, method, np.zeros(len(system.variables)))
+    return LinearDecision(Status.INFEASIBLE, proof, method, np.zeros(len(system.variables)))
 
 
 def _irreducible(system: LinearSystem, weights: Weights) -> bool:
@@ -269,7 +269,7 @@ def _irreducible(system: LinearSystem, weights: Weights) -> bool:
     return False
 
 
-def _undecided(search: _Search, said: str | None) -> Decision:
+def _undecided(search: _LinearSearch, said: str | None) -> LinearDecision:
     """Return the bracket of the least violation; one of its ends is a point's."""
     system, work, proposal = search.system, search.work, search.proposal
     status, words = Status.TIME_LIMIT, said or "no exact answer within the budget"
@@ -285,8 +285,8 @@ def _undecided(search: _Search, said: str | None) -> Decision:
             largest = largest_violation(system, exact)
             if not largest:
                 return _feasible(system, exact, {}, "a point of HiGHS", work)
-            return Decision(status, LinearProof(violation=at_most(largest)), words, point)
+            return LinearDecision(status, LinearProof(violation=at_most(largest)), words, point)
     origin = np.zeros(len(system.variables))
     constants = (one._replace(columns=(), coefficients=()) for one in system.conditions)
     most = max((one.violation((), 1) for one in constants), default=Fraction())
-    return Decision(status, LinearProof(violation=at_most(most)), words, origin)
+    return LinearDecision(status, LinearProof(violation=at_most(most)), words, origin)

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.linear.deciding import Decision
+from perceptron_lab.algorithms.linear.deciding import LinearDecision
 from perceptron_lab.algorithms.linear.exact_answers import absorbed, best_bounds
 from perceptron_lab.algorithms.linear.floating_rows import (
     CONTRADICTION,
     INFINITE,
-    Solved,
+    HighsAnswer,
     run_highs,
 )
 from perceptron_lab.algorithms.linear.proofs import (
@@ -29,7 +29,7 @@ from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
 
-def asked_highs(system: LinearSystem) -> Decision:
+def asked_highs(system: LinearSystem) -> LinearDecision:
     """Return HiGHS's answer, proved only if it is exact as it stands.
 
     FEASIBLE: its point, as the doubles that it is, satisfies every condition. INFEASIBLE: its dual
@@ -49,7 +49,7 @@ def asked_highs(system: LinearSystem) -> Decision:
     return found
 
 
-def _checked(system: LinearSystem, rows: list[int], solved: Solved) -> Decision:
+def _checked(system: LinearSystem, rows: list[int], solved: HighsAnswer) -> LinearDecision:
     """Return the decision that an answer proves, as it stands."""
     if solved.optimal:
         return _of_point(system, solved.values)
@@ -59,11 +59,11 @@ def _checked(system: LinearSystem, rows: list[int], solved: Solved) -> Decision:
     return _without_answer(system, Status.NUMERICAL_ERROR, words)
 
 
-def _without_answer(system: LinearSystem, status: Status, words: str) -> Decision:
-    return Decision(status, LinearProof(), words, np.zeros(len(system.variables)))
+def _without_answer(system: LinearSystem, status: Status, words: str) -> LinearDecision:
+    return LinearDecision(status, LinearProof(), words, np.zeros(len(system.variables)))
 
 
-def _solved(system: LinearSystem, rows: list[int]) -> Solved:
+def _solved(system: LinearSystem, rows: list[int]) -> HighsAnswer:
     """Return HiGHS's answer to the conditions as given, the best bounds as those of its columns."""
     width = len(system.variables)
     lower, upper = np.full(width, -INFINITE), np.full(width, INFINITE)
@@ -80,24 +80,24 @@ def _solved(system: LinearSystem, rows: list[int]) -> Solved:
     return run_highs(np.zeros(width), (lower, upper), matrix, (right, above_rows))
 
 
-def _of_point(system: LinearSystem, values: FloatArray) -> Decision:
+def _of_point(system: LinearSystem, values: FloatArray) -> LinearDecision:
     exact = tuple(Fraction(value) for value in values.tolist())
     largest = system.violation(exact)
     if largest:
         size = to_double(largest, rounding="up")
         words = f"{FEASIBLE}; its point violates a condition by {size:.2g}"
         proof = LinearProof(violation=at_most(largest))
-        return Decision(Status.UNVERIFIED, proof, words, values)
+        return LinearDecision(Status.UNVERIFIED, proof, words, values)
     tight = tuple(tight_at(system, *over_common(exact)))
     proof = LinearProof(point=exact, tight=tight, violation=(0.0, 0.0))
-    return Decision(Status.FEASIBLE, proof, FEASIBLE, values)
+    return LinearDecision(Status.FEASIBLE, proof, FEASIBLE, values)
 
 
-def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> Decision:
+def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> LinearDecision:
     origin = np.zeros(len(system.variables))
     if ray is None:
         words = f"{INFEASIBLE}; without a ray that would prove it"
-        return Decision(Status.UNVERIFIED, LinearProof(), words, origin)
+        return LinearDecision(Status.UNVERIFIED, LinearProof(), words, origin)
     for sign in (1, -1):
         guess = [Fraction()] * len(system.conditions)
         for k, weight in zip(rows, ray.tolist(), strict=True):
@@ -106,5 +106,9 @@ def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> De
             guess[k] = share if one.equation else max(share, Fraction())
         weights = absorbed(system, guess)
         if weights is not None:
-            return Decision(Status.INFEASIBLE, LinearProof(weights=weights), INFEASIBLE, origin)
-    return Decision(Status.UNVERIFIED, LinearProof(), f"{INFEASIBLE}; its ray is not exact", origin)
+            return LinearDecision(
+                Status.INFEASIBLE, LinearProof(weights=weights), INFEASIBLE, origin
+            )
+    return LinearDecision(
+        Status.UNVERIFIED, LinearProof(), f"{INFEASIBLE}; its ray is not exact", origin
+    )

@@ -82,7 +82,7 @@ def floating_rows(system: LinearSystem) -> FloatingRows:
 
 
 @dataclass(frozen=True)
-class Solved:
+class HighsAnswer:
     """HiGHS's answer to a program.
 
     Parameters
@@ -116,7 +116,7 @@ def run_highs(
     rows: tuple[FloatArray, FloatArray],
     *,
     presolve: bool = True,
-) -> Solved:
+) -> HighsAnswer:
     """Minimise costs'v subject to bounds of v and of matrix @ v, by HiGHS on one thread.
 
     Raises
@@ -135,7 +135,7 @@ def solved_here(
     rows: tuple[FloatArray, FloatArray],
     seconds: float,
     presolve: bool = True,
-) -> Solved:
+) -> HighsAnswer:
     """Return what :func:`run_highs` does, in this process, some seconds or many more.
 
     HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
@@ -154,7 +154,7 @@ def _solved(
     rows: tuple[FloatArray, FloatArray],
     seconds: float,
     presolve: bool,
-) -> Solved:
+) -> HighsAnswer:
     solver = loaded(costs, columns, matrix, rows, seconds, presolve=presolve)
     ended = solver.run()
     status = solver.modelStatusToString(solver.getModelStatus())
@@ -164,7 +164,7 @@ def _solved(
     if status == CONTRADICTION:
         _, there, values = solver.getDualRay()
         ray = np.array(values, dtype=float) if there else None
-    return Solved(
+    return HighsAnswer(
         status,
         np.array(found.col_value, dtype=float),
         np.array(found.row_dual, dtype=float),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from perceptron_lab.algorithms.base import AnyAlgorithm
-from perceptron_lab.algorithms.linear.deciding import Decision, decide
+from perceptron_lab.algorithms.linear.deciding import LinearDecision, decide
 from perceptron_lab.algorithms.linear.floating_answers import asked_highs
 from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
 from perceptron_lab.core import registry
@@ -72,7 +72,7 @@ def solve_linear(
     pivots: int,
     seconds: float,
     stop: Callable[[], str | None] | None = None,
-    method: Callable[[], Decision] | None = None,
+    method: Callable[[], LinearDecision] | None = None,
 ) -> LinearResult:
     """Return the result on a linear system.
 
@@ -114,7 +114,7 @@ def solve_linear(
     )
 
 
-def certificate_of(system: LinearSystem, found: Decision) -> dict[str, Any]:
+def certificate_of(system: LinearSystem, found: LinearDecision) -> dict[str, Any]:
     """Return the exact numbers, and by name the weights and what is always tight."""
     names = [one.name for one in system.conditions]
     proof, tight = found.proof, found.proof.tight if found.proof.complete else ()
@@ -133,7 +133,7 @@ def _weights(system: LinearSystem, proof: LinearProof) -> FloatArray | None:
     return to_doubles([proof.weights.get(k, 0) for k in range(len(system.conditions))], scaled=True)
 
 
-def _trace(found: Decision, seconds: float) -> Trace:
+def _trace(found: LinearDecision, seconds: float) -> Trace:
     """Return the only record of a run: its end."""
     nothing = float("nan")
     return Trace(
@@ -141,7 +141,7 @@ def _trace(found: Decision, seconds: float) -> Trace:
     )
 
 
-def message(system: LinearSystem, found: Decision) -> str:
+def message(system: LinearSystem, found: LinearDecision) -> str:
     """Return the answer in a sentence, with the names of what contradicts each other."""
     count = len(system.conditions)
     if found.status is Status.INFEASIBLE:

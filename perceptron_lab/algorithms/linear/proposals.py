@@ -28,7 +28,7 @@ NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
-class Proposal:
+class HighsProposal:
     """An answer in doubles, which nobody has proved.
 
     Parameters
@@ -52,7 +52,7 @@ class Proposal:
     iterations: int
 
 
-def complementary_pair(rows: FloatingRows) -> Proposal | None:
+def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
     """Return the pair that HiGHS finds, or None; TimeIsUp is raised where the time ends first.
 
     NumericalError, where HiGHS ends with an error.
@@ -80,7 +80,7 @@ def complementary_pair(rows: FloatingRows) -> Proposal | None:
         return None
     feasible = bool(found.values[-1] > 0.5)
     scale = found.values[width] if feasible else 1.0
-    return Proposal(
+    return HighsProposal(
         feasible,
         found.values[:width] / (scale or 1.0),
         free[found.values[width + 1 : -1] < 0.5],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.algorithms.margins.bisection_trial import Solution, SweptRows, Trial
+from perceptron_lab.algorithms.margins.bisection_trial import MarginTrial, SweptRows, WeightedPoint
 
 Outcome = Literal["reached", "exhausted", "hopeless", "known"]
 
@@ -52,17 +52,17 @@ class BisectionState(State):
     longest: float
     beta: float
     width: float
-    best: Solution
+    best: WeightedPoint
     upper: float
-    trial: Trial | None = None
+    trial: MarginTrial | None = None
     rounds: list[Round] = field(default_factory=list)
 
-    def learn(self, bound: float, trial: Trial, part: float = 1.0) -> None:
+    def learn(self, bound: float, trial: MarginTrial, part: float = 1.0) -> None:
         """Show the weights of a round if their bound is below this part of the least one."""
         if bound < part * self.upper:
             self.upper, self.weights = bound, trial.weights()
 
-    def close(self, outcome: Outcome, trial: Trial, margin: float = 0.0) -> None:
+    def close(self, outcome: Outcome, trial: MarginTrial, margin: float = 0.0) -> None:
         """End the round under way, and choose the next beta."""
         bound, rows = trial.bound(), len(trial.swept.rows)
         self.learn(bound, trial)

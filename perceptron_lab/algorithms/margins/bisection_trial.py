@@ -94,7 +94,7 @@ def _ordered(operator: Matrix, indices: IntArray) -> FloatArray:
     return np.array(operator.rows(indices), dtype=np.float64, order="C")
 
 
-class Solution(NamedTuple):
+class WeightedPoint(NamedTuple):
     """A point a = A w, its weights w, and its computed margin min_k y_k'a / norm(a)."""
 
     point: FloatArray
@@ -103,7 +103,7 @@ class Solution(NamedTuple):
 
 
 @dataclass
-class Trial:
+class MarginTrial:
     """The search for a unit u with y_k'u > beta for the rows y_k that are swept.
 
     The point is a = eta s (c A w_0 + sum_k c_k y_k), with a_0 = A w_0 the point of ``begun``;
@@ -113,7 +113,7 @@ class Trial:
     """
 
     beta: float
-    begun: Solution
+    begun: WeightedPoint
     swept: SweptRows
     module: Module
     angle: bool

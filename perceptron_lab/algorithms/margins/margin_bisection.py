@@ -12,10 +12,10 @@ from perceptron_lab.algorithms.base import InCoordinates, Step, Systems
 from perceptron_lab.algorithms.margins.bisection_state import BisectionState, Outcome
 from perceptron_lab.algorithms.margins.bisection_trial import (
     AllRows,
+    MarginTrial,
     Module,
-    Solution,
     SweptRows,
-    Trial,
+    WeightedPoint,
     WorkingRows,
 )
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
@@ -141,7 +141,7 @@ class MarginBisection(InCoordinates[BisectionState]):
             longest=float(lengths.max()),
             beta=half,
             width=half,
-            best=Solution(zero, np.zeros(system.cone.size), 0.0),
+            best=WeightedPoint(zero, np.zeros(system.cone.size), 0.0),
             upper=system.norm(mean),
         )
 
@@ -163,7 +163,7 @@ class MarginBisection(InCoordinates[BisectionState]):
             claim = self._judged(system, state, trial)
         return state, claim
 
-    def _trial(self, state: BisectionState) -> Trial:
+    def _trial(self, state: BisectionState) -> MarginTrial:
         """Return a round from the best point, asking for beta."""
         rate = 1.0
         if self.module == "fixed-length":
@@ -171,9 +171,11 @@ class MarginBisection(InCoordinates[BisectionState]):
             rate = like.chosen_rate(state.shortest, state.longest)
         budget = self.epochs * (1.0 - self.relaxed)
         angle = self.factor == "angle"
-        return Trial(state.beta, state.best, state.swept, self.module, angle, budget, rate)
+        return MarginTrial(state.beta, state.best, state.swept, self.module, angle, budget, rate)
 
-    def _judged(self, system: ConicSystem, state: BisectionState, trial: Trial) -> Claim | None:
+    def _judged(
+        self, system: ConicSystem, state: BisectionState, trial: MarginTrial
+    ) -> Claim | None:
         """End a round that is at its end, or go on; claim a point of larger margin."""
         if trial.satisfied:
             return self._satisfied(system, state, trial)
@@ -186,14 +188,16 @@ class MarginBisection(InCoordinates[BisectionState]):
             self._fail(state, trial, "exhausted")
         return None
 
-    def _satisfied(self, system: ConicSystem, state: BisectionState, trial: Trial) -> Claim | None:
+    def _satisfied(
+        self, system: ConicSystem, state: BisectionState, trial: MarginTrial
+    ) -> Claim | None:
         """Look at all rows: let some join the working set, or end the round."""
         claim: Claim | None = None
         scores = system.scores(trial.point)
         score = system.lowest(scores)
         margin = score / float(np.linalg.norm(trial.point))
         if margin > state.best.margin:
-            state.best = Solution(trial.point.copy(), trial.weights(), margin)
+            state.best = WeightedPoint(trial.point.copy(), trial.weights(), margin)
             state.point = state.best.point
             if system.inside(score, scores):
                 claim = FeasiblePoint(state.point.copy())
@@ -203,7 +207,7 @@ class MarginBisection(InCoordinates[BisectionState]):
             self._choose(state)
         return claim
 
-    def _fail(self, state: BisectionState, trial: Trial, outcome: Outcome) -> None:
+    def _fail(self, state: BisectionState, trial: MarginTrial, outcome: Outcome) -> None:
         """Go over to the relaxed module, or end the round without the margin."""
         if self.relaxed and not trial.limit and trial.point.any():
             trial.relax(self.epochs * self.relaxed)

@@ -34,7 +34,7 @@ SLOWER = 3.0
 NOTHING = 1e-13  # A rounding error, relative to the largest of its kind
 
 
-class Lowest(NamedTuple):
+class LowestRow(NamedTuple):
     """The row of least a'y: a, shape ``(n,)``, the name of the row, and a'y."""
 
     normal: FloatArray
@@ -92,14 +92,14 @@ class ActiveSet:
             is up.
         """
 
-        def lowest(point: FloatArray) -> Lowest:
+        def lowest(point: FloatArray) -> LowestRow:
             scores = rows @ point
             new = int(np.argmin(scores))
-            return Lowest(rows[new], int(indices[new]), float(scores[new]))
+            return LowestRow(rows[new], int(indices[new]), float(scores[new]))
 
         return self.enter_from(lowest)
 
-    def enter_from(self, lowest: Callable[[FloatArray], Lowest]) -> bool:
+    def enter_from(self, lowest: Callable[[FloatArray], LowestRow]) -> bool:
         """Let rows enter, as :meth:`enter` does, that a function of y finds: that of least a'y."""
         changed = False
         while not (self.vanishing or time_is_up()):

@@ -23,7 +23,7 @@ from perceptron_lab.algorithms.nearest_point.active_set import (
     SHARP,
     ZERO,
     ActiveSet,
-    Lowest,
+    LowestRow,
     lowest,
     nearly_widest,
 )
@@ -193,11 +193,11 @@ class HullsState(State):
         """Let pairs of the working sets enter the active set; False if that has changed nothing."""
         first, second = self.scaled(classes)
 
-        def pair(point: FloatArray) -> Lowest:
+        def pair(point: FloatArray) -> LowestRow:
             low, high = first @ point, second @ point
             i, j = int(np.argmin(low)), int(np.argmax(high))
             name = int(self.first[i]) * classes.size + int(self.second[j])
-            return Lowest(first[i] - second[j], name, float(low[i] - high[j]))
+            return LowestRow(first[i] - second[j], name, float(low[i] - high[j]))
 
         improved = exact.enter_from(pair)
         if improved or exact.vanishing:

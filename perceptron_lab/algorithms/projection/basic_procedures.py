@@ -79,7 +79,7 @@ class BasicProcedure(ABC):
         self.image = self.projection(self.weights)
 
 
-class Perceptron(BasicProcedure):
+class PerceptronProcedure(BasicProcedure):
     """Averages of e / r and idempotents, all with the same weight."""
 
     @staticmethod
@@ -104,7 +104,7 @@ class Perceptron(BasicProcedure):
         self.image = self.image + length * (image - self.image)
 
 
-class VonNeumann(Perceptron):
+class VonNeumannProcedure(PerceptronProcedure):
     """The nearest point of the segment to the idempotent."""
 
     def towards(self, idempotent: FloatArray) -> None:
@@ -116,7 +116,7 @@ class VonNeumann(Perceptron):
         self._move(idempotent - self.weights, image, min(max(length, 0.0), 1.0))
 
 
-class AwaySteps(VonNeumann):
+class AwaySteps(VonNeumannProcedure):
     """Von Neumann's algorithm with away steps, along an idempotent of a frame of z."""
 
     @staticmethod
@@ -152,7 +152,7 @@ class AwaySteps(VonNeumann):
         self._move(idempotent - self.weights, image, -length)
 
 
-class Smoothed(BasicProcedure):
+class SmoothedProcedure(BasicProcedure):
     """The excessive gap technique, with the prox-function norm(p - e / r)^2 / 2.
 
     ``point`` is y_t, ``smoothing`` mu_t, ``nearest`` P p_{mu_t}(y_t); z_t are its averages p_t.

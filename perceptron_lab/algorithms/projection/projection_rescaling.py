@@ -22,9 +22,9 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.algorithms.projection.basic_procedures import (
     AwaySteps,
     BasicProcedure,
-    Perceptron,
-    Smoothed,
-    VonNeumann,
+    PerceptronProcedure,
+    SmoothedProcedure,
+    VonNeumannProcedure,
 )
 from perceptron_lab.algorithms.projection.rescaled_data import SPREAD, Range, RescaledRange
 from perceptron_lab.algorithms.projection.side import Found, Side, accuracy_for, largest_potential
@@ -36,9 +36,9 @@ from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
 
 PROCEDURES: Final[dict[str, type[BasicProcedure]]] = {
-    "smoothed": Smoothed,
-    "perceptron": Perceptron,
-    "von-neumann": VonNeumann,
+    "smoothed": SmoothedProcedure,
+    "perceptron": PerceptronProcedure,
+    "von-neumann": VonNeumannProcedure,
     "away-steps": AwaySteps,
 }
 # Bounds are claimed this much above those computed

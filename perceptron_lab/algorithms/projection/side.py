@@ -1,6 +1,8 @@
 """One side of projection and rescaling: a subspace M, and a scaling that dominates it.
 
-The potential of a scaling, and how far weights z let it grow. Let M be a subspace and K a symmetric cone of rank r. An element omega inside K *dominates* M if
+The potential of a scaling, and how far weights z let it grow:
+
+Let M be a subspace and K a symmetric cone of rank r. An element omega inside K *dominates* M if
 <omega, x> <= r for all x in M and K with tr x = r. For these x, by the inequality of means,
 
     det(omega) det(x) <= (<omega, x> / r)^r <= 1,

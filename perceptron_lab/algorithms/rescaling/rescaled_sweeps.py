@@ -30,7 +30,7 @@ from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 
 
 @dataclass
-class SweptRows:
+class RescaledSweeps:
     """Some rows a of a system and their images a'T / norm(a'T) in a rescaled space.
 
     A point z of that space stands for y = T z, T = T_0 (I + x_1 x_1') ... (I + x_s x_s') with the
@@ -71,9 +71,9 @@ class SweptRows:
             stretch_again(images, self.directions[first : first + at_once])
         return images
 
-    def in_double(self) -> SweptRows:
+    def in_double(self) -> RescaledSweeps:
         """Return the same rows, stretched in the same way, in double precision."""
-        other = SweptRows(self.given, self.transform, np.float64, self.seen)
+        other = RescaledSweeps(self.given, self.transform, np.float64, self.seen)
         other.directions = self.directions.astype(np.float64)
         other.images = other._image(self.given)
         return other

@@ -22,7 +22,7 @@ from perceptron_lab.core.results import FloatArray
 ROUNDING = 2.0**-50
 
 
-class Place(NamedTuple):
+class PlaneCut(NamedTuple):
     """Where a row lies in its plane, or on the line.
 
     Parameters
@@ -83,7 +83,7 @@ class Adversary:
         self.counts = cuts(dimension, margin)
         deepest = max(self.counts)
         self.places = [
-            Place(plane, level)
+            PlaneCut(plane, level)
             for level in range(deepest)
             for plane, count in enumerate(self.counts)
             if level < count
@@ -171,7 +171,7 @@ class Adversary:
     def _arrange(self, plane: int) -> None:
         """Write the rows of a plane by its signs; a row depends on its own and earlier ones."""
         for level, (angle, _) in enumerate(bisections(self.signs[plane])):
-            row = self._row[Place(plane, level)]
+            row = self._row[PlaneCut(plane, level)]
             self.rows[row, self._span(plane)] = self._within(plane, direction(angle))
 
     def _span(self, plane: int) -> slice:

@@ -115,7 +115,7 @@ class PrimalDualState(State):
             self.eta = 1.0
         self.eta = min(self.eta, LONGEST)
 
-    def add(self, trial: Trial, eta: float) -> None:
+    def add(self, trial: TrialStep, eta: float) -> None:
         """Add x_t and y_t to the sums, times eta; they become the last ones."""
         assert self.weights is not None
         self.point += eta * self.centre
@@ -128,7 +128,7 @@ class PrimalDualState(State):
         self.updates += 1
 
 
-class Trial(NamedTuple):
+class TrialStep(NamedTuple):
     """x_t, A x_t and y_{t+1} of one trial step, and how long it could have been."""
 
     scores: FloatArray
@@ -242,7 +242,7 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
         return _ADAPTIVE if self.steps == "adaptive" else super().certificate_bound(facts, epsilon)
 
 
-def _try(system: ConicSystem, state: PrimalDualState) -> Trial:
+def _try(system: ConicSystem, state: PrimalDualState) -> TrialStep:
     """Return the step of length eta, and the h of the rule."""
     size, root, eta = system.atom_norm(), entropy_root(system.cone.rank), state.eta
     temperature = size / root
@@ -257,7 +257,7 @@ def _try(system: ConicSystem, state: PrimalDualState) -> Trial:
     distance = max(entropy, 0.0) + slack + system.norm(move) ** 2 * size * root / 2.0
     coupling = abs(system.operator.inner(turn, move))
     longest = distance / coupling if coupling > 0.0 else math.inf
-    return Trial(scores, spectrum, log_partition, share, image, centre, longest)
+    return TrialStep(scores, spectrum, log_partition, share, image, centre, longest)
 
 
 def _softmin(

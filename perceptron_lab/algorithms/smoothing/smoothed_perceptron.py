@@ -144,7 +144,7 @@ def turn(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
     state.iterations += 1
 
 
-class Smoothed(SeesAll[SmoothedState]):
+class SmoothedAlgorithm(SeesAll[SmoothedState]):
     """The iteration with one prox-function."""
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Smoothed(SeesAll[SmoothedState]):
 
 
 @parameter_record
-class SmoothedPerceptron(Smoothed):
+class SmoothedPerceptron(SmoothedAlgorithm):
     """The perceptron's loss smoothed by the entropy: sqrt(ln n) / rho iterations for 1 / rho^2.
 
     The iteration is that of this module with

@@ -13,7 +13,7 @@ from perceptron_lab.algorithms.base import NO_NORM, SeesAll, Step, Systems, clai
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
     Euclidean,
     Prox,
-    Smoothed,
+    SmoothedAlgorithm,
     SmoothedState,
     begin,
     turn,
@@ -29,7 +29,7 @@ Size = Literal["norm", "paper"]  # The choice of lambda in mu_0 = 2 lambda
 
 
 @parameter_record
-class SmoothedVonNeumann(Smoothed):
+class SmoothedVonNeumann(SmoothedAlgorithm):
     """Smoothed perceptron and von Neumann at once: the prox-function is norm(p - q)^2 / 2.
 
     The iteration is that of :mod:`.smoothed_perceptron` around q = e / n, with the

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.algorithms.linear.deciding import Decision
+from perceptron_lab.algorithms.linear.deciding import LinearDecision
 from perceptron_lab.algorithms.linear.linear_result import NO_BOUND, certificate_of, message
 from perceptron_lab.algorithms.linear.proofs import (
     PROOF,
@@ -114,9 +114,9 @@ class LinearAnswer:
         return set(self.proof.tight) <= always_tight(self.system, self.proof.always)
 
     @property
-    def _decision(self) -> Decision:
+    def _decision(self) -> LinearDecision:
         status, method = self.certificate.status, self.certificate.certificate["method"]
-        return Decision(status, self.proof, method, self.certificate.point)
+        return LinearDecision(status, self.proof, method, self.certificate.point)
 
     @property
     def _least(self) -> float:

@@ -12,7 +12,12 @@ import pytest
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.external.cone_program import Clarabel, Scs
 from perceptron_lab.algorithms.external.direct import ClarabelDirect, ScsDirect
-from perceptron_lab.algorithms.external.largest_margin import ERRORS, SIZE, Answer, LargestMargin
+from perceptron_lab.algorithms.external.largest_margin import (
+    ERRORS,
+    SIZE,
+    LargestMargin,
+    MarginAnswer,
+)
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import Status
@@ -25,12 +30,12 @@ PAIRS = [
 ]
 
 
-def optimal() -> tuple[LargestMargin, Answer]:
+def optimal() -> tuple[LargestMargin, MarginAnswer]:
     """Rows (2, 0), (0, 2): the margin 1 / sqrt 2 at y = (1, 1) / sqrt 2, once divided by 2."""
     program = LargestMargin(ConicSystem(Matrix(np.diag([2.0, 2.0])), Orthant(2)))
     half = np.sqrt(0.5)
     point, weights = np.array([half, half]), np.array([0.5, 0.5])
-    exact = Answer(
+    exact = MarginAnswer(
         point,
         half,
         slack=np.zeros(2),

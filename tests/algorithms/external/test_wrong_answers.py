@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 import scipy.optimize
 
-from perceptron_lab.algorithms.external.cone_program import Program
-from perceptron_lab.algorithms.external.largest_margin import Answer
+from perceptron_lab.algorithms.external.cone_program import CvxpyProgram
+from perceptron_lab.algorithms.external.largest_margin import MarginAnswer
 from perceptron_lab.algorithms.external.linear_models import LinearSvc, Sgd, SklearnPerceptron
 from perceptron_lab.algorithms.external.svc import Svc
 from perceptron_lab.cli.main import main
@@ -48,7 +48,7 @@ SETTINGS: dict[str, list[str]] = {
 TRAINED = (LinearSvc, Sgd, SklearnPerceptron)
 WRONG_POINT = np.ones(DIMENSION)
 WRONG_WEIGHTS = np.eye(ROWS)[0]
-WRONG_ANSWER = Answer(
+WRONG_ANSWER = MarginAnswer(
     WRONG_POINT,
     1.0,
     slack=np.zeros(ROWS),
@@ -68,7 +68,7 @@ def deceive(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[tuple[Any, str, Callable[..., Any]]] = [
         (scipy.optimize, "linprog", wrong_program),
         (scipy.optimize, "nnls", lambda *_, **__: (WRONG_WEIGHTS, 0.0)),
-        (Program, "solution", lambda *_: WRONG_ANSWER),
+        (CvxpyProgram, "solution", lambda *_: WRONG_ANSWER),
         (Svc, "_train", lambda *_: (WRONG_WEIGHTS, 0.0, 0)),
         *((kind, "train", lambda *_: (WRONG_POINT, True)) for kind in TRAINED),
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.interior_point.block_products import ProductBlocks, blocks_of
-from perceptron_lab.algorithms.interior_point.blocks import Scaling
+from perceptron_lab.algorithms.interior_point.blocks import PairScaling
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.core.results import FloatArray
 from tests.cones.sample_cones import WHOLE
@@ -23,7 +23,7 @@ def element(cone: Cone, rng: np.random.Generator, lowest: float) -> FloatArray:
 
 def scaled(
     cone: Cone, seed: int, lowest: float = 0.1
-) -> tuple[ProductBlocks, Scaling, FloatArray, FloatArray]:
+) -> tuple[ProductBlocks, PairScaling, FloatArray, FloatArray]:
     """Blocks with random data, a scaling, s and z, all in the order of the blocks."""
     rng = np.random.default_rng(seed)
     blocks = blocks_of(cone, rng.standard_normal((cone.size, 3)))

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Status, solve
-from perceptron_lab.algorithms.interior_point.embedding import Embedding, Iterate, Scaled
+from perceptron_lab.algorithms.interior_point.embedding import Embedding, PathIterate, ScaledIterate
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.systems import ConicSystem
@@ -22,11 +22,11 @@ def rows_of_few_entries(seed: int) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(np.sign(rows @ rng.standard_normal(40))) @ rows)
 
 
-def followed(cone: Orthant, data: FloatArray | sp.csr_array) -> Iterate:
+def followed(cone: Orthant, data: FloatArray | sp.csr_array) -> PathIterate:
     embedding = Embedding(cone, data)
     iterate = embedding.start()
     for _ in range(3):
-        scaled = Scaled(embedding, iterate)
+        scaled = ScaledIterate(embedding, iterate)
         direction = scaled.towards(0.1, scaled.towards(0.0))
         iterate = iterate.along(0.5 * min(1.0, *scaled.lengths(direction)), direction)
     return iterate

@@ -14,7 +14,7 @@ from perceptron_lab.algorithms import sweeping
 from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronWithMargin
 from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron
 from perceptron_lab.algorithms.rescaling import rescaled_sweeps
-from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows
+from perceptron_lab.algorithms.rescaling.rescaled_sweeps import RescaledSweeps
 from perceptron_lab.cones.oracles.on_pattern import SparsePivoted
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.core.results import FloatArray
@@ -104,7 +104,7 @@ def entropic() -> list[Any]:
 
 
 def rescaled() -> list[Any]:
-    swept = SweptRows(planted(6, 200, 1e-9, rng())[0], precision=np.float64)
+    swept = RescaledSweeps(planted(6, 200, 1e-9, rng())[0], precision=np.float64)
     point = swept.separate(rng(), 20)
     joined = np.vstack([swept.given, -swept.given[:50]])
     swept.join(joined)
