@@ -152,10 +152,13 @@ class SeesAll(Algorithm[S]):
     takes_start: ClassVar[bool] = False
     # Whether it refuses matrix blocks too large for all their eigenvalues and entries
     needs_whole: ClassVar[bool] = True
+    # Whether it measures or transforms the space: Gram systems are given coordinates
+    measures: ClassVar[bool] = False
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system with whole matrices, so that weights can be proved and projected."""
-        return system.completed(required=self.needs_whole)
+        plain = system.in_coordinates() if self.measures else system
+        return plain.completed(required=self.needs_whole)
 
 
 class MistakeDriven(Algorithm[S]):

@@ -13,12 +13,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 
 # Formats that keep their entries in one array
 WITH_DATA = ("csr", "csc", "bsr", "coo", "dia")
 _COMPRESSED = ("csr", "csc", "bsr")
 _MEND = "build them anew from valid entries"
+
+
+def dense_array(given: FloatArray | sp.csr_array) -> FloatArray:
+    """Return an array of all entries: the one that is given, if it is dense."""
+    return given if isinstance(given, np.ndarray) else np.asarray(given.toarray())
 
 
 def check_indices(given: Any) -> None:

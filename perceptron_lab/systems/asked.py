@@ -75,6 +75,12 @@ class AskedSystem(System):
     deciding: bool = False
     counters: Counters = field(default_factory=Counters)
 
+    @property
+    def matrix(self) -> Matrix:
+        """The operator, where it is known to be a matrix."""
+        assert isinstance(self.operator, Matrix)
+        return self.operator
+
     def __post_init__(self) -> None:
         if self.operator.size != self.cone.size:
             raise InputError(

@@ -63,8 +63,7 @@ class WorkingState(State):
     def separate(self, system: ConicSystem, joining: IntArray) -> bool:
         """Let rows join; make y a separator of the working set, or set weights on it: False."""
         if self.search is None:
-            assert isinstance(system.operator, Matrix)
-            self.search = RowSeparation(system.operator, joining)
+            self.search = RowSeparation(system.matrix, joining)
         elif len(joining):
             self.search.join(joining)
         else:  # separated, but not beyond rounding errors
@@ -182,9 +181,7 @@ class Auto(SeesAll[State]):
 
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""
-        if isinstance(state, DelegatedState):
-            return state, state.advance(system, most)
-        if isinstance(state, HullsState):
+        if isinstance(state, DelegatedState | HullsState):
             return state, state.advance(system, most)
         assert isinstance(state, WorkingState)
         phase = state.phase

@@ -108,19 +108,19 @@ class DelegatedState(State):
         if not widening and self.caution == system.caution:
             self.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
             return None
-        if isinstance(self.algorithm, VonNeumann):
+        if self.phase == "von-neumann":
             left = self.first - self.inner.updates
             most = min(most, left)  # whatever is asked for at a time
             if left <= 0:
                 self._begin_newton(system)
                 return None
-        elif isinstance(self.algorithm, InteriorPoint) and self.inner.ending:
+        elif self.phase == "interior-point" and self.inner.ending:
             self._begin_ellipsoid(system)
             return None
         try:
             _, claim = advance(self.algorithm, system, self.inner, min(most, FIRST_UPDATES))
         except NumericalError:
-            if isinstance(self.algorithm, Ellipsoid | VonNeumann):
+            if self.phase in ("ellipsoid", "von-neumann"):
                 raise
             return self._go_on(system, None)
         self.updates = self.iterations = self.done + self.inner.updates
@@ -129,7 +129,7 @@ class DelegatedState(State):
             self.caution = system.caution
         elif claim is not None and self.inner.ending:
             return self._go_on(system, claim)
-        elif isinstance(self.algorithm, ProjectionRescaling) and isinstance(claim, MarginBelow):
+        elif self.phase == "projection-rescaling" and isinstance(claim, MarginBelow):
             return self._hold(system, claim)
         return None if widening else claim
 
@@ -143,19 +143,19 @@ class DelegatedState(State):
 
     def _go_on(self, system: ConicSystem, claim: Claim | None) -> Claim | None:
         """Let the next algorithm try what one has left undecided, with this claim at most."""
-        newton = isinstance(self.algorithm, InteriorPoint)
+        newton, in_balls = self.phase == "interior-point", self.phase == "path-in-balls"
         if newton:
             self.waiting = claim
         if newton and affordable(system) and iteration_operations(system) <= LIGHT:
             self.hand_over(system, ProjectionRescaling(), "projection-rescaling")
             return None
-        projecting = newton or isinstance(self.algorithm, ProjectionRescaling)
+        projecting = newton or self.phase == "projection-rescaling"
         if projecting and within_reach(system):
             self.hand_over(system, PathInBalls(), "path-in-balls")
             return None
-        if isinstance(self.algorithm, PathInBalls):
+        if in_balls:
             self.waiting = self.waiting or self._bounded(system)
-        if projecting or isinstance(self.algorithm, PathInBalls):
+        if projecting or in_balls:
             claim = self.waiting if self.told in (None, system.caution) else None
             self.told = system.caution
         if claim is None:

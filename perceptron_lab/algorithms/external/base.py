@@ -36,10 +36,7 @@ class Peer(SeesAll[S]):
     """A solver of others, whose answers are proved like everyone's."""
 
     needs_whole: ClassVar[bool] = False  # most refuse all matrix blocks
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return whole matrices; a kernel's features in the coordinates of a Cholesky factor."""
-        return system.in_coordinates().completed(required=self.needs_whole)
+    measures: ClassVar[bool] = True
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: none is stated in these terms."""
@@ -175,8 +172,7 @@ def rows_of(system: ConicSystem) -> Rows:
 
     Sparse ones with indices of 32 bits, where these suffice: most solvers take no others.
     """
-    assert isinstance(system.operator, Matrix)
-    rows = system.operator.scaled()
+    rows = system.matrix.scaled()
     if isinstance(rows, np.ndarray) or max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
         return rows
     places = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)

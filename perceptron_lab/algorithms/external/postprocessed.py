@@ -109,6 +109,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
         "runs": "rows second-order semidefinite product",
         "coordinates: runs": "kernel",
     }
+    measures: ClassVar[bool] = True
 
     first: str = "scs-direct"
     first_parameters: dict[str, Any] | None = None
@@ -132,10 +133,6 @@ class Postprocessed(SeesAll[PostprocessedState]):
     def following(self) -> AnyAlgorithm:
         """Return the record of the second."""
         return chosen("the second", self.algorithm, self.parameters, epsilon=self.epsilon)
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return plain coordinates, and whole matrices."""
-        return system.in_coordinates().completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PostprocessedState:
         """Return the state before the first algorithm's first update."""

@@ -16,6 +16,7 @@ from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems import ConicSystem
 
 SOLVED, INFEASIBLE = 0, 2  # Statuses of scipy.optimize.linprog
@@ -141,8 +142,7 @@ class Nnls(Asked):
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
         """Solve the least-squares problem."""
-        rows = rows_of(system)
-        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        dense = dense_array(rows_of(system))
         columns = np.vstack([dense.T, np.ones(len(dense))])
         target = np.append(np.zeros(system.dimension), 1.0)
         limit = max(1, round(self.iterations * len(dense)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.svm import SVC
@@ -26,6 +26,7 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems import ConicSystem
 
 # How LIBSVM is told the inner products: by the rows, or one by one
@@ -108,8 +109,7 @@ class Svc(SeesAll[TrainedState]):
         )
         with quiet():
             machine.fit(examples, signs)
-        coefficients: Any = machine.dual_coef_
-        found = coefficients if isinstance(coefficients, np.ndarray) else coefficients.toarray()
+        found = dense_array(machine.dual_coef_)
         dual, size = np.zeros(len(signs)), system.cone.size
         dual[machine.support_] = found[0]
         # They are alpha_i times the signs; of symmetrised data both alphas of a feature count

@@ -26,6 +26,7 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 # Added to the diagonal of the normal equations, relative to it, until they have a factor
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)
@@ -96,8 +97,7 @@ class Embedding:
         if isinstance(cone, Orthant) and _stays_sparse(data):
             self.blocks = RowBlocks(np.arange(cone.size), sp.csr_array(data))
         else:
-            dense = data if isinstance(data, np.ndarray) else data.toarray()
-            self.blocks = blocks_of(cone, dense * root[:, None])
+            self.blocks = blocks_of(cone, dense_array(data) * root[:, None])
         self._root = root[self.blocks.places]
 
     def start(self) -> PathIterate:
@@ -229,8 +229,7 @@ def _stays_sparse(data: Any) -> bool:
 def _factored(columns: Any) -> tuple[FloatArray, tuple[FloatArray, bool]]:
     """Return d with D B'B D of diagonal 1 or 0, and the Cholesky factor of that plus a ridge."""
     check_time(float(columns.shape[1]) * columns.size + float(columns.shape[1]) ** 3)
-    normal = columns.T @ columns
-    normal = normal if isinstance(normal, np.ndarray) else normal.toarray()
+    normal = dense_array(columns.T @ columns)
     squares = normal.diagonal()
     used = squares > 0.0
     scale = np.where(used, 1.0 / np.sqrt(np.where(used, squares, 1.0)), 0.0)

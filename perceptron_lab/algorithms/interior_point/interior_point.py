@@ -25,7 +25,6 @@ from perceptron_lab.algorithms.interior_point.embedding import (
     PathIterate,
     ScaledIterate,
 )
-from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
@@ -126,25 +125,21 @@ class InteriorPoint(SeesAll[PathState]):
         "runs": "rows second-order semidefinite product",
         "coordinates: runs": "kernel",
     }
+    measures: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
 
     steps: Literal["long", "short"] = "long"
     epsilon: Positive = 1e-6
 
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return plain coordinates, and whole matrices."""
-        return system.in_coordinates().completed()
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PathState:
         """Return the pair s = z = e, theta = 1."""
-        assert isinstance(system.operator, Matrix)
         if system.cone.size * system.dimension > MOST_ENTRIES:
             raise InputError(
                 f"{system.cone.size} coordinates in dimension {system.dimension} are dense and "
                 f"take {system.cone.size * system.dimension / MOST_ENTRIES:.1f} GB, 1 GB at most "
                 "is allowed: choose another algorithm"
             )
-        embedding = Embedding(system.cone, system.operator.scaled())
+        embedding = Embedding(system.cone, system.matrix.scaled())
         state = PathState(
             np.zeros(system.dimension), embedding=embedding, iterate=embedding.start()
         )

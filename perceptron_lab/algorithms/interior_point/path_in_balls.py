@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from flint import arb, arb_mat
@@ -22,6 +23,7 @@ from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems import ConicSystem
 
 # Multiplications of a step at most: a tenth of a second, and about a hundred steps are made
@@ -170,20 +172,15 @@ class PathInBalls(SeesAll[BallState]):
     proved as all are. It is for what the path in doubles leaves open.
     """
 
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return plain coordinates, and whole matrices."""
-        return system.in_coordinates().completed()
+    measures: ClassVar[bool] = True
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> BallState:
         """Return the state at w = e."""
-        operator, weights = system.operator, system.cone.multiplicity * system.cone.identity
-        assert isinstance(operator, Matrix)
+        weights = system.cone.multiplicity * system.cone.identity
         kept = supported(system.cone, weights)
         if kept is None:
             raise InputError("there are blocks other than rows, second-order and whole matrices")
-        data = operator.scaled()
-        dense = data if isinstance(data, np.ndarray) else data.toarray()
-        dense = np.column_stack([dense, system.cone.identity])
+        dense = np.column_stack([dense_array(system.matrix.scaled()), system.cone.identity])
         with precision():
             blocks = [represented(part, place, dense) for part, place in kept]
             places = np.concatenate([block.place for block in blocks])

@@ -71,18 +71,6 @@ class LimitedScores(Algorithm[S]):
         least = b if self.negative is None else min(b, self.negative)
         return margin * least / (self.rate * longest * longest + 2.0 * self.largest_limit(longest))
 
-    def critical_time(self, facts: Facts) -> float | None:
-        """Return t_c (2.18), from which on each update turns a towards the best direction.
-
-        It is (R^2 / gamma_d^2 - 1) / 2 + b / (eta gamma_d^2).
-        """
-        longest, margin = facts.atom_norm, facts.margin
-        if longest is None or margin is None or margin <= 0.0:
-            return None
-        ratio = longest / margin
-        size = self.largest_limit(longest)
-        return (ratio * ratio - 1.0) / 2.0 + size / self.rate / margin / margin
-
 
 @dataclass(kw_only=True)
 class LimitedState(SweptState):
@@ -175,3 +163,15 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
     def limit(self) -> float | None:
         """The limit b."""
         return self.b
+
+    def critical_time(self, facts: Facts) -> float | None:
+        """Return t_c (2.18), from which on each update turns a towards the best direction.
+
+        It is (R^2 / gamma_d^2 - 1) / 2 + b / (eta gamma_d^2).
+        """
+        longest, margin = facts.atom_norm, facts.margin
+        if longest is None or margin is None or margin <= 0.0:
+            return None
+        ratio = longest / margin
+        size = self.largest_limit(longest)
+        return (ratio * ratio - 1.0) / 2.0 + size / self.rate / margin / margin

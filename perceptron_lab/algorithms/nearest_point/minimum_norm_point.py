@@ -224,9 +224,7 @@ class MinimumNormPoint(
 
 def _rows(system: ConicSystem, working: IntArray) -> FloatArray:
     """Return some rows as the system sees them, dense, in C order."""
-    operator = system.operator
-    assert isinstance(operator, Matrix)
-    return np.ascontiguousarray(operator.rows(working))
+    return np.ascontiguousarray(system.matrix.rows(working))
 
 
 def _rather_a_separator(

@@ -47,7 +47,7 @@ class DeepestState(State):
         self.point *= 1.0 - theta
         self.point += theta * cut.normal
         self.weights *= 1.0 - theta
-        self.weights[cut.atom.span] += theta * cut.atom.values
+        self.weigh(cut.atom, theta * cut.atom.values)
         self.deepest = None
         self.updates += 1
         self.iterations += 1

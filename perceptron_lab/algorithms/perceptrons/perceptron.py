@@ -78,7 +78,6 @@ class Perceptron(Algorithm[State]):
 
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` updates; claim x feasible when no cut is left."""
-        assert state.weights is not None
         view = system if self.normalized else system.unnormalised()
         for _ in range(most):
             cut = cut_or_claim(view, state.point)
@@ -88,7 +87,7 @@ class Perceptron(Algorithm[State]):
             state.point += cut.normal / length
             # A raw row is norm(a) times the unit row to which weights of the system belong.
             unit = cut.norm if view is not system else 1.0
-            state.weights[cut.atom.span] += cut.atom.values * (unit / length)
+            state.weigh(cut.atom, cut.atom.values * (unit / length))
             state.updates += 1
         return state, None
 

@@ -14,10 +14,9 @@ from perceptron_lab.algorithms.base import (
     BEYOND,
     NO_MARGIN,
     InCoordinates,
+    MistakeDriven,
     State,
-    Step,
     Systems,
-    cut_or_claim,
 )
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
@@ -85,7 +84,7 @@ class SecondOrderState(State):
 
 
 @parameter_record
-class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
+class SecondOrderPerceptron(MistakeDriven[SecondOrderState], InCoordinates[SecondOrderState]):
     """The perceptron on cuts that their own correlation matrix has whitened.
 
     While a unit cut u with <u, x> <= 0 exists, v <- v + u and S <- S + u u'; the point is
@@ -131,11 +130,6 @@ class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
 
     ridge: Annotated[float, Field(gt=0, lt=1e100)] = 1.0
 
-    @property
-    def online(self) -> bool:
-        """True: cuts are all that it asks for."""
-        return True
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SecondOrderState:
         """Return the state at v = 0, S = 0."""
         n = system.dimension
@@ -154,22 +148,13 @@ class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
         state.point, state.total = point.copy(), self.ridge * point
         return state
 
-    def step(
-        self, system: ConicSystem, state: SecondOrderState, most: int
-    ) -> Step[SecondOrderState]:
-        """Make up to ``most`` updates; claim x feasible when no cut is left."""
-        assert state.weights is not None
-        for _ in range(most):
-            cut = cut_or_claim(system, state.point)
-            if not isinstance(cut, Cut):
-                return state, cut
-            unit = cut.normal / cut.norm
-            state.total += unit
-            state.inverse.take(unit)
-            state.point = state.inverse.matrix @ state.total
-            state.weights[cut.atom.span] += cut.atom.values / cut.norm
-            state.updates += 1
-        return state, None
+    def update(self, state: SecondOrderState, cut: Cut) -> None:
+        """Add the unit cut to v and S."""
+        unit = cut.normal / cut.norm
+        state.total += unit
+        state.inverse.take(unit)
+        state.point = state.inverse.matrix @ state.total
+        state.weigh(cut.atom, cut.atom.values / cut.norm)
 
     def bound(self, facts: Facts) -> Bound:
         """Return the largest k with k rho <= Q(n ln(1 + k/(n a)))."""

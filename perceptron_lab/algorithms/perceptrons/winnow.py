@@ -11,10 +11,9 @@ import numpy as np
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
     InCoordinates,
+    MistakeDriven,
     State,
-    Step,
     Systems,
-    cut_or_claim,
     squared,
 )
 from perceptron_lab.core.facts import Facts
@@ -39,7 +38,7 @@ THEOREM = "section 2.2 of RamdasPena2014 (Littlestone), with its constant"
 
 
 @parameter_record
-class Winnow(InCoordinates[WinnowState]):
+class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
     """Winnow on the lifted positive problem: y = u - v with (u, v) in the simplex of R^(2d).
 
     A constraint a'y > 0 is (a, -a)'(u, v) > 0 with (u, v) >= 0. While a cut a with a'y <= 0 exists,
@@ -80,11 +79,6 @@ class Winnow(InCoordinates[WinnowState]):
 
     rate: Positive | None = None
 
-    @property
-    def online(self) -> bool:
-        """True: cuts are all that it asks for."""
-        return True
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WinnowState:
         """Return the state at y = 0."""
         n = system.dimension
@@ -107,20 +101,13 @@ class Winnow(InCoordinates[WinnowState]):
         state.point = ray
         return state
 
-    def step(self, system: ConicSystem, state: WinnowState, most: int) -> Step[WinnowState]:
-        """Make up to ``most`` updates; claim y feasible when no cut is left."""
-        assert state.weights is not None
-        for _ in range(most):
-            cut = cut_or_claim(system, state.point)
-            if not isinstance(cut, Cut):
-                return state, cut
-            length = float(np.abs(cut.normal).max())
-            state.total += cut.normal / length
-            state.weights[cut.atom.span] += cut.atom.values / length
-            state.updates += 1
-            rate = self.rate or math.sqrt(state.entropy / state.updates)
-            state.point = lifted(rate * state.total, state.prior)
-        return state, None
+    def update(self, state: WinnowState, cut: Cut) -> None:
+        """Add the cut, of greatest entry 1, to the sum."""
+        length = float(np.abs(cut.normal).max())
+        state.total += cut.normal / length
+        state.weigh(cut.atom, cut.atom.values / length)
+        rate = self.rate or math.sqrt(state.entropy / (state.updates + 1))
+        state.point = lifted(rate * state.total, state.prior)
 
     def bound(self, facts: Facts) -> Bound:
         """Return ln(2 d) / (eta rho_1 - eta^2 / 2), or 4 ln(2 d) / rho_1^2."""

@@ -146,15 +146,12 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         "theorem": "rows second-order semidefinite product",
         "coordinates: theorem": "kernel",
     }
+    measures: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
 
     procedure: Literal["smoothed", "perceptron", "von-neumann", "away-steps"] = "smoothed"
     growth: Annotated[float, Field(ge=0.01, le=100.0)] = math.log(2.0)
     epsilon: Positive = 1e-12
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return plain coordinates, and whole matrices."""
-        return system.in_coordinates().completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> ProjectionState:
         """Return the state with omega = e on both sides."""

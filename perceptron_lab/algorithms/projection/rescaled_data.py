@@ -53,9 +53,8 @@ class Range:
     @classmethod
     def of(cls, system: ConicSystem) -> Range:
         """Return that of a system of rows or whole matrices in plain coordinates."""
-        operator, cone = system.operator, system.cone
-        assert isinstance(operator, Matrix)
-        whitening = Whitening(operator, cone.multiplicity, unit=False)
+        cone = system.cone
+        whitening = Whitening(system.matrix, cone.multiplicity, unit=False)
         roots, rows = np.sqrt(cone.multiplicity), np.asarray(whitening.scaled())
         columns = roots[:, None] * rows if rows.any() else np.empty((len(rows), 0))
         return cls(algebra_of(cone), roots, whitening, columns)

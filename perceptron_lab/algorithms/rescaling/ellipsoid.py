@@ -198,6 +198,8 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
         "coordinates: theorem": "kernel",
     }
 
+    online: ClassVar[bool] = True
+
     variant: Literal["exact", "safe"] = "exact"
     margin: Proportion = 1e-9
     cuts: Literal["central", "deep"] = "central"
@@ -208,11 +210,6 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
         if cuts == "deep" and info.data.get("variant") == "safe":
             raise ValueError("deep cuts have exact coefficients only; leave the variant out")
         return cuts
-
-    @property
-    def online(self) -> bool:
-        """True: cuts are all that it asks for."""
-        return True
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> EllipsoidState:
         """Return the unit ball."""

@@ -13,10 +13,9 @@ from pydantic import Field
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
     InCoordinates,
+    MistakeDriven,
     State,
-    Step,
     Systems,
-    cut_or_claim,
 )
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.core.errors import NumericalError
@@ -34,7 +33,7 @@ class DilationState(State):
 
 
 @parameter_record
-class SpaceDilation(InCoordinates[DilationState]):
+class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
     """The perceptron in a space that is stretched along every cut.
 
     With D_0 = I and b = D^-T a / norm(D^-T a) for a cut a'x <= 0,
@@ -80,11 +79,6 @@ class SpaceDilation(InCoordinates[DilationState]):
     first_step: Positive = 1.0
     ratio: Positive = 1.0
 
-    @property
-    def online(self) -> bool:
-        """True: cuts are all that it asks for."""
-        return True
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
         """Return the state at x = 0, D = I."""
         inverse = np.eye(system.dimension, order="F")
@@ -98,26 +92,20 @@ class SpaceDilation(InCoordinates[DilationState]):
             return self.first_step * self.ratio**update
         return self.first_step
 
-    def step(self, system: ConicSystem, state: DilationState, most: int) -> Step[DilationState]:
-        """Make up to ``most`` updates; claim x feasible when no cut is left."""
-        for _ in range(most):
-            cut = cut_or_claim(system, state.point)
-            if not isinstance(cut, Cut):
-                return state, cut
-            dilated = state.inverse.T @ (cut.normal / cut.norm)
-            length = math.sqrt(float(dilated @ dilated))
-            if not 0.0 < length < math.inf:
-                raise NumericalError(
-                    f"norm(D^-T a) = {length:g}: the dilated space has collapsed in doubles"
-                )
-            dilated /= length
-            direction = state.inverse @ dilated
-            state.point += self.step_size(state.updates) * direction
-            scipy.linalg.blas.dger(
-                1.0 / self.dilation - 1.0, direction, dilated, a=state.inverse, overwrite_a=1
+    def update(self, state: DilationState, cut: Cut) -> None:
+        """Step along the dilated cut, and dilate the space along it."""
+        dilated = state.inverse.T @ (cut.normal / cut.norm)
+        length = math.sqrt(float(dilated @ dilated))
+        if not 0.0 < length < math.inf:
+            raise NumericalError(
+                f"norm(D^-T a) = {length:g}: the dilated space has collapsed in doubles"
             )
-            state.updates += 1
-        return state, None
+        dilated /= length
+        direction = state.inverse @ dilated
+        state.point += self.step_size(state.updates) * direction
+        scipy.linalg.blas.dger(
+            1.0 / self.dilation - 1.0, direction, dilated, a=state.inverse, overwrite_a=1
+        )
 
     def bound(self, facts: Facts) -> Bound:
         """Return n ln(1 / r0) / (ln lambda - n ln q) where the steps grow by q, else none.

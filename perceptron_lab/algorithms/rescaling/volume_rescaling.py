@@ -165,13 +165,9 @@ class VolumeRescaling(InCoordinates[VolumeState]):
     k = c^2 + 2 c on, c^2 the limit of a phase from 0.
     """
 
+    online: ClassVar[bool] = True
     theorem: ClassVar[str]
     margin: float = 1e-12
-
-    @property
-    def online(self) -> bool:
-        """True: cuts are all that it asks for."""
-        return True
 
     @abstractmethod
     def phase(self, dimension: int, size: int) -> Phase:

@@ -99,6 +99,7 @@ class Whitened(SeesAll[WhitenedState]):
         "runs": "rows second-order semidefinite product",
         "coordinates: runs": "kernel",
     }
+    measures: ClassVar[bool] = True
 
     algorithm: str = "primal-dual"
     parameters: dict[str, Any] | None = None
@@ -111,10 +112,6 @@ class Whitened(SeesAll[WhitenedState]):
     def inner(self) -> AnyAlgorithm:
         """Return the record of the inner algorithm."""
         return chosen("the whitened", self.algorithm, self.parameters, epsilon=self.epsilon)
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return plain coordinates, and whole matrices."""
-        return system.in_coordinates().completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WhitenedState:
         """Return the state of the inner algorithm, started on the whitened system."""
