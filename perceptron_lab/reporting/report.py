@@ -210,7 +210,7 @@ def make_report(
     caption = f"{title} ({'; '.join(found)})" if found else title
     tables: dict[str, Table] = {}
     contents: dict[Path, bytes] = {}
-    failures = _Failures(folder)
+    failures = Failures(folder)
     for name in report.get("tables") or (DEFAULT_TABLE,):
         with failures.of("table", name):
             made = table(name, evidence)
@@ -232,17 +232,19 @@ def make_report(
                 f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes "
                 "the tables and figures: the runs are stored"
             ) from error
-    if failures.bug is not None:  # of the package's own code; the others are written
-        raise failures.bug
+    failures.raise_bug()
     failed = tuple(failures.sentences)
     return Report(folder, title, tables, tuple(contents), tuple(found), edited, failed)
 
 
 @dataclass
-class _Failures:
-    """The tables and figures of a report that could not be made, of the runs or by their code."""
+class Failures:
+    """The tables and figures of a report that could not be made, of the runs or by their code.
 
-    folder: Path
+    ``folder`` holds their earlier files, if there may be such.
+    """
+
+    folder: Path | None = None
     sentences: list[str] = field(default_factory=list)
     bug: Exception | None = None
 
@@ -259,8 +261,14 @@ class _Failures:
             else:
                 self.bug = self.bug or error
 
+    def raise_bug(self) -> None:
+        """Raise the first error of the package's own code, once all others are made."""
+        if self.bug is not None:
+            raise self.bug
+
     def _add(self, kind: str, name: str, said: str) -> None:
-        earlier = (self.folder / f"{name}.{_FIRST_FILE[kind]}").exists()
+        first = f"{name}.{_FIRST_FILE[kind]}"
+        earlier = self.folder is not None and (self.folder / first).exists()
         left = "; its earlier files stay as they were" if earlier else ""
         self.sentences.append(f"{kind} {name}: {said}{left}")
 

@@ -1,23 +1,22 @@
-"""The cells of an experiment as a table: numbers, courses, certificates, and what was run."""
+"""The cells of an experiment as tables: each cell, and medians over the seeds."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
+from statistics import median
 from typing import Any
 
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
 from perceptron_lab.experiments.configuration.rows import COLUMNS, ColumnKind
 from perceptron_lab.experiments.provenance.code_digest import shown_digest
-from perceptron_lab.reporting.pages.courses import line_of
-from perceptron_lab.reporting.pages.markup import Head, table_markup
-from perceptron_lab.reporting.pages.places import placeless, without_places
-from perceptron_lab.reporting.pages.reading import Cell
+from perceptron_lab.reporting.pages.paths import without_paths
+from perceptron_lab.reporting.pages.reading import PageCell
+from perceptron_lab.reporting.pages.tables import Head, PageTable
 from perceptron_lab.reporting.printing.typesetting import plain
 from perceptron_lab.reporting.printing.typesetting import seconds as seconds_text
-from perceptron_lab.reporting.summary import ending
 
 Show = Callable[[Any], str]
 
@@ -39,24 +38,70 @@ _SHOWN = (*_KEPT, "updates", "queries", "seconds", "bound")
 _MOST_MEASURES = 4
 
 
-def cells_table(cells: Sequence[Cell]) -> str:
+def cells_table(cells: Sequence[PageCell]) -> PageTable:
     """Return the cells as a table, one line each; its last column opens what was run."""
     names = list(_columns(cells))
     measures = [name for name in names if name.startswith("measure.")][:_MOST_MEASURES]
+    shown = (*_SHOWN, *measures)
     heads = [
-        Head("problem"),
-        Head("algorithm"),
-        Head("seed", number=True),
-        Head("ending"),
-        *(Head(_head(name), _numeric(cells, name), kept=name in (*_SHOWN, *measures))
-          for name in names),
+        *(Head("problem"), Head("algorithm"), Head("seed", number=True), Head("ending")),
+        *(Head(_head(name), _numeric(cells, name), shown=name in shown) for name in names),
+        *(Head("course"), Head("certificate and parameters")),
+    ]
+    lines = [
+        [
+            *(str(cell.row[name]) for name in ("problem", "label", "seed")),
+            cell.ending,
+            *(value_text(name, cell.row.get(name)) for name in names),
+            cell.history or "",
+            {name: text for name, text in _details(cell) if text},
+        ]
+        for cell in cells
+    ]
+    return PageTable("Cells", heads, lines, 2, "cells")
+
+
+_MEDIANS = ("updates", "queries", "seconds")
+
+
+def medians_table(cells: Sequence[PageCell]) -> PageTable:
+    """Return one line per problem and algorithm: endings, medians, and the history of one seed."""
+    groups: dict[tuple[str, str], list[PageCell]] = {}
+    for cell in cells:
+        groups.setdefault((str(cell.row["problem"]), str(cell.row["label"])), []).append(cell)
+    heads = [
+        *map(Head, ("problem", "algorithm", "endings")),
+        *(Head(name, number=True) for name in _MEDIANS),
         Head("course"),
-        Head("certificate and parameters"),
-    ]  # fmt: skip
-    return table_markup("Cells", heads, (_line(cell, names) for cell in cells), 2, "cells")
+    ]
+    lines = [
+        [
+            *group,
+            _endings(own),
+            *(_median(name, [cell.row.get(name) for cell in own]) for name in _MEDIANS),
+            next((cell.history.unnamed for cell in own if cell.history), ""),
+        ]
+        for group, own in groups.items()
+    ]
+    return PageTable("Medians over the seeds", heads, lines, 2, "medians")
 
 
-def _columns(cells: Sequence[Cell]) -> Iterator[str]:
+def _endings(cells: Sequence[PageCell]) -> str:
+    found = Counter(cell.ending for cell in cells)
+    if len(found) == 1:
+        return next(iter(found))
+    return ", ".join(f"{number} {name}" for name, number in found.items())
+
+
+def _median(name: str, values: Sequence[Any]) -> str:
+    known = [float(value) for value in values if value is not None]
+    if not known:
+        return ""
+    middle = median(known)
+    return value_text(name, int(middle) if middle.is_integer() and name != "seconds" else middle)
+
+
+def _columns(cells: Sequence[PageCell]) -> Iterator[str]:
     """Yield the columns of numbers that some cell has; parameters only where they differ."""
     rows = [cell.row for cell in cells]
     known = list(dict.fromkeys(name for row in rows for name in row))
@@ -76,53 +121,34 @@ def _head(name: str) -> str:
     return name.removeprefix("measure.").replace("_", " ")
 
 
-def _numeric(cells: Sequence[Cell], name: str) -> bool:
+def _numeric(cells: Sequence[PageCell], name: str) -> bool:
     found = [cell.row.get(name) for cell in cells]
     given = [one for one in found if one is not None and one != ""]
     return all(isinstance(one, int | float) and not isinstance(one, bool) for one in given)
 
 
-def _line(cell: Cell, names: Sequence[str]) -> list[str]:
-    row = cell.row
-    return [
-        escape(str(row["problem"])),
-        escape(str(row["label"])),
-        str(row["seed"]),
-        escape(ending(row["status"], bool(row["proved"]))),
-        *(value_text(name, row.get(name)) for name in names),
-        line_of(cell.course) if cell.course else "",
-        f"<details><summary>show</summary><dl>{_details(cell)}</dl></details>",
-    ]
-
-
 def value_text(name: str, value: Any) -> str:
-    """Return a value of runs.csv as markup, proved bounds rounded outwards; empty without one."""
+    """Return a value of runs.csv as text, proved bounds rounded outwards; empty without one."""
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        return escape(without_places(value))
+        return str(without_paths(value))
     if name in _BOUNDS:
         return _BOUNDS[name](value)
     if name in COLUMNS and COLUMNS[name].kind is ColumnKind.CLOCK:
-        return escape(plain(seconds_text(value)))
+        return plain(seconds_text(value))
     return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
-def _details(cell: Cell) -> str:
-    """Return names and values of a cell's details; what there is none of is left out."""
-    known = {name: text for name, text in _named(cell) if text}
-    return "".join(f"<dt>{escape(name)}<dd>{escape(text)}" for name, text in known.items())
-
-
-def _named(cell: Cell) -> Iterator[tuple[str, str]]:
+def _details(cell: PageCell) -> Iterator[tuple[str, str]]:
     row, stored, settings = cell.row, cell.stored, cell.planned.settings
-    yield "message", without_places(str(row.get("message") or ""))
+    yield "message", without_paths(str(row.get("message") or ""))
     yield "proved", _proved(cell)
     yield "guarantee", str(stored.bound or "")
     yield "certificate", _certificate(cell)
-    yield "course", cell.course.words if cell.course else ""
+    yield "course", cell.history.words if cell.history else ""
     algorithm = " with ".join(filter(None, [row.get("algorithm"), row.get("oracle")]))
     yield "algorithm", str(algorithm)
     yield "parameters", parameters_text(settings.get("parameters", {}))
@@ -134,7 +160,7 @@ def _named(cell: Cell) -> Iterator[tuple[str, str]]:
     yield "run", _when(cell)
 
 
-def _proved(cell: Cell) -> str:
+def _proved(cell: PageCell) -> str:
     row = cell.row
     lower, upper = row.get("margin_lower"), row.get("margin_upper")
     if lower is None and upper is None:
@@ -142,7 +168,7 @@ def _proved(cell: Cell) -> str:
     return f"margin in {bracket_text(lower, upper)}"
 
 
-def _certificate(cell: Cell) -> str:
+def _certificate(cell: PageCell) -> str:
     if cell.stored.certificate is None:
         return ""
     place = f"certificates/{cell.planned.cell}.npz" if cell.filed else "not kept here"
@@ -151,7 +177,7 @@ def _certificate(cell: Cell) -> str:
 
 def parameters_text(parameters: Mapping[str, Any]) -> str:
     """Return the parameters that have a value: ``preset: thesis, nu: 1.0``."""
-    given = {name: value for name, value in placeless(parameters).items() if value is not None}
+    given = {name: value for name, value in without_paths(parameters).items() if value is not None}
     shown = (
         f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
         for name, value in given.items()
@@ -168,7 +194,7 @@ def _problem(row: Mapping[str, Any]) -> str:
     return f"({text})" if text else ""
 
 
-def _when(cell: Cell) -> str:
+def _when(cell: PageCell) -> str:
     stored = cell.stored
     attempts = f", attempt {stored.attempts}" if stored.attempts > 1 else ""
     peak = f", at most {stored.peak_memory / 2**20:.0f} MiB" if stored.peak_memory else ""

@@ -14,24 +14,30 @@ from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.pages.courses import Course, course_of
+from perceptron_lab.reporting.pages.sparkline import Sparkline
 from perceptron_lab.reporting.report import cautions
+from perceptron_lab.reporting.summary import ending
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell: what was planned, what is stored, its row of runs.csv, and its course."""
+class PageCell:
+    """A cell: what was planned, what is stored, its row of runs.csv, and its history."""
 
     planned: Planned
     stored: Stored
     row: Row
-    course: Course | None
+    history: Sparkline | None
     filed: bool
     """Whether its certificate's file is there."""
 
+    @property
+    def ending(self) -> str:
+        """How it ended; a claim without proof says so."""
+        return ending(self.row["status"], bool(self.row["proved"]))
+
 
 @dataclass(frozen=True)
-class Experiment:
+class PageData:
     """An experiment's results.
 
     Parameters
@@ -54,7 +60,7 @@ class Experiment:
 
     folder: Path
     config: ExperimentConfig
-    cells: Sequence[Cell]
+    cells: Sequence[PageCell]
     planned: int
     environments: dict[str, Any]
     amiss: tuple[str, ...]
@@ -71,15 +77,15 @@ class Experiment:
         return self.config.title or self.name
 
 
-def read_experiment(folder: Path, config: ExperimentConfig) -> Experiment:
+def read_experiment(folder: Path, config: ExperimentConfig) -> PageData:
     """Return the results in a folder; errors are those of a report."""
     with Reader.open(folder) as reader:
         cells = [
-            Cell(
+            PageCell(
                 planned,
                 stored,
                 shown(planned, stored),
-                course_of(*(reader.lists(planned.cell, "updates", "margin", "upper") or ())),
+                Sparkline.of(*(reader.lists(planned.cell, "updates", "margin", "upper") or ())),
                 stored.certificate is not None and path_of(folder, planned.cell).is_file(),
             )
             for planned, stored in reader.whole_runs()
@@ -88,4 +94,4 @@ def read_experiment(folder: Path, config: ExperimentConfig) -> Experiment:
     rows = [cell.row for cell in cells]
     evidence = Evidence.of_rows(rows, folder)
     amiss = (*cautions(folder, evidence), *filter(None, [difference(folder, rows)]))
-    return Experiment(folder, config, cells, planned, environments, amiss, evidence)
+    return PageData(folder, config, cells, planned, environments, amiss, evidence)

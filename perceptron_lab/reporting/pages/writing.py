@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup
 
 from perceptron_lab import __version__
 from perceptron_lab.core.atomic_files import replace_file
@@ -23,34 +23,22 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.provenance.code_digest import PACKAGE
 from perceptron_lab.experiments.running.runner import RESULTS
 from perceptron_lab.experiments.storage import schema
-from perceptron_lab.reporting.pages.brief import (
-    GUARANTEES,
-    METHOD,
-    Brief,
-    brief_of,
-    ratio_table,
-    ratios_of,
-)
 from perceptron_lab.reporting.pages.cells import cells_table
-from perceptron_lab.reporting.pages.environments import environments_table
-from perceptron_lab.reporting.pages.markup import Head, table_markup
-from perceptron_lab.reporting.pages.reading import Experiment, read_experiment
+from perceptron_lab.reporting.pages.content import Content, content_of
+from perceptron_lab.reporting.pages.reading import PageData, read_experiment
+from perceptron_lab.reporting.pages.tables import (
+    Head,
+    PageTable,
+    environments_table,
+    ratio_table,
+)
 from perceptron_lab.reporting.processes import in_order
-from perceptron_lab.reporting.ratios import answered
+from perceptron_lab.reporting.ratios import answered, ratios
 from perceptron_lab.reporting.report import Target, experiments_asked, sizes_of
 
 NAME: Final = "index.html"
 """Of every page."""
-COURSES: Final = (
-    "A course is the margin of the point along the updates of the run, as computed, or where no "
-    "point is known the bound of the margin by the weights; both axes are logarithmic, and a thin "
-    "line is at margin 0."
-)
-_LEFT: Final = (
-    ",".join(f".l{place} tr>:nth-child({place})" for place in range(1, 61)) + "{text-align:left}"
-)
-"""Columns of text, which tables name by classes, begin at the left."""
-_BRIEF: Final = re.compile("<!--brief-->(.*)<!--/brief-->", re.DOTALL)
+_CONTENT: Final = re.compile("<!--content-->(.*)<!--/content-->", re.DOTALL)
 _TABLE: Final = re.compile("<!--(table|medians)-->(.*?)<!--/\\1-->", re.DOTALL)
 _LONGEST: Final = {"table": 18_000, "medians": 8_000}
 """Characters of the tables of a kind on the page of all experiments."""
@@ -90,8 +78,8 @@ class _Made:
         return dict(json.loads(_found(_FACTS, self.text)))
 
     @property
-    def brief(self) -> str:
-        return _found(_BRIEF, self.text)
+    def content(self) -> str:
+        return _found(_CONTENT, self.text)
 
 
 def pages(target: Target | None = None, *, output: str | Path = RESULTS) -> list[Path]:
@@ -191,29 +179,27 @@ def _package_digest() -> bytes:
     return digest.digest()
 
 
-def _page(experiment: Experiment, stamp: str, up: bool) -> str:
+def _page(experiment: PageData, stamp: str, up: bool) -> str:
     """Return the page of an experiment as text."""
-    found = ratios_of(experiment)
-    brief = brief_of(experiment, found)
-    template = _templates().get_template("experiment.html.jinja")
-    return template.render(
-        _common(stamp),
-        title=experiment.title,
-        name=experiment.name,
-        up=up,
-        brief=_brief_text(brief),
-        ratios=ratio_table("Ratios of costs", found),
-        cells=cells_table(experiment.cells),
-        environments=environments_table(experiment.environments),
-        facts=_embedded(_facts(experiment, brief)),
+    found = ratios(experiment.evidence.frame)
+    content = content_of(experiment, found)
+    return (
+        _templates()
+        .get_template("experiment.html.jinja")
+        .render(
+            stamp=stamp,
+            title=experiment.title,
+            up=up,
+            content=content,
+            ratios=ratio_table("Ratios of costs", found),
+            cells=cells_table(experiment.cells),
+            environments=environments_table(experiment.environments),
+            facts=_facts(experiment, content),
+        )
     )
 
 
-def _brief_text(brief: Brief) -> str:
-    return _templates().get_template("brief.html.jinja").render(_common(""), b=brief)
-
-
-def _facts(experiment: Experiment, brief: Brief) -> dict[str, Any]:
+def _facts(experiment: PageData, content: Content) -> dict[str, Any]:
     """Return what the page of all experiments says of one in a line."""
     runs = experiment.evidence.frame
     return {
@@ -226,45 +212,28 @@ def _facts(experiment: Experiment, brief: Brief) -> dict[str, Any]:
         "answered": int(answered(runs).sum()),
         "proved": int(runs["proved"].sum()),
         "seconds": round(float(runs["seconds"].sum()), 3),
-        "tables": [part.name for part in brief.tables],
-        "figures": [part.name for part in brief.figures],
-        "failed": list(brief.failed),
+        "tables": [part.name for part in content.tables],
+        "figures": [part.name for part in content.figures],
+        "failed": list(content.failed),
     }
-
-
-def _embedded(facts: dict[str, Any]) -> str:
-    """Return JSON that cannot end the element that it stands in."""
-    return json.dumps(facts).replace("<", "\\u003c")
 
 
 def _everything(made: Sequence[_Made]) -> str:
     """Return the page of all experiments as text."""
     facts = [one.facts for one in made]
-    cells, proved = (sum(int(one[name]) for one in facts) for name in ("cells", "proved"))
-    lead = (
-        f"{counted(len(made), 'experiment')} of perceptron-type algorithms for feasibility, "
-        f"{cells} cells, {proved} of them with a proved answer. Every number is from the stores of "
-        "the runs beside this page."
-    )
-    template = _templates().get_template("everything.html.jinja")
-    return template.render(
-        _common(""),
-        title="Results of perceptron_lab",
-        up=False,
-        lead=lead,
-        overview=_overview(facts),
-        experiments=[
-            {
-                "name": fact["name"],
-                "title": fact["title"],
-                "brief": _shortened(one.brief, one.folder),
-            }
-            for fact, one in zip(facts, made, strict=True)
-        ],
+    return (
+        _templates()
+        .get_template("everything.html.jinja")
+        .render(
+            title="Results of perceptron_lab",
+            facts=facts,
+            overview=_overview(facts),
+            contents=[_shortened(one.content, one.folder) for one in made],
+        )
     )
 
 
-def _shortened(brief: str, folder: Path) -> str:
+def _shortened(content: str, folder: Path) -> str:
     """Return what the page of all experiments shows: long tables are told of."""
     place = f"{escape(folder.name)}/{NAME}"
 
@@ -275,59 +244,42 @@ def _shortened(brief: str, folder: Path) -> str:
         lines = counted(table.count("<tr") - 1, "line")
         return f'<p>{lines}, on the experiment\'s own page: <a href="{place}">{place}</a>.</p>'
 
-    return _TABLE.sub(shown, brief)
+    return _TABLE.sub(shown, content)
 
 
 _NUMBERS: Final = ("problems", "algorithms", "seeds", "cells", "answered", "proved", "seconds")
 
 
-def _overview(facts: Sequence[dict[str, Any]]) -> str:
+def _overview(facts: Sequence[dict[str, Any]]) -> PageTable:
     heads = [
-        Head("experiment"),
-        Head("title"),
+        *map(Head, ("experiment", "title")),
         *(Head(name, number=True) for name in _NUMBERS),
         Head("tables and figures"),
     ]
-    lines = (
+    lines = [
         [
-            f'<a href="#{escape(one["name"])}">{escape(one["name"])}</a>',
-            escape(one["title"]),
+            Markup('<a href="#{0}">{0}</a>').format(one["name"]),
+            one["title"],
             *(f"{one[name]:.6g}" for name in _NUMBERS),
-            escape(", ".join(dict.fromkeys([*one["tables"], *one["figures"]]))),
+            ", ".join(dict.fromkeys([*one["tables"], *one["figures"]])),
         ]
         for one in facts
-    )
-    return table_markup("All experiments", heads, lines, kind="overview")
+    ]
+    return PageTable("All experiments", heads, lines, kind="overview")
 
 
 @cache
 def _templates() -> Environment:
-    package = __name__.rpartition(".")[0]
-    return Environment(
-        loader=PackageLoader(package),
+    environment = Environment(
+        loader=PackageLoader(__name__.rpartition(".")[0]),
         autoescape=select_autoescape(["html.jinja"]),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-
-
-def _common(stamp: str) -> dict[str, str]:
-    """Return what every template is given."""
-    return {
-        "css": _own("page.css") + _LEFT,
-        "js": _own("page.js"),
-        "stamp": stamp,
-        "version": __version__,
-        "method": METHOD,
-        "guarantee_method": GUARANTEES,
-        "course_method": COURSES,
-    }
-
-
-@cache
-def _own(name: str) -> str:
-    return (files(__package__) / name).read_text("utf-8")
+    environment.filters["counted"] = counted
+    environment.globals["version"] = __version__
+    return environment
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str:

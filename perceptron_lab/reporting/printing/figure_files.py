@@ -15,12 +15,15 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
+from PIL import Image
 
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.drawing import STYLE
 
 _DPI = 300.0
+_SCREEN_DPI = 108.0
+_COLOURS = 64
 _PRINT: dict[str, Callable[[Figure], Callable[..., None]]] = {
     "png": lambda figure: FigureCanvasAgg(figure).print_png,
     "pdf": lambda figure: FigureCanvasPdf(figure).print_pdf,
@@ -62,12 +65,19 @@ def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
     return files
 
 
-def svg_with_texts(figure: Callable[[], Figure]) -> str:
-    """Return a figure in the package's style as SVG whose texts are texts, undated."""
-    with style.context([*STYLE, {"svg.fonttype": "none"}]):
+def screen_png(figure: Callable[[], Figure]) -> tuple[bytes, tuple[int, int]]:
+    """Return a figure in the package's style as a small PNG for a page, and its size in pixels.
+
+    Its colours are the :data:`_COLOURS` that it has most of.
+    """
+    with style.context(STYLE):
         drawn = figure()
         _lay_out(drawn)
-        return _printed(drawn, "svg", {"Creator": None, "Date": None}).decode()
+        content = _printed(drawn, "png", {"Software": None}, _SCREEN_DPI)
+    picture = Image.open(BytesIO(content)).convert("RGB")
+    buffer = BytesIO()
+    picture.quantize(_COLOURS, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue(), picture.size
 
 
 def _lay_out(figure: Figure) -> None:
@@ -81,9 +91,11 @@ def _lay_out(figure: Figure) -> None:
         figure.set_layout_engine("none")
 
 
-def _printed(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+def _printed(
+    figure: Figure, kind: str, metadata: dict[str, str | None], dpi: float = _DPI
+) -> bytes:
     buffer = BytesIO()
-    figure.set_dpi(_DPI)
+    figure.set_dpi(dpi)
     _PRINT[kind](figure)(buffer, metadata=metadata)
     return buffer.getvalue()
 

@@ -10,7 +10,7 @@ import pandas as pd
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import Status
-from perceptron_lab.reporting.pages.reading import Experiment
+from perceptron_lab.reporting.pages.reading import PageData
 from perceptron_lab.reporting.printing.typesetting import plain, seconds
 from perceptron_lab.reporting.ratios import Interval, Ratio, answered
 from perceptron_lab.reporting.summary import CLAIMS, ending
@@ -19,7 +19,7 @@ _FEW = 4
 """Labels up to this number have a sentence each."""
 
 
-def sentences(experiment: Experiment, ratios: Sequence[Ratio]) -> Iterator[str]:
+def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
     """Yield what was run, how it ended, what it cost, and how the algorithms compare."""
     runs = experiment.evidence.frame
     yield _size(experiment, runs)
@@ -34,7 +34,7 @@ def sentences(experiment: Experiment, ratios: Sequence[Ratio]) -> Iterator[str]:
         yield f"The certificates of {counted(certified, 'cell')} are beside this page."
 
 
-def _size(experiment: Experiment, runs: pd.DataFrame) -> str:
+def _size(experiment: PageData, runs: pd.DataFrame) -> str:
     problems, labels, seeds = (runs[name].nunique() for name in ("problem", "label", "seed"))
     missing = experiment.planned - len(runs)
     parts = [counted(problems, "problem"), counted(labels, "algorithm"), counted(seeds, "seed")]

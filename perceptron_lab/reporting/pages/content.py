@@ -1,0 +1,153 @@
+"""The parts that the page of an experiment and that of all experiments have in common."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import yaml
+
+from perceptron_lab.core import registry
+from perceptron_lab.experiments.configuration.catalogue import gallery
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.reporting.pages.cells import medians_table
+from perceptron_lab.reporting.pages.paths import without_paths
+from perceptron_lab.reporting.pages.reading import PageData
+from perceptron_lab.reporting.pages.sentences import sentences
+from perceptron_lab.reporting.pages.tables import (
+    PageTable,
+    guarantee_table,
+    ratio_table,
+    report_table,
+)
+from perceptron_lab.reporting.ratios import Ratio, guarantee_ratios
+from perceptron_lab.reporting.report import DEFAULT_TABLE, Failures, figure_asked, table
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table with its name and a sentence of description."""
+
+    name: str
+    said: str
+    table: PageTable
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its name and a sentence of description.
+
+    ``alternative`` says all that the figure shows; ``data`` is a PNG in base 64, of a size in
+    pixels.
+    """
+
+    name: str
+    said: str
+    alternative: str
+    data: str
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Content:
+    """The parts that both pages show of an experiment."""
+
+    name: str
+    sentences: Sequence[str]
+    amiss: Sequence[str]
+    failed: Sequence[str]
+    tables: Sequence[Part]
+    figures: Sequence[Picture]
+    ratios: PageTable | None
+    guarantees: PageTable | None
+    medians: PageTable
+    configuration: str
+    commands: Sequence[str]
+
+
+def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
+    """Return these parts; a table or figure that cannot be made is named in ``failed``."""
+    failures = Failures()
+    tables, figures = list(_tables(experiment, failures)), list(_figures(experiment, failures))
+    failures.raise_bug()
+    first = experiment.cells[0].row["label"]
+    against = [one for one in ratios if not one.problem and one.against == first]
+    return Content(
+        name=experiment.name,
+        sentences=list(sentences(experiment, ratios)),
+        amiss=without_paths(experiment.amiss),
+        failed=without_paths(failures.sentences),
+        tables=tables,
+        figures=figures,
+        ratios=ratio_table("Ratios over all problems", against),
+        guarantees=guarantee_table(guarantee_ratios(experiment.evidence.frame)),
+        medians=medians_table(experiment.cells),
+        configuration=configuration_text(experiment.config),
+        commands=list(_commands(experiment)),
+    )
+
+
+def _tables(experiment: PageData, failures: Failures) -> Iterator[Part]:
+    for name in experiment.config.report.tables or (DEFAULT_TABLE,):
+        said, _ = described(name, registry.load("table", name))
+        with failures.of("table", name):
+            made = table(name, experiment.evidence)
+            yield Part(name, said, report_table(made, f"{name}: {experiment.title}"))
+
+
+def _figures(experiment: PageData, failures: Failures) -> Iterator[Picture]:
+    for entry in experiment.config.report.model_dump()["figures"]:
+        from perceptron_lab.reporting.printing.figure_files import screen_png  # half a second
+
+        name, make = figure_asked(entry)
+        said, whole = described(entry, make)
+        with failures.of("figure", name):
+            content, size = screen_png(partial(make, experiment.evidence))
+            yield Picture(name, said, f"{name}. {whole}", b64encode(content).decode(), size)
+
+
+def described(entry: str | Mapping[str, Any], make: Callable[..., Any]) -> tuple[str, str]:
+    """Return a figure's or table's first sentence, and its whole description as plain text.
+
+    That is its docstring, without the markup of the documentation.
+    """
+    if not isinstance(entry, str):
+        curves = entry["curves"]
+        said = f"Medians of {curves['y']} over {curves['x']}, one line per {curves['by']}."
+        return said, f"{said} Bars reach from quartile to quartile."
+    paragraphs = (inspect.getdoc(make) or entry).split("\n\n")
+    plain = [" ".join(_bare(one).split()) for one in paragraphs if not one.startswith(" ")]
+    return plain[0], " ".join(plain)
+
+
+def _bare(text: str) -> str:
+    """Return reStructuredText without roles and marks."""
+    text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"\1", text)
+    return text.replace("``", "")
+
+
+def configuration_text(config: ExperimentConfig) -> str:
+    """Return the configuration as YAML, without values that are defaults, and without paths."""
+    tree = without_paths(config.model_dump(mode="json", exclude_defaults=True))
+    text: str = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def _commands(experiment: PageData) -> Iterator[str]:
+    """Yield the command lines that make the results again, and check them."""
+    name = experiment.config.experiment
+    yield f"plab run {name if _is_shipped(experiment.config) else f'{name}.yaml'}"
+    if any(cell.filed for cell in experiment.cells):
+        yield f"plab verify results/{experiment.name}"
+    yield f"plab report --html results/{experiment.name}"
+
+
+def _is_shipped(config: ExperimentConfig) -> bool:
+    path = gallery().get(config.experiment)
+    return path is not None and load_experiment(path, without_plugins=True).config == config

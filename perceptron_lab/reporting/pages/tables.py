@@ -1,0 +1,165 @@
+"""Tables of a page as data: heads and lines, which ``table.html.jinja`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from perceptron_lab.reporting.pages.paths import without_paths
+from perceptron_lab.reporting.pages.sentences import interval_text
+from perceptron_lab.reporting.pages.sparkline import Sparkline
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import plain
+from perceptron_lab.reporting.ratios import COSTS, GuaranteeRatio, Ratio
+
+PAPERS = ("thesis", "paper")
+"""The words in a column's name that say that its values are printed in a paper."""
+
+Entry = str | Sparkline | Mapping[str, str]
+"""A text, a small picture, or names and texts that a reader opens."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a column.
+
+    Parameters
+    ----------
+    text
+        Its name.
+    number
+        Whether its cells are numbers, which stand at the right.
+    group
+        The name above it and its neighbours of the same group.
+    paper
+        Whether its values are a paper's.
+    shown
+        Whether it is shown from the beginning, where columns can be chosen.
+    """
+
+    text: str
+    number: bool = False
+    group: str = ""
+    paper: bool = False
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table with a caption.
+
+    Parameters
+    ----------
+    caption
+        As text.
+    heads
+        Of the columns.
+    lines
+        Of entries.
+    keys
+        How many of the first columns name their line; the last of them is its head.
+    kind
+        A further class of the element.
+    notes
+        Sentences below the table.
+    """
+
+    caption: str
+    heads: Sequence[Head]
+    lines: Sequence[Sequence[Entry]]
+    keys: int = 1
+    kind: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def hidden(self) -> str:
+        """The numbers of the columns that are hidden at first."""
+        return " ".join(str(place) for place, head in enumerate(self.heads) if not head.shown)
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The names of groups with their widths; none where no column has one."""
+        if not any(head.group for head in self.heads):
+            return []
+        runs = groupby(self.heads, key=lambda head: head.group)
+        return [(group, len(list(together))) for group, together in runs]
+
+
+def report_table(table: Table, caption: str) -> PageTable:
+    """Return a table of a report with its notes, in the rounding of its print."""
+    heads, cells = [], []
+    for column in table.printed:
+        name = f"{column.group} {column.name}".lower()
+        paper = any(word in name for word in PAPERS)
+        heads.append(Head(column.plain_head, column.align == "r", column.group, paper))
+        texts = [plain(cell) for cell in column.shown or ()]
+        strong = column.bold or [False] * len(texts)
+        pairs = zip(texts, strong, strict=True)
+        cells.append([Markup("<b>{}</b>").format(text) if one else text for text, one in pairs])
+    notes = [plain(note) for note in table.notes]
+    return PageTable(caption, heads, list(zip(*cells, strict=True)), table.keys, notes=notes)
+
+
+def ratio_table(caption: str, ratios: Sequence[Ratio]) -> PageTable | None:
+    """Return ratios as a table; None without any."""
+    costs = [cost for cost in COSTS if any(cost in one.by_cost for one in ratios)]
+    if not costs:
+        return None
+    names = ["cost of", "over that of", "problem"]
+    keys = names if any(one.problem for one in ratios) else names[:2]
+    heads = [*map(Head, keys), *(Head(name, number=True) for name in ("pairs that count", *costs))]
+    lines = [
+        [
+            *(one.label, one.against, one.problem or "all")[: len(keys)],
+            f"{one.pairs} of {one.possible}",
+            *(interval_text(one.by_cost.get(cost)) for cost in costs),
+        ]
+        for one in ratios
+    ]
+    return PageTable(caption, heads, lines, 2)
+
+
+def guarantee_table(ratios: Sequence[GuaranteeRatio]) -> PageTable | None:
+    """Return ratios of updates to guarantees as a table; None without any."""
+    if not ratios:
+        return None
+    names = ("algorithm", "problems", "cells", "updates / guarantee", "largest")
+    heads = [Head(name, number=place > 0) for place, name in enumerate(names)]
+    lines = [
+        [r.label, str(r.problems), str(r.cells), interval_text(r.interval), f"{r.largest:.3g}"]
+        for r in ratios
+    ]
+    return PageTable("Updates against the guarantee", heads, lines)
+
+
+def environments_table(environments: Mapping[str, Any]) -> PageTable:
+    """Return one column per environment, one line per fact that is known of any.
+
+    Names of hosts, owners and folders are left out.
+    """
+    known = {name: dict(_facts(without_paths(one))) for name, one in environments.items()}
+    facts = dict.fromkeys(fact for one in known.values() for fact in one)
+    lines = [[fact, *(one.get(fact, "") for one in known.values())] for fact in facts]
+    return PageTable("Environments", [Head("fact"), *map(Head, known)], lines, kind="facts")
+
+
+def _facts(described: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in ("time", "system", "cpu", "cores", "python"):
+        if name in described:
+            yield name, str(described[name])
+    if described.get("memory_bytes"):
+        yield "memory", f"{described['memory_bytes'] / 2**30:.1f} GiB"
+    for place, one in enumerate(described.get("blas") or [], 1):
+        named = [str(one[key]) for key in ("internal_api", "version", "architecture") if key in one]
+        threads = one.get("num_threads")
+        yield f"BLAS {place}", " ".join(named) + (f", threads: {threads}" if threads else "")
+    git = described.get("git") or {}
+    if git.get("revision"):
+        changed = " with changes" if git.get("dirty") else ""
+        yield "revision", f"{git['revision']}{changed}"
+    for package, version in (described.get("packages") or {}).items():
+        yield package, str(version)
