@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from perceptron_lab.problems.streams.farkas import Farkas
-from perceptron_lab.problems.streams.inequalities import LiftedInequalities, linear_inequalities
+from perceptron_lab.problems.streams.inequalities import (
+    Farkas,
+    LiftedInequalities,
+    linear_inequalities,
+)
 from perceptron_lab.problems.streams.kernel_perceptron import (
     OnlineKernelPerceptron,
     online_kernel_perceptron,

@@ -1,4 +1,8 @@
-"""Linear inequalities A x >= b as a homogeneous system (`PerceptronNotes`, 2.1 and 3.2)."""
+"""Linear inequalities A x >= b as a homogeneous system (`PerceptronNotes`, 2.1 and 3.2).
+
+That A x > b has no solution is proved by exact weights u >= 0 with A'u = 0 and b'u >= 0, near
+computed ones.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,97 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from perceptron_lab.cones.operators.blockwise import chosen_rows
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, doubles_of_rows, refuse_not_finite
-from perceptron_lab.problems.streams.farkas import Farkas, proved_farkas
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.conditions import over_common
+from perceptron_lab.systems.exact_solutions import Equation, near_solution
+
+# Weights below such a part of the largest may stand for zeros
+NOTHING = (0.0, 1e-11, 1e-6)
+# Products of fractions that an elimination may take: about a second
+MOST_PRODUCTS = 200_000
+
+
+@dataclass(frozen=True, repr=False)
+class Farkas:
+    """Weights u >= 0 of the inequalities A x >= b by which A x > b has no solution.
+
+    Parameters
+    ----------
+    empty
+        True: A'u = 0 and b'u > 0, and not even A x >= b has a solution (Farkas' lemma). False:
+        A'u = 0 and b'u = 0, and every solution of A x >= b, if there are any, has a_i'x = b_i
+        wherever u_i > 0.
+    weights
+        u as doubles, shape ``(m,)``, or a positive multiple of it where doubles would not hold it
+        (see :func:`.to_doubles`).
+    rows
+        The i with u_i > 0, ascending.
+    exact
+        u_i for these i, without rounding. None: exact ones, with the same zeros, are proved to
+        exist near the doubles.
+    """
+
+    empty: bool
+    weights: FloatArray
+    rows: IntArray
+    exact: tuple[Fraction, ...] | None
+
+    def __repr__(self) -> str:
+        """Return what is proved in a line; exact numbers may have thousands of digits."""
+        what = "A x >= b" if self.empty else "A x > b"
+        return f"<Farkas: {what} has no solution, by rows {self.rows.tolist()}>"
+
+
+def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
+    """Return what weights near exact ones prove; None where no exact ones are found.
+
+    Parameters
+    ----------
+    system
+        The rows (a_i, -b_i), and (0, 1) below them, as given.
+    weights
+        (u, u_0) >= 0, finite, shape ``(m + 1,)``.
+    """
+    for part in NOTHING:
+        support = np.flatnonzero(weights > part * weights.max())
+        exact = _null_weights(system, support, weights[support])
+        if exact is not None:
+            flat = np.zeros(len(weights))
+            flat[support] = to_doubles(exact, scaled=True)
+            empty = bool(support[-1] == len(weights) - 1)
+            rows = support[:-1] if empty else support
+            return Farkas(empty, flat[:-1], rows, tuple(exact[: len(rows)]))
+    proof = system.prove_infeasible(weights)
+    if proof is None:
+        return None
+    found = proof.weights
+    return Farkas(bool(found[-1] > 0.0), found[:-1], np.flatnonzero(found[:-1] > 0.0), None)
+
+
+def _null_weights(
+    system: ConicSystem, support: IntArray, weights: FloatArray
+) -> list[Fraction] | None:
+    """Return exact weights > 0 of some rows, whose combination is 0, near the given ones.
+
+    Those of a basis of the rows, heavy ones first, are solved for; the others stay.
+    """
+    operator = system.operator
+    assert isinstance(operator, Matrix)
+    count, dimension = len(support), operator.dimension
+    if not count or operator.roundings or count * dimension * min(count, dimension) > MOST_PRODUCTS:
+        return None
+    columns = chosen_rows(operator.stored, support).T.tolist()
+    whole = [over_common([Fraction(entry) for entry in line])[0] for line in columns]
+    equations = [Equation({i: a for i, a in enumerate(line) if a}, 0) for line in whole]
+    order = np.argsort(-weights, kind="stable").tolist()
+    found = near_solution(equations, [Fraction(one) for one in weights.tolist()], order)
+    return None if found is None or min(found) <= 0 else found
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ Theorem 1. Both ends of a bracket are computed with bounds of all rounding error
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -199,14 +199,22 @@ def novikoff_bound(
     return _narrowed(_hard_margins(presented(examples, labels, affine, 1, kernel)), tolerance)
 
 
-def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
-    """Yield bounds of Theorem 2, from round corners to sharp ones."""
-    v, caps = np.zeros(stream.rows.shape[1]), 2.0 * stream.counts
-    for corner in CORNERS:
-        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, caps / corner)
+def _solutions(
+    stream: Presented, caps: FloatArray, stiffnesses: Iterable[FloatArray]
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield multipliers and comparisons of smoothed problems, each started from the one before."""
+    v = np.zeros(stream.rows.shape[1])
+    for stiffness in stiffnesses:
+        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, stiffness)
         v = problem.solved(v)
         multipliers = problem.multipliers(v)
-        comparison = stream.comparison(v, multipliers)
+        yield multipliers, stream.comparison(v, multipliers)
+
+
+def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
+    """Yield bounds of Theorem 2, from round corners to sharp ones."""
+    caps = 2.0 * stream.counts
+    for multipliers, comparison in _solutions(stream, caps, (caps / one for one in CORNERS)):
         value, loss = hinge_loss(stream, comparison)
         least = least_hinge_loss(stream, multipliers)
         flat = stream.everywhere(multipliers)
@@ -215,16 +223,12 @@ def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
 
 def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
     """Yield bounds of Theorem 1 once there are some, from soft margins to hard ones."""
-    v, caps = np.zeros(stream.rows.shape[1]), np.full(len(stream.signs), math.inf)
-    for stiffness in STIFFNESSES:
-        stiff = np.full(len(caps), stiffness)
-        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, stiff)
-        v = problem.solved(v)
-        multipliers = problem.multipliers(v)
+    caps = np.full(len(stream.signs), math.inf)
+    stiffnesses = (np.full(len(caps), one) for one in STIFFNESSES)
+    for multipliers, comparison in _solutions(stream, caps, stiffnesses):
         least = least_consistent(stream, multipliers)
         if least > LARGEST:
             return
-        comparison = stream.comparison(v, multipliers)
         score, value = consistent(stream, comparison)
         if math.isfinite(value):
             flat = stream.everywhere(multipliers)

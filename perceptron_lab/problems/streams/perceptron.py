@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -108,20 +109,13 @@ def _sweep_of(
 ) -> Sweep:
     """Return the sweep that changes the weight in place."""
     if isinstance(rows, np.ndarray):
-        dense = np.require(rows, requirements=["C", "A"])
+        made = partial(online_sweep, np.require(rows, requirements=["C", "A"]), signs)
+    else:
+        columns, starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+        made = partial(online_sparse_sweep, rows.data, columns, starts, signs)
 
-        def sweep(order: IntArray) -> IntArray:
-            mistaken = np.empty(len(order), np.int64)
-            return mistaken[: online_sweep(dense, signs, order, constant, weight, mistaken)]
-
-        return sweep
-    columns, starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
-
-    def sparse_sweep(order: IntArray) -> IntArray:
+    def sweep(order: IntArray) -> IntArray:
         mistaken = np.empty(len(order), np.int64)
-        made = online_sparse_sweep(
-            rows.data, columns, starts, signs, order, constant, weight, mistaken
-        )
-        return mistaken[:made]
+        return mistaken[: made(order, constant, weight, mistaken)]
 
-    return sparse_sweep
+    return sweep

@@ -35,7 +35,7 @@ from perceptron_lab.problems.streams.bracket_proofs import (
     least_consistent,
     least_hinge_loss,
 )
-from perceptron_lab.problems.streams.course import course
+from perceptron_lab.problems.streams.mistake_history import mistake_history
 from perceptron_lab.problems.streams.presented import Presented, presented
 from perceptron_lab.problems.streams.stream import Passes
 from perceptron_lab.systems import ConicSystem
@@ -84,7 +84,7 @@ class OnlineLearner(Learner):
         hinge = hinge_loss_bound(examples, labels, presentations=made.presentations, **given)
         novikoff = novikoff_bound(examples, labels, **given)
         passes = Passes(len(labels), self.passes, self.order, seed)
-        along = course(made, passes, hinge, examples, labels, **given)
+        along = mistake_history(made, passes, hinge, examples, labels, **given)
         message = _said(made, hinge, novikoff)
         scores = found.decision_function(task.test_examples)
         seconds = time.process_time() - began

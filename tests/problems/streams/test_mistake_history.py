@@ -10,13 +10,13 @@ import pytest
 
 from perceptron_lab.cones.operators.kernels import Polynomial
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.streams import course as courses
 from perceptron_lab.problems.streams import (
     hinge_loss_bound,
     online_kernel_perceptron,
     online_perceptron,
 )
-from perceptron_lab.problems.streams.course import Course, course
+from perceptron_lab.problems.streams import mistake_history as histories
+from perceptron_lab.problems.streams.mistake_history import MistakeHistory, mistake_history
 from perceptron_lab.problems.streams.stream import Passes
 from tests.problems.streams.streams import noisy, plain_perceptron, separable
 from tests.repetitions import repeated
@@ -24,14 +24,16 @@ from tests.repetitions import repeated
 SEEDS = range(20)
 
 
-def along(examples: FloatArray, signs: FloatArray, **given: Any) -> tuple[Course, list[int], Any]:
-    """Return the course, the examples presented one after the other, and the whole bound."""
+def along(
+    examples: FloatArray, signs: FloatArray, **given: Any
+) -> tuple[MistakeHistory, list[int], Any]:
+    """Return the history, the examples presented one after the other, and the whole bound."""
     passes = Passes(len(signs), 6, given.get("order", "given"), 5)
     found = online_perceptron(examples, signs, passes=6, seed=5, **given).mistakes
     whole = hinge_loss_bound(examples, signs, presentations=found.presentations)
     made = len(found.per_pass) * len(signs)
     sequence = np.concatenate(list(passes.sequences())).tolist()[:made]
-    return course(found, passes, whole, examples, signs), sequence, whole
+    return mistake_history(found, passes, whole, examples, signs), sequence, whole
 
 
 @pytest.mark.parametrize("order", ["given", "shuffled"])
@@ -58,18 +60,18 @@ def test_the_bounds_are_those_of_the_beginnings(seed: int) -> None:
     longest = np.sqrt((examples**2).sum(axis=1).max())
     examples[0], signs[0] = [longest, 0, 0, 0], 1.0  # so that all beginnings have the same R
     found, sequence, _ = along(examples, signs)
-    sought = courses._places(len(sequence), courses.SOUGHT).tolist()
+    sought = histories._places(len(sequence), histories.SOUGHT).tolist()
     for t in [*sought, 5, 50]:
         bound = found.bound[found.presented.tolist().index(t)]
         counts = np.bincount(sequence[:t], minlength=30)
         best = hinge_loss_bound(examples, signs, presentations=counts)
         assert bound >= best.least
         if t in sought:
-            assert bound <= best.value * (1 + 2 * courses.LOOSE)
+            assert bound <= best.value * (1 + 2 * histories.LOOSE)
 
 
 def test_with_one_comparison_the_bound_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courses, "SOUGHT", 1)
+    monkeypatch.setattr(histories, "SOUGHT", 1)
     monkeypatch.setattr(
         "perceptron_lab.problems.streams.stream.TOGETHER", 100
     )  # sums go on from call to call
@@ -84,17 +86,17 @@ def test_with_one_comparison_the_bound_is_its_own(monkeypatch: pytest.MonkeyPatc
         assert exact <= Fraction(bound) <= exact * (1 + Fraction(1, 10**10))
 
 
-def test_a_kernel_has_the_course_of_its_features() -> None:
+def test_a_kernel_has_the_history_of_its_features() -> None:
     examples, signs = noisy(2, size=20, features=2)
     kernel, passes = Polynomial(2, 0.0, 1.0), Passes(20, 3)
     features = np.einsum("ij,ik->ijk", examples, examples).reshape(20, -1)
     made = online_kernel_perceptron(kernel, examples, signs, passes=3).mistakes
     whole = hinge_loss_bound(examples, signs, kernel=kernel, presentations=made.presentations)
-    found = course(made, passes, whole, examples, signs, kernel=kernel)
+    found = mistake_history(made, passes, whole, examples, signs, kernel=kernel)
     plain = hinge_loss_bound(features, signs, presentations=made.presentations)
-    other = course(made, passes, plain, features, signs)
+    other = mistake_history(made, passes, plain, features, signs)
     assert np.array_equal(found.mistaken, other.mistaken)
-    assert found.bound == pytest.approx(other.bound, rel=3 * courses.LOOSE)
+    assert found.bound == pytest.approx(other.bound, rel=3 * histories.LOOSE)
 
 
 def test_zero_examples_at_the_beginning_have_no_bound_of_their_own() -> None:

@@ -26,7 +26,7 @@ LOOSE = 1e-2
 
 
 @dataclass(frozen=True)
-class Course:
+class MistakeHistory:
     """The mistakes in the first t presentations of a stream, and Theorem 2's bound of them.
 
     Parameters
@@ -47,7 +47,7 @@ class Course:
     bound: FloatArray
 
 
-def course(
+def mistake_history(
     mistakes: Mistakes,
     passes: Passes,
     whole: MistakeBound,
@@ -56,7 +56,7 @@ def course(
     *,
     affine: bool = False,
     kernel: AnyKernel = None,
-) -> Course:
+) -> MistakeHistory:
     """Return the mistakes that a perceptron made along a stream, and their bounds.
 
     Parameters
@@ -74,7 +74,7 @@ def course(
     >>> examples, labels = [[2.0], [1.0], [-1.0], [0.5]], [1, 1, -1, -1]
     >>> found = online_perceptron(examples, labels, passes=10).mistakes
     >>> whole = hinge_loss_bound(examples, labels, presentations=found.presentations)
-    >>> along = course(found, Passes(4, 10), whole, examples, labels)
+    >>> along = mistake_history(found, Passes(4, 10), whole, examples, labels)
     >>> along.presented[:5], along.mistaken[:5], along.bound[:5].round(2)
     (array([1, 2, 3, 4, 5]), array([1, 1, 1, 2, 2]), array([1. , 2. , 3. , 5.5, 5.5]))
     """
@@ -94,7 +94,7 @@ def course(
     lengths = np.array([length(stream, w) for w in comparisons])
     bounds = above(1.0, 2) * (lengths[:, None] + 2.0 * sums)
     mistaken = np.searchsorted(mistakes.at, places, side="left")
-    return Course(places, mistaken, bounds.min(axis=0))
+    return MistakeHistory(places, mistaken, bounds.min(axis=0))
 
 
 def _places(last: int, most: int) -> IntArray:
