@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from perceptron_lab.problems.separation.verdict import COMPLETE, OVERLAP, QUASI, UNDECIDED
+from perceptron_lab.problems.separation.verdict_record import COMPLETE, OVERLAP, QUASI, UNDECIDED
 
 SEPARATED: Final = "separated"
 NOT_SEPARATED: Final = "not separated"

@@ -27,7 +27,7 @@ from perceptron_lab.algorithms.linear.alternatives import Alternative, Work, alt
 from perceptron_lab.core.results import IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.problems.separation.cone_proposals import cone_proposal
-from perceptron_lab.problems.separation.pairs import Pair, mixed, without_divisor
+from perceptron_lab.problems.separation.pairs import ComplementaryPair, mixed, without_divisor
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, Factors, factorised
@@ -66,7 +66,7 @@ class Coefficient:
     negative: tuple[int, ...] | None = None
 
 
-def coefficients(rows: WholeRows, pair: Pair) -> Iterator[tuple[int, Coefficient]]:
+def coefficients(rows: WholeRows, pair: ComplementaryPair) -> Iterator[tuple[int, Coefficient]]:
     """Yield the coefficients with their classes, finite ones first.
 
     TimeIsUp is raised where a time limit ends before the next one.
@@ -82,7 +82,7 @@ def coefficients(rows: WholeRows, pair: Pair) -> Iterator[tuple[int, Coefficient
 class _Cone:
     """R in the coordinates c of b = Q c, the rows of B that were of use so far, and rows of N."""
 
-    def __init__(self, rows: WholeRows, pair: Pair) -> None:
+    def __init__(self, rows: WholeRows, pair: ComplementaryPair) -> None:
         self.rows, self.pair = rows, pair
         self.nulls = np.array(pair.span.nulls, dtype=object).reshape(-1, rows.width)
         self.used: list[int] = []

@@ -66,11 +66,9 @@ def labelled(
     examples: Any = frame_of(X)
     shape: Any = np.shape(examples) if hasattr(X, "shape") else ()
     if affine and len(shape) == 2 and shape[0] and not shape[1]:
-        given = Doubles(np.zeros(shape))  # the intercept alone
+        given, numbers = Doubles(np.zeros(shape)), None  # the intercept alone
     else:
-        given = _dense(doubles_of_rows(examples))
-    refuse_not_finite(given.values)
-    numbers = _numbers(examples) if given.roundings and given.whole is None else None
+        given, numbers = _finite(examples)
     names = column_names(X)
     return labelled_of(
         given, y, names, numbers, affine=affine, positive=positive, leave_out=leave_out
@@ -79,12 +77,22 @@ def labelled(
 
 def unlabelled(rows: ArrayOrSparse) -> WholeRows:
     """Return the rows of a matrix in whole numbers; they are finite, or refused."""
-    examples = frame_of(rows)
-    given = _dense(doubles_of_rows(examples))
+    given, numbers = _finite(frame_of(rows))
+    return whole_rows(given, numbers, np.ones(len(given.values)), affine=False)
+
+
+def _finite(examples: Any) -> tuple[Doubles, Any]:
+    """Return a matrix as dense doubles, and as Python's own numbers where these are not exact."""
+    given = doubles_of_rows(examples)
+    if sp.issparse(given.values):
+        sparse: Any = given.values
+        given = Doubles(sparse.toarray(), given.roundings)  # fractions are never sparse
     refuse_not_finite(given.values)
-    rounded = given.roundings and given.whole is None
-    signs = np.ones(len(given.values))
-    return whole_rows(given, _numbers(examples) if rounded else None, signs, affine=False)
+    if not given.roundings or given.whole is not None:
+        return given, None
+    matrix: Any = examples
+    numbers = matrix.toarray() if sp.issparse(examples) else array_of(examples)
+    return given, numbers.astype(object)
 
 
 def labelled_of(
@@ -158,18 +166,3 @@ def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
         )
     last = INTERCEPT if INTERCEPT not in names else f"({INTERCEPT})"
     return (*names, *[last] * affine)
-
-
-def _dense(given: Doubles) -> Doubles:
-    """Return doubles as a dense matrix."""
-    if not sp.issparse(given.values):
-        return given
-    sparse: Any = given.values
-    return Doubles(sparse.toarray(), given.roundings)  # fractions are never sparse
-
-
-def _numbers(given: Any) -> Any:
-    """Return the numbers of a matrix as Python's own."""
-    sparse: Any = given
-    data = sparse.toarray() if sp.issparse(given) else array_of(given)
-    return data.astype(object)

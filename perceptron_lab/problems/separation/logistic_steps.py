@@ -31,7 +31,7 @@ _GROWTH: Final = 0.5  # Of a score in a step, between those that converge and th
 
 
 @dataclass(frozen=True)
-class Proposal:
+class PartitionProposal:
     """A partition in doubles, which nobody has proved.
 
     Parameters
@@ -49,7 +49,7 @@ class Proposal:
     direction: FloatArray
 
 
-def proposals(rows: FloatArray) -> Iterator[Proposal]:
+def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
     """Yield the partitions that Newton's steps lead to, the more likely ones last.
 
     Parameters
@@ -72,16 +72,18 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
         gradient: FloatArray = weights @ basis.orthonormal
         size = float(np.linalg.norm(weights))
         if float(np.linalg.norm(gradient)) <= _STILL * size:
-            yield Proposal(np.ones(len(rows), dtype=bool), weights, np.zeros(rows.shape[1]))
+            yield PartitionProposal(
+                np.ones(len(rows), dtype=bool), weights, np.zeros(rows.shape[1])
+            )
             return
         check_time(2.0 * count * width**2 + 10.0 * width**3)
         move = _newton(basis.orthonormal, weights, gradient)
         change = basis.orthonormal @ move
         if change.min() > 0.0 or (scores + change).min() > 0.0:
             kept = move if change.min() > 0.0 else point + move
-            yield Proposal(np.zeros(len(rows), dtype=bool), weights, basis.given(kept))
+            yield PartitionProposal(np.zeros(len(rows), dtype=bool), weights, basis.given(kept))
         if step in _LOOKS:
-            yield Proposal(change < _GROWTH, weights, basis.given(move))
+            yield PartitionProposal(change < _GROWTH, weights, basis.given(move))
         length = _length(scores, change)
         point, scores = point + length * move, scores + length * change
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.core.errors import InputError, counted
+from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import IntArray
-from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
+from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
-from perceptron_lab.problems.separation.conditioning import conditioned, pair_of_original
-from perceptron_lab.problems.separation.decided_pairs import decided_pair
+from perceptron_lab.problems.separation.exact_pairs import exact_pair, seconds_of
 from perceptron_lab.problems.separation.labelled import unlabelled
-from perceptron_lab.problems.separation.pairs import Pair, pair_near
-from perceptron_lab.problems.separation.proofs import faults
+from perceptron_lab.problems.separation.pairs import ComplementaryPair
 from perceptron_lab.problems.separation.support_proposals import proposals
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 
@@ -40,7 +36,7 @@ class MaximumSupport:
     """
 
     rows: WholeRows
-    pair: Pair | None
+    pair: ComplementaryPair | None
     method: str
 
     @property
@@ -66,10 +62,7 @@ class MaximumSupport:
     @property
     def weights(self) -> dict[int, Fraction]:
         """Row -> w_i > 0 on the dual support, with sum_i w_i a_i = 0, exactly."""
-        if self.pair is None:
-            return {}
-        pairs = zip(self.pair.overlap.tolist(), self.pair.weights.tolist(), strict=True)
-        return {row: self.pair.basis.get(row, Fraction(weight)) for row, weight in pairs}
+        return self.pair.exact_weights if self.pair else {}
 
     def __repr__(self) -> str:
         """Return the outcome in a line; exact numbers may have thousands of digits."""
@@ -122,26 +115,7 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
     >>> found.weights[0] == found.weights[1] > 0
     True
     """
-    if max_seconds is not None and not max_seconds >= 0.0:
-        raise InputError(f"max_seconds is {max_seconds}; give 0 or more, or None for no limit")
-    given = unlabelled(rows)
-    with time_limit(math.inf if max_seconds is None else max_seconds), suppress(TimeIsUp):
-        pair = _pair(given)
-        if pair is not None:
-            wrong = faults(given, pair, [])
-            assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
-            return MaximumSupport(given, pair, pair.method)
-    return MaximumSupport(given, None, "the time was too short")
-
-
-def _pair(rows: WholeRows) -> Pair | None:
-    """Return an exact pair near one that rescaling proposes, or else that of an exact decision."""
-    better, columns = conditioned(rows)
-    for proposal in proposals(better.near):
-        found = pair_near(better, proposal)
-        if found is not None:
-            named = replace(found, method="rescaling, made exact")
-            return pair_of_original(named, columns)
-    check_time()
-    decided = decided_pair(better)
-    return None if decided is None else pair_of_original(decided, columns)
+    seconds, given = seconds_of(max_seconds), unlabelled(rows)
+    with time_limit(seconds):
+        pair = exact_pair(given, proposals, "rescaling, made exact")
+    return MaximumSupport(given, pair, "the time was too short" if pair is None else pair.method)

@@ -17,7 +17,7 @@ import scipy.linalg as sla
 
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
-from perceptron_lab.problems.separation.logistic_steps import Proposal
+from perceptron_lab.problems.separation.logistic_steps import PartitionProposal
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, near_solution, null_columns
@@ -29,7 +29,7 @@ SIMPLE: Final = 1000
 
 
 @dataclass(frozen=True)
-class Span:
+class NullSpace:
     """The null space of the rows N.
 
     Parameters
@@ -45,7 +45,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ComplementaryPair:
     """A strictly complementary pair, for the rows in whole numbers.
 
     Parameters
@@ -69,11 +69,19 @@ class Pair:
     weights: IntArray
     basis: Mapping[int, Fraction]
     direction: tuple[int, ...]
-    span: Span
+    span: NullSpace
     method: str
 
+    @property
+    def exact_weights(self) -> dict[int, Fraction]:
+        """Row -> w > 0 of N."""
+        pairs = zip(self.overlap.tolist(), self.weights.tolist(), strict=True)
+        return {row: self.basis.get(row, Fraction(weight)) for row, weight in pairs}
 
-def pair_near(rows: WholeRows, proposal: Proposal) -> Pair | None:
+
+def pair_near(
+    rows: WholeRows, proposal: PartitionProposal, method: str = "Newton's steps, made exact"
+) -> ComplementaryPair | None:
     """Return an exact pair near a proposal; None if there is none.
 
     TimeIsUp is raised where a time limit ends before it is exact.
@@ -92,7 +100,7 @@ def pair_near(rows: WholeRows, proposal: Proposal) -> Pair | None:
     if basis is None:
         return None
     whole[order] = 0
-    return Pair(separated, overlap, whole, basis, direction, span, "Newton's steps, made exact")
+    return ComplementaryPair(separated, overlap, whole, basis, direction, span, method)
 
 
 def _leading(weighted: FloatArray) -> IntArray:
@@ -106,14 +114,14 @@ def _leading(weighted: FloatArray) -> IntArray:
     return np.asarray(order[: min(weighted.shape)], dtype=np.int64)
 
 
-def span_of(rows: WholeRows, overlap: IntArray, leading: IntArray) -> Span:
+def span_of(rows: WholeRows, overlap: IntArray, leading: IntArray) -> NullSpace:
     """Return the null space of the rows N, those that lead being tried first."""
     chosen = leading
     while True:
         nulls = _null_space(rows, chosen)
         missed = _not_orthogonal(rows, overlap, nulls)
         if missed is None:
-            return Span(chosen, nulls)
+            return NullSpace(chosen, nulls)
         chosen = np.append(chosen, missed)
 
 
@@ -146,7 +154,7 @@ def _not_orthogonal(
 
 
 def _direction(
-    rows: WholeRows, span: Span, guess: FloatArray, separated: IntArray
+    rows: WholeRows, span: NullSpace, guess: FloatArray, separated: IntArray
 ) -> tuple[int, ...] | None:
     """Return b in the null space near a guess with A_B b > 0, or None."""
     if not len(separated):
@@ -173,7 +181,7 @@ def _direction(
 
 
 def _near_parts(
-    rows: WholeRows, span: Span, guess: FloatArray
+    rows: WholeRows, span: NullSpace, guess: FloatArray
 ) -> tuple[FloatArray, list[int]] | None:
     """Return parts p and exponents k so that the null vectors times p_j 2^-k_j are near a guess.
 

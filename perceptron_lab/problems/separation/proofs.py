@@ -15,12 +15,14 @@ from perceptron_lab.problems.separation.coefficients import (
     UNDETERMINED,
     Coefficient,
 )
-from perceptron_lab.problems.separation.pairs import Pair
+from perceptron_lab.problems.separation.pairs import ComplementaryPair
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems.conditions import over_common
 
 
-def faults(rows: WholeRows, pair: Pair, coefficients: Sequence[Coefficient]) -> list[str]:
+def faults(
+    rows: WholeRows, pair: ComplementaryPair, coefficients: Sequence[Coefficient]
+) -> list[str]:
     """Return what is not proved of a partition and of classes; empty if all is.
 
     Nothing is searched for: weights, directions and combinations are put into the rows.
@@ -45,7 +47,7 @@ class Checked:
         The rows, and a partition of them that is proved.
     """
 
-    def __init__(self, rows: WholeRows, pair: Pair) -> None:
+    def __init__(self, rows: WholeRows, pair: ComplementaryPair) -> None:
         self._rows, self._pair = rows, pair
         self._separated = frozenset(pair.separated.tolist())
         self._members = set[tuple[int, ...]]()
@@ -69,7 +71,7 @@ class Checked:
         return [f"coefficient {j}: {fault}"] if fault else []
 
 
-def _partition_faults(rows: WholeRows, pair: Pair) -> Iterator[str]:
+def _partition_faults(rows: WholeRows, pair: ComplementaryPair) -> Iterator[str]:
     both = np.concatenate([pair.separated, pair.overlap])
     if len(both) != rows.count or not np.array_equal(np.sort(both), np.arange(rows.count)):
         yield "the rows are not in two parts"
@@ -84,7 +86,7 @@ def _partition_faults(rows: WholeRows, pair: Pair) -> Iterator[str]:
         yield "the weighted rows that overlap do not add up to 0"
 
 
-def positive(pair: Pair) -> bool:
+def positive(pair: ComplementaryPair) -> bool:
     """Return whether every row that overlaps has one weight, which is > 0."""
     if len(pair.weights) != len(pair.overlap):
         return False
@@ -96,7 +98,7 @@ def positive(pair: Pair) -> bool:
     )
 
 
-def _balance(rows: WholeRows, pair: Pair) -> list[Fraction]:
+def _balance(rows: WholeRows, pair: ComplementaryPair) -> list[Fraction]:
     """Return sum_N w_i a_i."""
     most = np.flatnonzero(pair.weights)
     total = rows.combined(pair.overlap[most], pair.weights[most].tolist())
@@ -106,7 +108,7 @@ def _balance(rows: WholeRows, pair: Pair) -> list[Fraction]:
     return [one + Fraction(other, common) for one, other in zip(total, rest, strict=True)]
 
 
-def _zero_on(rows: WholeRows, pair: Pair, directions: Sequence[Sequence[int]]) -> bool:
+def _zero_on(rows: WholeRows, pair: ComplementaryPair, directions: Sequence[Sequence[int]]) -> bool:
     """Return whether directions are 0 on all rows that overlap, exactly."""
     some = [one for one in directions if any(one)]
     if not some:
@@ -115,7 +117,7 @@ def _zero_on(rows: WholeRows, pair: Pair, directions: Sequence[Sequence[int]]) -
     return not any((whole @ at).astype(bool).any() for _, whole in rows.chunks(pair.overlap))
 
 
-def _in_cone(rows: WholeRows, pair: Pair, members: Sequence[tuple[int, ...]]) -> bool:
+def _in_cone(rows: WholeRows, pair: ComplementaryPair, members: Sequence[tuple[int, ...]]) -> bool:
     return _zero_on(rows, pair, members) and all(
         rows.least_sign(pair.separated, one) >= 0 for one in members
     )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import numpy.typing as npt
 
-from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
+from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.problems.separation.coefficients import Coefficient, coefficients
-from perceptron_lab.problems.separation.conditioning import conditioned, pair_of_original
-from perceptron_lab.problems.separation.decided_pairs import decided_pair
+from perceptron_lab.problems.separation.exact_pairs import (
+    exact_pair,
+    require_no_faults,
+    seconds_of,
+)
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.logistic_steps import proposals
-from perceptron_lab.problems.separation.pairs import Pair, pair_near
-from perceptron_lab.problems.separation.proofs import Checked, faults
+from perceptron_lab.problems.separation.pairs import ComplementaryPair
+from perceptron_lab.problems.separation.proofs import Checked
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_on
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 
@@ -82,8 +83,7 @@ def separation(
     >>> found.overlap_rows.tolist()
     [0, 1, 2]
     """
-    if max_seconds is not None and not max_seconds >= 0.0:
-        raise InputError(f"max_seconds is {max_seconds}; give 0 or more, or None for no limit")
+    seconds_of(max_seconds)
     given = labelled(X, y, affine=affine, positive=positive)
     return decided(given, max_seconds=max_seconds)
 
@@ -106,8 +106,8 @@ def decided(
         Asked again and again whether to end: a true value ends the work as the time does.
     """
     rows = given.rows
-    with time_limit(math.inf if max_seconds is None else max_seconds, asked):
-        pair = _proved_pair(rows)
+    with time_limit(seconds_of(max_seconds), asked):
+        pair = exact_pair(rows, proposals, "Newton's steps, made exact")
         if pair is None:
             return verdict_on(given)
         proofs = _proved_coefficients(rows, pair)
@@ -121,36 +121,11 @@ def decided(
     return verdict_on(given, pair, classified, method)
 
 
-def _proved_pair(rows: WholeRows) -> Pair | None:
-    """Return the partition with its proof, which is checked; None if the time was too short."""
-    with suppress(TimeIsUp):
-        pair = _pair(rows)
-        _require_no_faults([] if pair is None else faults(rows, pair, []))
-        return pair
-    return None
-
-
-def _proved_coefficients(rows: WholeRows, pair: Pair) -> dict[int, Coefficient]:
+def _proved_coefficients(rows: WholeRows, pair: ComplementaryPair) -> dict[int, Coefficient]:
     """Return the classes that the time suffices for, by column, each of them checked."""
     check, proved = Checked(rows, pair), dict[int, Coefficient]()
     with suppress(TimeIsUp):
         for j, one in coefficients(rows, pair):
-            _require_no_faults(check.faults(j, one))
+            require_no_faults(check.faults(j, one))
             proved[j] = one
     return proved
-
-
-def _require_no_faults(wrong: list[str]) -> None:
-    assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
-
-
-def _pair(rows: WholeRows) -> Pair | None:
-    """Return a pair near Newton's steps, or else the one of an exact decision."""
-    better, columns = conditioned(rows)
-    for one in proposals(better.near):
-        found = pair_near(better, one)
-        if found is not None:
-            return pair_of_original(found, columns)
-        check_time()
-    found = decided_pair(better)
-    return None if found is None else pair_of_original(found, columns)

@@ -23,7 +23,7 @@ from perceptron_lab.cones.operators.rescaled import RescaledRows
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
-from perceptron_lab.problems.separation.logistic_steps import Proposal
+from perceptron_lab.problems.separation.logistic_steps import PartitionProposal
 from perceptron_lab.systems import ConicSystem
 
 _ALGORITHM: Final = CorrelationRescaling(margin=1e-15)
@@ -37,7 +37,7 @@ _AT_A_TIME: Final = 20_000_000  # Numbers that updates look at between two looks
 Some = npt.NDArray[np.bool_]
 
 
-def proposals(rows: FloatArray) -> Iterator[Proposal]:
+def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
     """Yield partitions of the rows with a point and weights, until the time is up.
 
     Parameters
@@ -54,7 +54,9 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
     lengths = np.linalg.norm(basis, axis=1)
     there = lengths > 1e-14
     if not there.any():
-        yield Proposal(np.ones(len(rows), dtype=bool), np.ones(len(rows)), np.zeros(rows.shape[1]))
+        yield PartitionProposal(
+            np.ones(len(rows), dtype=bool), np.ones(len(rows)), np.zeros(rows.shape[1])
+        )
         return
     unit = basis[there] / lengths[there, None]
     for overlap, weights, point in _of_units(unit):
@@ -64,7 +66,9 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
         found[there] = weights / lengths[there]
         with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
             direction = back @ point / sizes
-        yield Proposal(every, found / max(1e-300, found[every].max(initial=0.0)), direction)
+        yield PartitionProposal(
+            every, found / max(1e-300, found[every].max(initial=0.0)), direction
+        )
 
 
 def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]:

@@ -1,56 +1,51 @@
-"""The verdict on two classes, as a record with names: in words, in JSON, in the units given."""
+"""Verdicts with their files: one ``.npz`` with the exact proof, put into the data again when read.
+
+The arrays ``proof.NAME`` are those of :mod:`.proof_arrays`; the text ``json`` is::
+
+    {"format": 2, "verdict", "proved", "names", "classes", "coefficients": name -> class,
+     "intercept": its name or null, "constant_columns": columns of the data that it stands for,
+     "reference_levels": column of texts -> level without a coefficient,
+     "source": what says which data it is of (null in files of Python)}
+
+Files of format 1 lack ``intercept`` and the two names after it. They are proved on data that keep
+their constant columns; of columns of texts every level had a coefficient, so those are refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import cached_property
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.core.errors import counted
-from perceptron_lab.core.results import IntArray
-from perceptron_lab.numerics.exact_doubles import to_doubles
-from perceptron_lab.numerics.exact_texts import exact_text
-from perceptron_lab.numerics.input_checks import ArrayOrSparse
-from perceptron_lab.problems.separation.coefficients import (
-    FINITE,
-    MINUS,
-    PLUS,
-    UNDETERMINED,
-    Coefficient,
+from perceptron_lab.core.errors import BROKEN, DataError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.saved_answers.fields import AnswerContents
+from perceptron_lab.core.saved_answers.files import PROOF, packed, prefixed, read_answer
+from perceptron_lab.core.saved_answers.kinds import VERDICT, VERDICT_1, VERDICT_FORMAT
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, column_names, labels_of, plain_label
+from perceptron_lab.problems.separation.coefficients import Coefficient
+from perceptron_lab.problems.separation.labelled import Labelled, labelled
+from perceptron_lab.problems.separation.pairs import ComplementaryPair
+from perceptron_lab.problems.separation.proof_arrays import ProofError, proof_arrays, proved_pair
+from perceptron_lab.problems.separation.verdict_record import (
+    UNDECIDED,
+    VerdictRecord,
+    json_label,
+    verdict_of,
 )
-from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
-from perceptron_lab.problems.separation.labelled import Labelled
-from perceptron_lab.problems.separation.pairs import Pair, null_vectors
-from perceptron_lab.problems.separation.whole_rows import WholeRows
 
-COMPLETE: Final = "complete"
-QUASI: Final = "quasi-complete"
-OVERLAP: Final = "overlap"
-UNDECIDED: Final = "undecided"
-
-MOST_LISTED: Final = 10_000
-"""Rows above which a certificate in JSON leaves their weights out."""
-_MOST_NAMES: Final = 8  # In a sentence
-_MOST_ROWS: Final = 12
-
-_ALTERNATIVES: Final = {
-    COMPLETE: "maximum likelihood has no estimates, for the likelihood grows without end; a "
-    "penalised one has: Firth's (Heinze and Schemper 2002), or a ridge penalty; so has exact "
-    "logistic regression (Mehta and Patel 1995)",
-    QUASI: "maximum likelihood has no estimates of the coefficients that are not finite; a "
-    "penalised likelihood has: Firth's (Heinze and Schemper 2002), or a ridge penalty; so has "
-    "exact logistic regression (Mehta and Patel 1995)",
-}
+_CLAIMS: Final = ("verdict", "names", "classes", "coefficients")
+_ADDED: Final = ("intercept", "constant_columns", "reference_levels")
+_FIELDS: Final = {1: VERDICT_1, VERDICT_FORMAT: VERDICT}
 
 
 @dataclass(frozen=True, repr=False)
-class SeparationVerdict:
+class SeparationVerdict(VerdictRecord):
     """Whether two classes are separated by a linear function, and which coefficients diverge.
 
     R is the set of all b with y_i b'(x_i, 1) >= 0 for every row: the directions in which the
@@ -89,137 +84,6 @@ class SeparationVerdict:
         The line of the file that each row begins in, from 1 on; None where rows have no lines.
     """
 
-    verdict: str
-    proved: bool
-    names: tuple[str, ...]
-    classes: tuple[Any, Any]
-    method: str
-    rows: WholeRows
-    pair: Pair | None
-    proofs: tuple[Coefficient, ...]
-    intercept: str | None = None
-    constant_columns: tuple[str, ...] = ()
-    reference_levels: Mapping[str, str] = field(default_factory=dict)
-    lines: IntArray | None = None
-
-    @property
-    def not_verified(self) -> tuple[str, ...]:
-        """The attributes that nothing vouches for: of a loaded verdict what only its file says.
-
-        The method, and the names of coefficients where the examples have no names.
-        """
-        return tuple(self.__dict__.get("_taken", ()))
-
-    @property
-    def class_labels(self) -> list[str | int | float | bool]:
-        """The two labels as JSON values."""
-        return [json_label(one) for one in self.classes]
-
-    @property
-    def coefficients(self) -> dict[str, str]:
-        """Name -> FINITE, +INF, -INF or UNDETERMINED, where it is decided; the intercept's last."""
-        return {name: one.name for _, name, one in self._decided}
-
-    @property
-    def classified(self) -> bool:
-        """Whether every coefficient has a class."""
-        return len(self._decided) == len(self.names)
-
-    @property
-    def _decided(self) -> list[tuple[int, str, Coefficient]]:
-        """Column, name and proof of the coefficients with a class."""
-        named = zip(range(len(self.names)), self.names, self.proofs, strict=False)
-        return [(j, name, one) for j, name, one in named if one.name != NO_CLASS]
-
-    @property
-    def direction(self) -> tuple[Fraction, ...]:
-        """A member b of R, positive on the separated rows; 0 where there are none."""
-        return tuple(self.rows.given(self.pair.direction)) if self.pair else ()
-
-    @property
-    def separated_rows(self) -> IntArray:
-        """Indices, from 0 on, of the rows that are positive somewhere on R."""
-        return self.pair.separated if self.pair else np.zeros(0, dtype=np.int64)
-
-    @property
-    def overlap_rows(self) -> IntArray:
-        """Indices, from 0 on, of the rows that are 0 on all of R."""
-        return self.pair.overlap if self.pair else np.zeros(0, dtype=np.int64)
-
-    @property
-    def zero_rows(self) -> IntArray:
-        """Indices of the rows without an entry other than 0, which overlap whatever is asked."""
-        return np.flatnonzero(~self.rows.near.any(axis=1))
-
-    @cached_property
-    def unidentified(self) -> tuple[str, ...]:
-        """Coefficients that no data of these columns determine: they are linearly dependent.
-
-        Some b with A b = 0 has an entry there: the classes are answers modulo such b.
-        """
-        if self.pair is None:
-            return ()
-        nulls = null_vectors(self.rows)
-        return tuple(name for j, name in enumerate(self.names) if any(one[j] for one in nulls))
-
-    @property
-    def certificate(self) -> dict[str, Any]:
-        """What proves the answer, in the units given, exact numbers as text (:func:`.exact_text`).
-
-        ``weights``: row -> w > 0 with sum_i w_i a_i = 0 over the rows that overlap; null above
-        :data:`MOST_LISTED` of them. ``coefficients``: multipliers of the rows whose sum is the unit
-        vector (minus it for -INF), and directions with entries > 0 and < 0.
-        """
-        if self.pair is None:
-            return {}
-        few = len(self.overlap_rows) <= MOST_LISTED
-        return {
-            "direction": _texts(self.direction),
-            "weights": self._weights() if few else None,
-            "coefficients": {name: self._proof(j, one) for j, name, one in self._decided},
-        }
-
-    def _weights(self) -> dict[str, str]:
-        assert self.pair is not None
-        pairs = zip(self.pair.overlap.tolist(), self.pair.weights.tolist(), strict=True)
-        return {
-            str(row): exact_text(self.pair.basis.get(row, Fraction(weight)))
-            for row, weight in pairs
-        }
-
-    def _proof(self, j: int, one: Coefficient) -> dict[str, Any]:
-        scale = self.rows.scales[j]
-        sides = {"positive": one.positive, "negative": one.negative}
-        members = {name: _texts(self.rows.given(b)) for name, b in sides.items() if b is not None}
-        multipliers = {str(row): exact_text(m * scale) for row, m in one.combination.items()}
-        return {"class": one.name, "multipliers": multipliers} | members
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the answer as JSON values.
-
-        ``direction`` is in doubles: a positive multiple of the exact one, which the certificate
-        holds, where doubles would not hold it (see :func:`.to_doubles`).
-        """
-        return {
-            "verdict": self.verdict,
-            "proved": self.proved,
-            "classes": self.class_labels,
-            "positive": self.class_labels[1],
-            "modelled": self.modelled,
-            "intercept": self.intercept,
-            "constant_columns": list(self.constant_columns),
-            "reference_levels": dict(self.reference_levels),
-            "coefficients": self.coefficients,
-            "direction": to_doubles(self.direction, scaled=True).tolist(),
-            "separated_rows": self.separated_rows.tolist(),
-            "overlap_rows": self.overlap_rows.tolist(),
-            "zero_rows": self.zero_rows.tolist(),
-            "lines": None if self.lines is None else self.lines.tolist(),
-            "unidentified": list(self.unidentified),
-            "method": self.method,
-            "certificate": self.certificate,
-        }
-
     def save(self, path: str | Path, *, source: Mapping[str, Any] | None = None) -> None:
         """Write the verdict with its exact proof as one ``.npz`` file (no pickle).
 
@@ -230,11 +94,13 @@ class SeparationVerdict:
         source
             JSON values that say which data the verdict is of, for ``plab verify``.
         """
-        from perceptron_lab.problems.separation.saved_verdicts import (
-            save_verdict,  # it builds upon this
-        )
-
-        save_verdict(Path(path), self, source=source)
+        record = _claims(self) | {
+            "format": VERDICT_FORMAT,
+            "proved": self.proved,
+            "source": source,
+        }
+        arrays = {"json": json.dumps(record)} | prefixed(PROOF, proof_arrays(self))
+        Path(path).write_bytes(packed(arrays))
 
     @classmethod
     def load(cls, path: str | Path, X: ArrayOrSparse, y: npt.ArrayLike) -> SeparationVerdict:
@@ -259,121 +125,27 @@ class SeparationVerdict:
         ...     type(found).load(Path(folder, "verdict.npz"), examples, labels).verdict
         'complete'
         """
-        from perceptron_lab.problems.separation.saved_verdicts import (
-            load_verdict,  # it builds upon this
-        )
-
-        return load_verdict(Path(path), X, y)
-
-    def __str__(self) -> str:
-        lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
-        lines.append(f"  {self._model_told()}")
-        lines += [f"  {one}" for one in self._details()] if self.pair else []
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        """Return the outcome in a line; exact numbers may have thousands of digits."""
-        proved = " proved" if self.proved else ""
-        return f"<SeparationVerdict {self.verdict}{proved}: {self.method}>"
-
-    @property
-    def modelled(self) -> str:
-        """What the coefficients are of: the log-odds of the positive class."""
-        return f"log-odds of {self.classes[1]!r}"
-
-    def _model_told(self) -> str:
-        """Return what is modelled, and which columns the intercept stands for."""
-        said = f"modelled: {self.modelled} against {self.classes[0]!r}"
-        if self.constant_columns:
-            said += f"; the intercept stands for {_listed(self.constant_columns)} (constant)"
-        return said
-
-    @property
-    def sentence(self) -> str:
-        """The verdict in words."""
-        negative, positive = self.classes
-        if self.verdict == UNDECIDED:
-            return f"not decided whether {negative!r} and {positive!r} are separated"
-        if self.verdict == OVERLAP:
-            return f"{negative!r} and {positive!r} overlap: no coefficient diverges"
-        running = [
-            name
-            for name, one in self.coefficients.items()
-            if one != FINITE and name not in self.unidentified
-        ]
-        features = [one for one in running if one != self.intercept] or running
-        subject = _listed(features) if features else "they"
-        verb = "separates" if len(features) == 1 else "separate"
-        return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
-
-    def _details(self) -> list[str]:
-        """Return sentences on the coefficients, the rows, and the alternatives."""
-        found = []
-        words = {
-            PLUS: "the estimate{s} of {names} {is_} +infinite",
-            MINUS: "the estimate{s} of {names} {is_} -infinite",
-            UNDETERMINED: "{names}: not determined, directions of both signs separate",
-            FINITE: "the estimate{s} of {names} {is_} finite",
-        }
-        aliased = self.unidentified
-        for kind, text in words.items():
-            names = [n for n, one in self.coefficients.items() if one == kind and n not in aliased]
-            if names:
-                one = len(names) == 1
-                said = {"s": "" if one else "s", "is_": "is" if one else "are"}
-                found.append(text.format(names=_listed(names), **said))
-        unknown = len(self.names) - len(self._decided)
-        if unknown:
-            found.append(f"{counted(unknown, 'coefficient')} not decided: give more time")
-        if aliased:
-            found.append(
-                f"{_listed(aliased)}: not identified, for columns are linearly dependent (a "
-                "constant column is so with the intercept); leave one out"
-            )
-        found.append(self._rows_told())
-        if len(self.zero_rows):
-            found.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
-        if self.verdict in _ALTERNATIVES:
-            found.append(_ALTERNATIVES[self.verdict])
-        return found
-
-    def _rows_told(self) -> str:
-        overlap, separated = self.overlap_rows, self.separated_rows
-        said = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
-        if 0 < len(overlap) <= _MOST_ROWS:
-            places = overlap + 1 if self.lines is None else self.lines[overlap]
-            kind = "row" if self.lines is None else "line"
-            said += f" ({kind} {', '.join(map(str, places.tolist()))})"
-        return f"{said}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as in a sentence; how many more there are, if there are many."""
-    if len(names) > _MOST_NAMES:
-        more = len(names) - _MOST_NAMES + 1
-        return f"{', '.join(names[: _MOST_NAMES - 1])} and {more} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-
-
-def _texts(numbers: Sequence[Fraction]) -> list[str]:
-    return [exact_text(one) for one in numbers]
-
-
-def json_label(label: Any) -> str | int | float | bool:
-    """Return a label as a JSON value: what is neither a number nor a text as its text."""
-    return label if isinstance(label, str | int | float) else str(label)
-
-
-def verdict_of(pair: Pair) -> str:
-    """Return the verdict that a partition means."""
-    if not len(pair.overlap):
-        return COMPLETE
-    return QUASI if len(pair.separated) else OVERLAP
+        saved = read_verdict(Path(path))
+        names = tuple(saved.record["names"])
+        try:
+            given = _of_examples(saved, X, y)
+            unnamed = column_names(X) is None
+            if unnamed:
+                given = replace(given, names=names, intercept=saved.record.get("intercept"))
+            levels = saved.record.get("reference_levels", {})
+            found = saved.proved_on(replace(given, reference_levels=levels))
+            taken = ["method", *["names"] * unnamed, *["reference_levels"] * bool(levels)]
+            object.__setattr__(found, "_taken", tuple(taken))
+            return found
+        except DataError as error:
+            raise type(error)(
+                f"{path}: {error}; give the examples that it was decided on"
+            ) from None
 
 
 def verdict_on(
     given: Labelled,
-    pair: Pair | None = None,
+    pair: ComplementaryPair | None = None,
     proofs: tuple[Coefficient, ...] = (),
     method: str = "the time was too short",
 ) -> SeparationVerdict:
@@ -391,3 +163,120 @@ def verdict_on(
         given.constant_columns,
         given.reference_levels,
     )
+
+
+def verdict_proved(given: Labelled, arrays: Mapping[str, FloatArray]) -> SeparationVerdict:
+    """Return the verdict that proof arrays prove; errors are those of :func:`.proved_pair`."""
+    pair, coefficients = proved_pair(given, arrays)
+    return verdict_on(given, pair, tuple(coefficients), pair.method)
+
+
+@dataclass(frozen=True)
+class SavedVerdict:
+    """The claims of a file and their proof, neither of them checked.
+
+    Parameters
+    ----------
+    record
+        Its text.
+    proof
+        Arrays by name.
+    contents
+        All fields of the file.
+    recorded
+        Whether it records its data; other data give its coefficients x_1, x_2, ... their names.
+    """
+
+    record: dict[str, Any]
+    proof: Mapping[str, FloatArray]
+    contents: AnswerContents
+    recorded: bool = True
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether constant columns of the data are left out beside the intercept."""
+        return bool(self.record["format"] > 1)
+
+    def proved_on(self, given: Labelled) -> SeparationVerdict:
+        """Return the verdict if all that is claimed is proved on labelled rows.
+
+        Raises
+        ------
+        DataError
+            If the file is damaged; a ``ProofError`` if it claims what its proof does not prove.
+        """
+        names = tuple(self.record["names"])
+        numbered = tuple(f"x_{j + 1}" for j in range(len(names) - 1))
+        unnamed = not self.recorded and names == (*numbered, "intercept")
+        if unnamed and len(given.names) == len(names):
+            given = replace(given, names=names)
+        found = verdict_proved(given, self.proof)
+        claims = _claims(found) | {"proved": found.proved}
+        for name, value in claims.items():
+            if name in _ADDED and not self.leaves_out:
+                continue
+            if _text_of(self.record[name]) != _text_of(value):
+                shown = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
+                raise ProofError(f"{name}: {shown}")
+        return found
+
+
+def read_verdict(path: Path) -> SavedVerdict:
+    """Read a file of :meth:`SeparationVerdict.save`; a DataError tells of any other."""
+    try:
+        file = read_answer(path)
+        record = file.record
+        fields = _FIELDS.get(record["format"])
+        if fields is None or not all(name in record for name in _CLAIMS):
+            raise ValueError("its text is not that of a verdict")
+        contents = AnswerContents.of("verdict", fields, file.tree())
+        return SavedVerdict(record, file.named(PROOF), contents)
+    except BROKEN as error:
+        raise DataError(
+            f"{path}: not a verdict that can be read ({error}); SeparationVerdict.save writes them"
+        ) from None
+
+
+def _of_examples(saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike) -> Labelled:
+    """Return examples with labels as the verdict was made of them, if they have as many columns."""
+    names, positive = saved.record["names"], _positive(saved, y)
+    if saved.leaves_out:
+        affine = saved.record["intercept"] is not None
+        given = labelled(X, y, affine=affine, positive=positive)
+    else:
+        given = labelled(X, y, affine=False, leave_out=False)
+        if len(names) == given.rows.width + 1:
+            given = labelled(X, y, leave_out=False)
+    if len(names) != given.rows.width:
+        width = given.rows.width - (given.intercept is not None)
+        raise ProofError(f"it is of {len(names)} coefficients, the examples of {width} features")
+    return given
+
+
+def _positive(saved: SavedVerdict, y: npt.ArrayLike) -> Any:
+    """Return the label that a file calls the positive class; None where no label is it."""
+    labels = np.unique(labels_of(y, len(np.asarray(y)))).tolist()
+    claimed = [_text_of(one) for one in saved.record["classes"][1:]]
+    return next((one for one in labels if _text_of(json_label(plain_label(one))) in claimed), None)
+
+
+def _claims(found: SeparationVerdict) -> dict[str, Any]:
+    """Return what is stated, as JSON values."""
+    return {
+        "verdict": found.verdict,
+        "names": list(found.names),
+        "classes": found.class_labels,
+        "coefficients": found.coefficients,
+        "intercept": found.intercept,
+        "constant_columns": list(found.constant_columns),
+        "reference_levels": dict(found.reference_levels),
+    }
+
+
+def _text_of(value: Any) -> str:
+    """Return a value as a text that tells 1 from true and from 1.0."""
+    return json.dumps(value, sort_keys=True)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value) if len(json.dumps(value)) < 80 else f"{json.dumps(value)[:80]}..."

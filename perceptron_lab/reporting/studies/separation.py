@@ -26,7 +26,7 @@ from perceptron_lab.problems.separation.coefficients import (
     PLUS,
     UNDETERMINED,
 )
-from perceptron_lab.problems.separation.verdict import COMPLETE, OVERLAP, QUASI
+from perceptron_lab.problems.separation.verdict_record import COMPLETE, OVERLAP, QUASI
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting

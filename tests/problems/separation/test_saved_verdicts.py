@@ -15,9 +15,9 @@ import pytest
 from perceptron_lab import separation, verify
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.problems.separation.kept_proofs import kept, proved_anew
 from perceptron_lab.problems.separation.labelled import labelled
-from perceptron_lab.problems.separation.verdict import SeparationVerdict
+from perceptron_lab.problems.separation.proof_arrays import proof_arrays
+from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from tests.problems.separation.labelled_systems import KINDS
 from tests.problems.separation.labelled_systems import labelled as system_of
 
@@ -80,7 +80,7 @@ def test_large_numbers_come_back() -> None:
     sys.set_int_max_str_digits(640)
     try:
         found = separation(examples, [0, 1] * 5)
-        again = proved_anew(labelled(examples, [0, 1] * 5), kept(found))
+        again = verdict_proved(labelled(examples, [0, 1] * 5), proof_arrays(found))
         texts = json.dumps(again.as_json())
     finally:
         sys.set_int_max_str_digits(before)
@@ -160,7 +160,7 @@ def test_broken_files_are_damaged(saved: Path) -> None:
 
 
 def test_without_time_nothing_is_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perceptron_lab.problems.separation.separation._pair", lambda *_: None)
+    monkeypatch.setattr("perceptron_lab.problems.separation.separation.exact_pair", lambda *_: None)
     (tmp_path / "clinic.csv").write_text(CLINIC)
     path = tmp_path / "verdict.npz"
     words = ["solve", str(tmp_path / "clinic.csv"), "--labels", "effect", "--verdict"]

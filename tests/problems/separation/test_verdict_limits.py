@@ -9,15 +9,14 @@ import pytest
 
 from perceptron_lab import maximum_support, separation
 from perceptron_lab.core.time_limit import time_limit
-from perceptron_lab.exact.coefficient_signs import sign_claims
-from perceptron_lab.exact.points import Claim
+from perceptron_lab.exact.whole_numbers import Claim
 from perceptron_lab.experiments.certifying.claims import Exact
-from perceptron_lab.experiments.certifying.verdicts import verdict_claims
-from perceptron_lab.problems.separation.kept_proofs import kept, proved_anew
+from perceptron_lab.experiments.certifying.verdicts import sign_claims, verdict_claims
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
+from perceptron_lab.problems.separation.proof_arrays import proof_arrays
 from perceptron_lab.problems.separation.proofs import faults
 from perceptron_lab.problems.separation.separation import decided
-from perceptron_lab.problems.separation.verdict import SeparationVerdict
+from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from tests.repetitions import repeated
 from tests.stops import StopAt
 
@@ -84,7 +83,7 @@ def test_a_part_of_the_classes_is_saved_certified_and_told(
 ) -> None:
     given = examples("quasi-complete")
     found = partly(given)
-    again = proved_anew(given, kept(found))
+    again = verdict_proved(given, proof_arrays(found))
     assert again.coefficients == found.coefficients
     assert again.method == found.method
     assert found.as_json()["coefficients"] == found.coefficients
@@ -134,7 +133,7 @@ def test_finite_coefficients_are_solved_for_with_one_factorisation(
 
 def test_columns_of_fewer_rows_are_not_replaced() -> None:
     """All of them depend on others then: replaced ones would be roundings."""
-    from perceptron_lab.problems.separation.conditioning import conditioned
+    from perceptron_lab.problems.separation.exact_pairs import conditioned
 
     rng = np.random.default_rng(0)
     rows = labelled(rng.standard_normal((5, 9)), [0, 1, 0, 1, 0]).rows

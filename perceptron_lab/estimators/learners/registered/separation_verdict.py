@@ -23,10 +23,11 @@ from perceptron_lab.problems.separation.coefficients import (
     PLUS,
     UNDETERMINED,
 )
-from perceptron_lab.problems.separation.kept_proofs import ProofError, kept, proved_anew
 from perceptron_lab.problems.separation.labelled import labelled
+from perceptron_lab.problems.separation.proof_arrays import ProofError, proof_arrays
 from perceptron_lab.problems.separation.separation import decided
-from perceptron_lab.problems.separation.verdict import COMPLETE, SeparationVerdict
+from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
+from perceptron_lab.problems.separation.verdict_record import COMPLETE
 
 _FIGURES = {
     FINITE: "finite",
@@ -83,14 +84,14 @@ class ProvedSeparation(Learner):
             figures=_counts(found) | {"cpu_seconds": seconds},
             arrays={"classes": np.array(codes, dtype=float)},
             certificate={"statement": found.sentence},
-            proof=kept(found),
+            proof=proof_arrays(found),
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Put the kept proof into the training examples again."""
         given = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
         try:
-            found = proved_anew(given, proof)
+            found = verdict_proved(given, proof)
         except ProofError as error:
             return Reproved(Status.FITTED, {}, str(error))
         return Reproved(_status(found), {}, found.sentence, _counts(found))

@@ -1,4 +1,4 @@
-"""A verdict's exact proof as arrays of doubles, and the verdict proved anew from them.
+"""A verdict's exact proof as arrays of doubles, and the proof verified from them.
 
 Rows are told by their indices, and weights off a basis are whole numbers up to 2^40, so that
 doubles hold both. Other exact numbers have any size: they are kept as the text of JSON, a byte in a
@@ -21,9 +21,9 @@ from perceptron_lab.core.saved_answers.files import mapping_in
 from perceptron_lab.core.saved_answers.values import is_place
 from perceptron_lab.problems.separation.coefficients import CLASSES, UNDECIDED, Coefficient
 from perceptron_lab.problems.separation.labelled import Labelled
-from perceptron_lab.problems.separation.pairs import Pair, span_of
+from perceptron_lab.problems.separation.pairs import ComplementaryPair, span_of
 from perceptron_lab.problems.separation.proofs import faults
-from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_on
+from perceptron_lab.problems.separation.verdict_record import VerdictRecord
 
 _NAMES: Final = ("overlap", "weights", "exact")
 _OF_CLASS: Final = ("class", "combination", "positive", "negative")
@@ -31,7 +31,7 @@ _DIGITS: Final = re.compile("-?[0-9a-f]+")
 _LARGEST: Final = 2.0**53  # Whole numbers up to it are doubles
 
 
-def kept(found: SeparationVerdict) -> dict[str, FloatArray]:
+def proof_arrays(found: VerdictRecord) -> dict[str, FloatArray]:
     """Return the proof of a verdict, arrays by name; none of one that is undecided."""
     if found.pair is None:
         return {}
@@ -55,8 +55,14 @@ def kept(found: SeparationVerdict) -> dict[str, FloatArray]:
     return {name: np.array(one, dtype=np.float64) for name, one in zip(_NAMES, arrays, strict=True)}
 
 
-def proved_anew(given: Labelled, arrays: Mapping[str, FloatArray]) -> SeparationVerdict:
-    """Return the verdict that a kept proof proves on labelled rows; nothing is searched for.
+class ProofError(DataError):
+    """A proof that was kept does not hold on the data."""
+
+
+def proved_pair(
+    given: Labelled, arrays: Mapping[str, FloatArray]
+) -> tuple[ComplementaryPair, list[Coefficient]]:
+    """Return the partition and the classes that arrays prove of labelled rows; no search is made.
 
     Raises
     ------
@@ -66,21 +72,19 @@ def proved_anew(given: Labelled, arrays: Mapping[str, FloatArray]) -> Separation
         If they do, and it does not hold on these rows.
     """
     try:
-        pair, coefficients, method = _read(given, arrays)
+        pair, coefficients = _read(given, arrays)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise DataError(f"its arrays hold no proof of a verdict ({error})") from None
     wrong = faults(given.rows, pair, coefficients)
     if wrong:
         raise ProofError("; ".join(wrong))
-    return verdict_on(given, pair, tuple(coefficients), method)
+    return pair, coefficients
 
 
-class ProofError(DataError):
-    """A proof that was kept does not hold on the data."""
-
-
-def _read(given: Labelled, arrays: Mapping[str, FloatArray]) -> tuple[Pair, list[Coefficient], str]:
-    """Return the pair, the classes of the coefficients and the method, none of them checked."""
+def _read(
+    given: Labelled, arrays: Mapping[str, FloatArray]
+) -> tuple[ComplementaryPair, list[Coefficient]]:
+    """Return the pair and the classes of the coefficients, neither of them checked."""
     overlap, weights, text = (_whole(arrays[name]) for name in _NAMES)
     count, width = given.rows.count, given.rows.width
     if len(overlap) and not (overlap[-1] < count and (np.diff(overlap) > 0).all()):
@@ -106,8 +110,8 @@ def _read(given: Labelled, arrays: Mapping[str, FloatArray]) -> tuple[Pair, list
     method = record["method"]
     if not isinstance(method, str):
         raise TypeError("its method is no text")
-    pair = Pair(separated, overlap, weights, basis, direction, span, method)
-    return pair, coefficients, method
+    pair = ComplementaryPair(separated, overlap, weights, basis, direction, span, method)
+    return pair, coefficients
 
 
 def _text_in(codes: IntArray) -> Any:

@@ -1,0 +1,282 @@
+"""The verdict on two classes as a record with names: in words, in JSON, in the units given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.results import IntArray
+from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.numerics.exact_texts import exact_text
+from perceptron_lab.problems.separation.coefficients import (
+    FINITE,
+    MINUS,
+    PLUS,
+    UNDETERMINED,
+    Coefficient,
+)
+from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
+from perceptron_lab.problems.separation.pairs import ComplementaryPair, null_vectors
+from perceptron_lab.problems.separation.whole_rows import WholeRows
+
+COMPLETE: Final = "complete"
+QUASI: Final = "quasi-complete"
+OVERLAP: Final = "overlap"
+UNDECIDED: Final = "undecided"
+
+MOST_LISTED: Final = 10_000
+"""Rows above which a certificate in JSON leaves their weights out."""
+_MOST_NAMES: Final = 8  # In a sentence
+_MOST_ROWS: Final = 12
+
+_ALTERNATIVES: Final = {
+    COMPLETE: "maximum likelihood has no estimates, for the likelihood grows without end; a "
+    "penalised one has: Firth's (Heinze and Schemper 2002), or a ridge penalty; so has exact "
+    "logistic regression (Mehta and Patel 1995)",
+    QUASI: "maximum likelihood has no estimates of the coefficients that are not finite; a "
+    "penalised likelihood has: Firth's (Heinze and Schemper 2002), or a ridge penalty; so has "
+    "exact logistic regression (Mehta and Patel 1995)",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class VerdictRecord:
+    """A verdict as a record, in words and in JSON; it is public as :class:`.SeparationVerdict`.
+
+    Its attributes are documented there.
+    """
+
+    verdict: str
+    proved: bool
+    names: tuple[str, ...]
+    classes: tuple[Any, Any]
+    method: str
+    rows: WholeRows
+    pair: ComplementaryPair | None
+    proofs: tuple[Coefficient, ...]
+    intercept: str | None = None
+    constant_columns: tuple[str, ...] = ()
+    reference_levels: Mapping[str, str] = field(default_factory=dict)
+    lines: IntArray | None = None
+
+    @property
+    def not_verified(self) -> tuple[str, ...]:
+        """The attributes that nothing vouches for: of a loaded verdict what only its file says.
+
+        The method, and the names of coefficients where the examples have no names.
+        """
+        return tuple(self.__dict__.get("_taken", ()))
+
+    @property
+    def class_labels(self) -> list[str | int | float | bool]:
+        """The two labels as JSON values."""
+        return [json_label(one) for one in self.classes]
+
+    @property
+    def coefficients(self) -> dict[str, str]:
+        """Name -> FINITE, +INF, -INF or UNDETERMINED, where it is decided; the intercept's last."""
+        return {name: one.name for _, name, one in self._decided}
+
+    @property
+    def classified(self) -> bool:
+        """Whether every coefficient has a class."""
+        return len(self._decided) == len(self.names)
+
+    @property
+    def _decided(self) -> list[tuple[int, str, Coefficient]]:
+        """Column, name and proof of the coefficients with a class."""
+        named = zip(range(len(self.names)), self.names, self.proofs, strict=False)
+        return [(j, name, one) for j, name, one in named if one.name != NO_CLASS]
+
+    @property
+    def direction(self) -> tuple[Fraction, ...]:
+        """A member b of R, positive on the separated rows; 0 where there are none."""
+        return tuple(self.rows.given(self.pair.direction)) if self.pair else ()
+
+    @property
+    def separated_rows(self) -> IntArray:
+        """Indices, from 0 on, of the rows that are positive somewhere on R."""
+        return self.pair.separated if self.pair else np.zeros(0, dtype=np.int64)
+
+    @property
+    def overlap_rows(self) -> IntArray:
+        """Indices, from 0 on, of the rows that are 0 on all of R."""
+        return self.pair.overlap if self.pair else np.zeros(0, dtype=np.int64)
+
+    @property
+    def zero_rows(self) -> IntArray:
+        """Indices of the rows without an entry other than 0, which overlap whatever is asked."""
+        return np.flatnonzero(~self.rows.near.any(axis=1))
+
+    @cached_property
+    def unidentified(self) -> tuple[str, ...]:
+        """Coefficients that no data of these columns determine: they are linearly dependent.
+
+        Some b with A b = 0 has an entry there: the classes are answers modulo such b.
+        """
+        if self.pair is None:
+            return ()
+        nulls = null_vectors(self.rows)
+        return tuple(name for j, name in enumerate(self.names) if any(one[j] for one in nulls))
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """What proves the answer, in the units given, exact numbers as text (:func:`.exact_text`).
+
+        ``weights``: row -> w > 0 with sum_i w_i a_i = 0 over the rows that overlap; null above
+        :data:`MOST_LISTED` of them. ``coefficients``: multipliers of the rows whose sum is the unit
+        vector (minus it for -INF), and directions with entries > 0 and < 0.
+        """
+        if self.pair is None:
+            return {}
+        few = len(self.overlap_rows) <= MOST_LISTED
+        weights = self.pair.exact_weights.items() if few else ()
+        return {
+            "direction": _texts(self.direction),
+            "weights": {str(row): exact_text(one) for row, one in weights} if few else None,
+            "coefficients": {name: self._proof(j, one) for j, name, one in self._decided},
+        }
+
+    def _proof(self, j: int, one: Coefficient) -> dict[str, Any]:
+        scale = self.rows.scales[j]
+        sides = {"positive": one.positive, "negative": one.negative}
+        members = {name: _texts(self.rows.given(b)) for name, b in sides.items() if b is not None}
+        multipliers = {str(row): exact_text(m * scale) for row, m in one.combination.items()}
+        return {"class": one.name, "multipliers": multipliers} | members
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as JSON values.
+
+        ``direction`` is in doubles: a positive multiple of the exact one, which the certificate
+        holds, where doubles would not hold it (see :func:`.to_doubles`).
+        """
+        return {
+            "verdict": self.verdict,
+            "proved": self.proved,
+            "classes": self.class_labels,
+            "positive": self.class_labels[1],
+            "modelled": self.modelled,
+            "intercept": self.intercept,
+            "constant_columns": list(self.constant_columns),
+            "reference_levels": dict(self.reference_levels),
+            "coefficients": self.coefficients,
+            "direction": to_doubles(self.direction, scaled=True).tolist(),
+            "separated_rows": self.separated_rows.tolist(),
+            "overlap_rows": self.overlap_rows.tolist(),
+            "zero_rows": self.zero_rows.tolist(),
+            "lines": None if self.lines is None else self.lines.tolist(),
+            "unidentified": list(self.unidentified),
+            "method": self.method,
+            "certificate": self.certificate,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
+        lines.append(f"  {self._model_told()}")
+        lines += [f"  {one}" for one in self._details()] if self.pair else []
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """Return the outcome in a line; exact numbers may have thousands of digits."""
+        proved = " proved" if self.proved else ""
+        return f"<SeparationVerdict {self.verdict}{proved}: {self.method}>"
+
+    @property
+    def modelled(self) -> str:
+        """What the coefficients are of: the log-odds of the positive class."""
+        return f"log-odds of {self.classes[1]!r}"
+
+    def _model_told(self) -> str:
+        """Return what is modelled, and which columns the intercept stands for."""
+        said = f"modelled: {self.modelled} against {self.classes[0]!r}"
+        if self.constant_columns:
+            said += f"; the intercept stands for {_listed(self.constant_columns)} (constant)"
+        return said
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        negative, positive = self.classes
+        if self.verdict == UNDECIDED:
+            return f"not decided whether {negative!r} and {positive!r} are separated"
+        if self.verdict == OVERLAP:
+            return f"{negative!r} and {positive!r} overlap: no coefficient diverges"
+        running = [
+            name
+            for name, one in self.coefficients.items()
+            if one != FINITE and name not in self.unidentified
+        ]
+        features = [one for one in running if one != self.intercept] or running
+        subject = _listed(features) if features else "they"
+        verb = "separates" if len(features) == 1 else "separate"
+        return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
+
+    def _details(self) -> list[str]:
+        """Return sentences on the coefficients, the rows, and the alternatives."""
+        found = []
+        words = {
+            PLUS: "the estimate{s} of {names} {is_} +infinite",
+            MINUS: "the estimate{s} of {names} {is_} -infinite",
+            UNDETERMINED: "{names}: not determined, directions of both signs separate",
+            FINITE: "the estimate{s} of {names} {is_} finite",
+        }
+        aliased = self.unidentified
+        for kind, text in words.items():
+            names = [n for n, one in self.coefficients.items() if one == kind and n not in aliased]
+            if names:
+                one = len(names) == 1
+                said = {"s": "" if one else "s", "is_": "is" if one else "are"}
+                found.append(text.format(names=_listed(names), **said))
+        unknown = len(self.names) - len(self._decided)
+        if unknown:
+            found.append(f"{counted(unknown, 'coefficient')} not decided: give more time")
+        if aliased:
+            found.append(
+                f"{_listed(aliased)}: not identified, for columns are linearly dependent (a "
+                "constant column is so with the intercept); leave one out"
+            )
+        found.append(self._rows_told())
+        if len(self.zero_rows):
+            found.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
+        if self.verdict in _ALTERNATIVES:
+            found.append(_ALTERNATIVES[self.verdict])
+        return found
+
+    def _rows_told(self) -> str:
+        overlap, separated = self.overlap_rows, self.separated_rows
+        said = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
+        if 0 < len(overlap) <= _MOST_ROWS:
+            places = overlap + 1 if self.lines is None else self.lines[overlap]
+            kind = "row" if self.lines is None else "line"
+            said += f" ({kind} {', '.join(map(str, places.tolist()))})"
+        return f"{said}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as in a sentence; how many more there are, if there are many."""
+    if len(names) > _MOST_NAMES:
+        more = len(names) - _MOST_NAMES + 1
+        return f"{', '.join(names[: _MOST_NAMES - 1])} and {more} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _texts(numbers: Sequence[Fraction]) -> list[str]:
+    return [exact_text(one) for one in numbers]
+
+
+def json_label(label: Any) -> str | int | float | bool:
+    """Return a label as a JSON value: what is neither a number nor a text as its text."""
+    return label if isinstance(label, str | int | float) else str(label)
+
+
+def verdict_of(pair: ComplementaryPair) -> str:
+    """Return the verdict that a partition means."""
+    if not len(pair.overlap):
+        return COMPLETE
+    return QUASI if len(pair.separated) else OVERLAP
