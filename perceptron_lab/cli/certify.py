@@ -26,6 +26,7 @@ from perceptron_lab.experiments.certifying.certify import (
     Form,
     certifying,
 )
+from perceptron_lab.experiments.verification.certified_problem import Target
 
 
 @click.command("certify")
@@ -79,7 +80,8 @@ def certify(
     Exit code 1 if some answer has no exact proof.
     """
     cells = []
-    for cell in certifying(target, output, base, generate, form, data=data, labels=labels):
+    asked = Target(target, base, generate, data, labels)
+    for cell in certifying(asked, output, form):
         cells.append(cell)
         if not as_json and not quiet:
             echo(_line(cell))

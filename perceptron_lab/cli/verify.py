@@ -18,6 +18,7 @@ from perceptron_lab.cli.options import (
 )
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.saved_answers.fields import shortened
+from perceptron_lab.experiments.verification.certified_problem import Target
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.experiments.verify import Verification, verifying
 
@@ -56,7 +57,8 @@ def verify(
     status has no exact proof, or if runs.csv is not what is stored.
     """
     cells = []
-    for cell in verifying(target, base, generate, exact=exact, data=data, labels=labels):
+    asked = Target(target, base, generate, data, labels)
+    for cell in verifying(asked, exact=exact):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
             echo(coloured(cell.verdict), _line(cell, alone=target.is_file()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 # A fraction of so many characters takes Python seconds, and twice as many four times as long
 MOST_CHARACTERS: Final = 1 << 20
@@ -12,7 +12,7 @@ _WHOLE: Final = r"(?:0x[0-9a-f]+|[0-9]+)"
 EXACT: Final = re.compile(rf"(-?)({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
 
 
-def is_exact(text: Any) -> bool:
+def is_exact(text: object) -> bool:
     """Return whether a value is the text of a whole number or of a fraction.
 
     Examples

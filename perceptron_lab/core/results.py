@@ -223,10 +223,7 @@ class Result:
     @property
     def optimum_width(self) -> float | None:
         """(upper - lower) / max(1, |upper|) of the proved bounds of the optimum, or None."""
-        lower, upper = self.optimum_lower, self.optimum_upper
-        if lower is None or upper is None:
-            return None
-        return (upper - lower) / max(1.0, abs(upper))
+        return relative_width(self.optimum_lower, self.optimum_upper)
 
     @property
     def margin_name(self) -> str:
@@ -351,6 +348,11 @@ class Result:
             raise DataError(
                 f"{path}: not a result that can be read ({error}); Result.save writes them"
             ) from None
+
+
+def relative_width(lower: float | None, upper: float | None) -> float | None:
+    """Return (upper - lower) / max(1, |upper|) of the bounds of an optimum; None without both."""
+    return None if lower is None or upper is None else (upper - lower) / max(1.0, abs(upper))
 
 
 def _entries(values: FloatArray) -> str:

@@ -1,4 +1,13 @@
-"""The checker of exact certificates, a file that stands for itself, as a module."""
+"""The checker of exact certificates, one file that imports nothing of this package, as a module.
+
+One of its functions may be compiled for large matrices: the same tests, in whole numbers.
+
+What takes the checker's time are the products LL' of (1) of docs/notes/how-to-distrust-us.md. Here
+the entries of L are two words of b bits each, sums of their products stay below 2^61, and M is
+compared with them in two words of 2 b bits. No number is rounded. Where words are too short, and
+where the compiled test refuses, the checker's own is asked: so nothing is accepted that the file
+does not accept, if numba compiles what is written.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +16,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from perceptron_lab.core.results import IntArray
+from perceptron_lab.numerics.compiled.whole_dominance import undominated_row
+
 _PACKAGE = Path(__file__).parents[1]
+# Smaller matrices take the checker no time; larger ones might overflow sums of words
+SMALLEST, LARGEST = 300, 1 << 17
+# Bits of a word at most, and of sums; those that squares are rounded up by
+_WORD, _SUM, _SHORTER = 26, 61, 12
 
 
 def checker_path() -> Path:
@@ -30,3 +48,77 @@ def loaded() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@cache
+def compiled_checker() -> Any:
+    """Return the checker as a module, its products compiled where matrices are large."""
+    module = loaded()
+    plain = module.require_definite
+
+    def require_definite(
+        entries: dict[tuple[int, int], int], factor: list[Any], strict: bool = True
+    ) -> None:
+        order = 1 + max(row for row, _ in entries)
+        if not SMALLEST <= order <= LARGEST or not _dominated(module, entries, order, factor):
+            plain(entries, factor, strict)
+
+    module.require_definite = require_definite
+    return module
+
+
+def _dominated(
+    module: Any, entries: dict[tuple[int, int], int], order: int, factor: list[Any]
+) -> bool:
+    """Return whether 2^s M - LL', or M - 2^-s LL', is dominated by its diagonal, for sure."""
+    shift = module.whole(factor[0], -module.SHIFT, module.SHIFT)
+    columns = [module.entries(column, order, module.SHORT) for column in factor[1:]]
+    lengths = [len(column) for column in columns]
+    flat = [value for column in columns for value in column.values()]
+    longest = max(map(abs, flat), default=0).bit_length()
+    bits = (longest + 1) // 2
+    if not flat or bits > _WORD:
+        return False
+    places = np.array([place for column in columns for place in column])
+    of, values = np.repeat(np.arange(len(columns)), lengths), np.array(flat)
+    by_row = np.argsort(places, kind="stable")
+    counts = np.bincount(places, minlength=order)
+    half = np.int64(1) << (bits - 1)
+    high = (values + half) >> bits
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    matrix = _two_words(entries, order, shift, 2 * bits)
+    if matrix is None:
+        return False
+    low = values - (high << bits)
+    # By Cauchy and Schwarz no sum of products of two rows is above these, nor any part of it
+    squares = _row_squares(high, places, order), _row_squares(low, places, order)
+    if max(*squares, 4 * squares[0] * squares[1] >> _SUM) >> _SUM:
+        return False
+    slack = int(shift < 0)  # M / 2^-s, rounded down: entries may be larger by less than 1
+    by_columns = starts, places, high, low
+    row = undominated_row(by_columns, (ends, of[by_row]), matrix, bits, slack)
+    return int(row) < 0
+
+
+def _row_squares(values: IntArray, places: IntArray, order: int) -> int:
+    """Return an upper bound of the sums of squares of the rows, of values up to 2^26."""
+    sums = np.zeros(order, dtype=np.int64)
+    np.add.at(sums, places, (values * values >> _SHORTER) + 1)
+    return int(sums.max()) << _SHORTER
+
+
+def _two_words(
+    entries: dict[tuple[int, int], int], order: int, shift: int, bits: int
+) -> tuple[IntArray, IntArray, IntArray, IntArray] | None:
+    """Return the entries of 2^s M, rounded down, row by row, as high 2^bits + low; or None."""
+    used = sorted(place for place, value in entries.items() if value)
+    moved = [entries[place] << shift if shift >= 0 else entries[place] >> -shift for place in used]
+    high = [value >> bits for value in moved]
+    if max((abs(value).bit_length() for value in high), default=0) >= _SUM:
+        return None
+    low = [value & ((1 << bits) - 1) for value in moved]
+    rows = np.bincount([row for row, _ in used], minlength=order)
+    columns = np.array([column for _, column in used], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(rows)])
+    return starts, columns, np.array(high, dtype=np.int64), np.array(low, dtype=np.int64)

@@ -1,4 +1,6 @@
-"""Claims about linear conditions a_k'x >= b_k or a_k'x = b_k: points, contradictions, partitions.
+"""Linear conditions a_k'x >= b_k or a_k'x = b_k: their data, and claims about them.
+
+Claims are points, contradictions and partitions.
 
 In the unknowns (x_0, x) the conditions are rows a_k'x - b_k x_0 >= 0 beside x_0 > 0, and an
 equation is two of them, one of each sign: so weights of any sign become weights >= 0. Farkas'
@@ -12,9 +14,30 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from perceptron_lab.algorithms.linear.proofs import LinearProof, Weights
-from perceptron_lab.exact.points import Claim
-from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
+from perceptron_lab.exact.readings import Reading
+from perceptron_lab.exact.whole_numbers import Claim, by_places, whole_multiples, whole_weights
+from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.systems.conditions import Condition, over_common
+
+
+def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
+    """Return linear conditions as an SDPA file of diagonal matrices, to be written.
+
+    Each condition is multiplied so that its numbers are whole: a'x - b is an entry of F(x), and of
+    an equation b - a'x is the next one. The objective is 0.
+    """
+    rows = [(one, sign) for one in conditions for sign in ((1, -1) if one.equation else (1,))]
+    lines = [str(unknowns), "1", str(-len(rows)), " ".join(["0"] * unknowns)]
+    for at, (one, sign) in enumerate(rows, 1):
+        entries = [
+            (0, one.right),
+            *zip((j + 1 for j in one.columns), one.coefficients, strict=True),
+        ]
+        lines += [
+            f"{matrix} 1 {at} {at} {exact_text(sign * value)}" for matrix, value in entries if value
+        ]
+    text = "\n".join(lines) + "\n"
+    return Reading({"form": "sdpa", "question": "feasibility"}, text.encode())
 
 
 def condition_claims(
@@ -36,7 +59,7 @@ def condition_claims(
     yield "feasible", {"claim": name, "point": point, "factors": []}
     if proof.complete and not strict:
         weights = _of_rows(conditions, proof.always, Fraction(1))
-        sides = {"point": point, "weights": [[[], []], _listed(weights)]}
+        sides = {"point": point, "weights": [[[], []], whole_weights(weights)]}
         yield "always tight", {"claim": "partition"} | sides
 
 
@@ -63,7 +86,3 @@ def _of_rows(
             found[at] = weight
         at += 1 + one.equation
     return {row: weight for row, weight in found.items() if weight}
-
-
-def _listed(weights: dict[int, Fraction]) -> list[list[int]]:
-    return by_places(zip(weights, whole_multiples(weights.values()), strict=True))

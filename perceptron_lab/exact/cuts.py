@@ -7,10 +7,8 @@ y != 0 has A*y in the cone and the pool of cuts is fine enough.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,14 +16,14 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.exact.whole_numbers import by_places, rounded
+from perceptron_lab.exact.whole_numbers import Blocks, CheckedSystem, by_places, root_above, rounded
 
 # Bits of the entries of a cut
 _BITS = 20
 
 
 @dataclass(frozen=True)
-class Cut:
+class DualCut:
     """An element of the dual cone of a block.
 
     Parameters
@@ -48,7 +46,7 @@ class Cut:
         return (1 + (i < j)) * self.vector[i] * self.vector[j]
 
 
-def pool(cone: Cone, weights: FloatArray, unknowns: int, rng: np.random.Generator) -> list[Cut]:
+def pool(cone: Cone, weights: FloatArray, unknowns: int, rng: np.random.Generator) -> list[DualCut]:
     """Return cuts around weights of a cone, more than there are unknowns where the cone has them.
 
     Parameters
@@ -56,15 +54,15 @@ def pool(cone: Cone, weights: FloatArray, unknowns: int, rng: np.random.Generato
     cone, weights
         The whole cone, and an element of its dual, flat.
     """
-    cuts: list[Cut] = []
+    cuts: list[DualCut] = []
     for number, (part, span) in enumerate(cone.blocks):
         given = weights[span]
         if isinstance(part, Semidefinite):
-            cuts += [Cut(number, v) for v in _vectors(part, given, unknowns, rng)]
+            cuts += [DualCut(number, v) for v in _vectors(part, given, unknowns, rng)]
         elif isinstance(part, SecondOrder):
-            cuts += [Cut(number, v) for v in _pairs(given)]
+            cuts += [DualCut(number, v) for v in _pairs(given)]
         else:
-            cuts += [Cut(number, (int(i),)) for i in np.flatnonzero(given > 0.0)]
+            cuts += [DualCut(number, (int(i),)) for i in np.flatnonzero(given > 0.0)]
     return cuts
 
 
@@ -72,9 +70,7 @@ def _vectors(
     part: Semidefinite, weights: FloatArray, unknowns: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, ...]]:
     """Yield v with w, and w + d for small d, near combinations of vv'; few of them if many."""
-    values, frame = np.linalg.eigh(part.matrix(weights / part.multiplicity))
-    used = values > 1e-9 * max(values[-1], 0.0)
-    root = frame[:, used] * np.sqrt(values[used])
+    root = root_of_weights(part, weights, 1e-9)
     rank = root.shape[1]
     if not rank:
         return
@@ -91,6 +87,14 @@ def _vectors(
             yield vector
 
 
+def root_of_weights(part: Semidefinite, weights: FloatArray, least: float = 0.0) -> FloatArray:
+    """Return V, weights near VV', without eigenvalues up to a part ``least`` of the largest."""
+    values, frame = np.linalg.eigh(part.matrix(weights / part.multiplicity))
+    used = values > least * max(values[-1], 0.0)
+    root: FloatArray = frame[:, used] * np.sqrt(values[used])
+    return root
+
+
 def _pairs(weights: FloatArray) -> Iterator[tuple[int, ...]]:
     """Yield (u, t) around weights: moved along each coordinate by half the room in the cone."""
     if not weights.any():
@@ -105,21 +109,17 @@ def _pairs(weights: FloatArray) -> Iterator[tuple[int, ...]]:
             moves.append(move)
     for move in moves:
         *short, high = rounded(np.append(u + move, t), _BITS)
-        least = sum(one * one for one in short)
-        root = math.isqrt(least)
-        yield (*short, max(high, root + (root * root < least)))
+        yield (*short, max(high, root_above(sum(one * one for one in short))))
 
 
-def images(
-    cuts: Sequence[Cut], blocks: Sequence[Sequence[Any]], rows: Iterable[Any], width: int
-) -> list[list[int]]:
-    """Return the rows D A g of cuts, by the checker's rows of D A."""
-    found = [[0] * width for _ in cuts]
+def images(cuts: Sequence[DualCut], system: CheckedSystem) -> list[list[int]]:
+    """Return the rows D A g of cuts."""
+    found = [[0] * system.width for _ in cuts]
     of_block: dict[int, list[int]] = {}
     for k, cut in enumerate(cuts):
         of_block.setdefault(cut.block, []).append(k)
-    for block, i, j, columns, values in rows:
-        kind = blocks[block][0]
+    for block, i, j, columns, values in system.rows:
+        kind = system.blocks[block][0]
         for k in of_block.get(block, ()):
             weight = cuts[k].weight(kind, i, j)
             if weight:
@@ -129,10 +129,10 @@ def images(
 
 
 def combined_weights(
-    cuts: Sequence[Cut], multiples: Sequence[int], blocks: Sequence[Sequence[Any]]
-) -> list[Any]:
+    cuts: Sequence[DualCut], multiples: Sequence[int], blocks: Blocks
+) -> list[list[list[int]]]:
     """Return sum_k m_k g_k as the weights of a certificate, block by block."""
-    weights = []
+    weights: list[list[list[int]]] = []
     for number, (kind, order) in enumerate(blocks):
         used = [
             (m, cut.vector)

@@ -17,22 +17,25 @@ face X = V Z V' the vectors are V times those of Z.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
+from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.exact.cuts import Cut, combined_weights, images
+from perceptron_lab.exact.cuts import DualCut, combined_weights, images, root_of_weights
 from perceptron_lab.exact.optima import lowered
-from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.row_weights import MOST_PIVOTS
-from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, whole_multiples
 from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.problems.optima.faces import Face, restricted
+from perceptron_lab.problems.optima.levels import at_level, unit_exponent
+from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, LEVEL
+from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
 # Bits of the vectors, and of the weights of rows beside the largest
@@ -60,13 +63,54 @@ class DualBlock:
     """
 
     number: int
-    part: Any
+    part: Cone
     weights: FloatArray
     basis: FloatArray | None = None
 
 
+def dual_blocks(
+    system: ConicSystem, proof: Mapping[str, FloatArray], lower: float
+) -> list[DualBlock]:
+    """Return the blocks of X near a feasible one; none where a result has no such array.
+
+    Weights that no strictly feasible point is below a level, with w of the objective's row, are w
+    times such an X.
+
+    Parameters
+    ----------
+    system
+        Homogenised, with an objective, as given.
+    proof, lower
+        The arrays of a result, and its lower bound.
+    """
+    if DUAL in proof:
+        if FACE not in proof:
+            return _blocks(system.completed(), proof[DUAL])
+        face = Face(int(proof[FACE_BLOCK][0]), proof[FACE])
+        return _blocks(restricted(system, face).system.completed(), proof[DUAL], face)
+    if LEVEL not in proof:
+        return []
+    weights = proof[LEVEL]
+    _, row, *rest = np.split(weights, [1, 2])
+    if not row[0] > 0.0:
+        return []
+    below: ConicSystem = at_level(system, lower, "unit")
+    whole = system if weights.shape == (below.cone.size,) else system.completed()
+    return _blocks(whole, rest[0] / np.ldexp(row[0], unit_exponent(system, lower)))
+
+
+def _blocks(system: ConicSystem, weights: FloatArray, face: Face | None = None) -> list[DualBlock]:
+    """Return the blocks of flat weights of all but x_0."""
+    found = []
+    for number, (part, span) in enumerate(system.cone.blocks[1:]):
+        basis = face.basis if face is not None and face.block == number else None
+        at = slice(span.start - 1, span.stop - 1)
+        found.append(DualBlock(number + 1, part, weights[at], basis))
+    return found
+
+
 def objective_at_least_by_cuts(
-    blocks: Sequence[DualBlock], claimed: float, data: Any
+    blocks: Sequence[DualBlock], claimed: float, data: CheckedSystem
 ) -> Iterator[Claim]:
     """Yield claims that an objective is at least a bound, by X near the blocks given.
 
@@ -85,27 +129,25 @@ def objective_at_least_by_cuts(
         if not found:
             return
         cuts, guess = [cut for cut, _ in found], [weight for _, weight in found]
-        vectors = images(cuts, data.blocks, data.rows, data.width)
+        vectors = images(cuts, data)
         solved = _solved(vectors, guess, data.objective)
         if solved is None:
             continue
         *multiples, unit = whole_multiples([*solved, Fraction(1)])
         total = -sum(m * vector[0] for m, vector in zip(multiples, vectors, strict=True))
         bound = min(Fraction(claimed), lowered(Fraction(total, unit * data.scale)))
-        pair = [bound.numerator, bound.denominator]
+        pair = list(bound.as_integer_ratio())
         weights = combined_weights(cuts, multiples, data.blocks)
         yield {"claim": "objective at least", "bound": pair, "unit": unit, "weights": weights}
 
 
 def _weighted_cuts(
     block: DualBlock, width: int, rng: np.random.Generator
-) -> list[tuple[Cut, Fraction]]:
+) -> list[tuple[DualCut, Fraction]]:
     """Return cuts and positive multiples whose sum is near a block."""
     if not isinstance(block.part, Semidefinite):
         return _rows(block)
-    values, frame = np.linalg.eigh(block.part.matrix(block.weights / block.part.multiplicity))
-    used = values > max(values[-1], 0.0) * _SMALLEST
-    root = frame[:, used] * np.sqrt(values[used])
+    root = root_of_weights(block.part, block.weights, _SMALLEST)
     rank = root.shape[1]
     if not rank:
         return []
@@ -124,7 +166,7 @@ def _weighted_cuts(
             found.append((both, square * part))
     on = None if block.basis is None else [[int(v) for v in row] for row in block.basis.tolist()]
     return [
-        (Cut(block.number, tuple(vector if on is None else _times(on, vector))), multiple)
+        (DualCut(block.number, tuple(vector if on is None else _times(on, vector))), multiple)
         for vector, multiple in found
         if any(vector)
     ]
@@ -134,14 +176,15 @@ def _times(matrix: list[list[int]], vector: list[int]) -> list[int]:
     return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
 
 
-def _rows(block: DualBlock) -> list[tuple[Cut, Fraction]]:
+def _rows(block: DualBlock) -> list[tuple[DualCut, Fraction]]:
     """Return the rows of positive weights, and these, rounded."""
     largest = float(block.weights.max(initial=0.0))
     exponent = _ROW_BITS - math.frexp(largest)[1]
     whole = np.rint(np.ldexp(block.weights, exponent))
     scale = Fraction(2) ** exponent
     return [
-        (Cut(block.number, (i,)), int(whole[i]) / scale) for i in np.flatnonzero(whole > 0).tolist()
+        (DualCut(block.number, (i,)), int(whole[i]) / scale)
+        for i in np.flatnonzero(whole > 0).tolist()
     ]
 
 

@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import fmpz_mat
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.factors import long_factor
-from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.row_weights import balanced_near
-from perceptron_lab.exact.whole_numbers import exactly, whole_multiples
+from perceptron_lab.exact.whole_numbers import Claim, Factor, exactly, whole_multiples
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import ADDITIONS, identical_rows
 
@@ -59,7 +57,7 @@ def ratio_at_least(
     if not least > most > 0:
         return None
     bound = min(Fraction(claimed), _below(Fraction(least - most, most)))
-    return _of_factor(factor) | {"bound": [bound.numerator, bound.denominator]}
+    return _of_factor(factor) | {"bound": list(bound.as_integer_ratio())}
 
 
 def ratio_unbounded(inside: Vectors, outside: Vectors) -> Claim | None:
@@ -143,11 +141,11 @@ def _by_weights(inside: Vectors, outside: Vectors, joined: Sequence[int]) -> Cla
     given = [
         [[i for i, w in enumerate(part) if w], [w for w in part if w]] for part in (first, second)
     ]
-    claim: Claim = {"claim": "ratio at most", "bound": [bound.numerator, bound.denominator]}
+    claim: Claim = {"claim": "ratio at most", "bound": list(bound.as_integer_ratio())}
     return claim | {"weights": given, "factor": factor}
 
 
-def semidefinite_factor(matrix: Sequence[Sequence[int]]) -> list[Any] | None:
+def semidefinite_factor(matrix: Sequence[Sequence[int]]) -> Factor | None:
     """Return [s, [rows, values], ...] of a matrix definite but for rows of zeros, or None."""
     kept = [i for i, row in enumerate(matrix) if any(row)]
     if not kept:

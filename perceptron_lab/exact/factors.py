@@ -15,14 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.exact.whole_numbers import by_places
+from perceptron_lab.exact.whole_numbers import Factor, by_places
 from perceptron_lab.numerics.symmetric.factor import factorised
 
 # Rows and values
@@ -40,7 +39,7 @@ MOST_PRODUCTS = 60_000_000
 
 def short_factor(
     cone: Semidefinite, scores: FloatArray, lowest: float, scale: Fraction
-) -> list[Any] | None:
+) -> Factor | None:
     """Return [s, [rows, values], ...], the columns of L, from doubles; None where these are short.
 
     Parameters
@@ -124,7 +123,9 @@ def _root(value: Fraction) -> float:
     return math.ldexp(math.sqrt(float(value / Fraction(2) ** exponent)), exponent // 2)
 
 
-def long_factor(matrix: list[dict[int, int]], order: Sequence[int], lowest: Fraction) -> Any:
+def long_factor(
+    matrix: list[dict[int, int]], order: Sequence[int], lowest: Fraction
+) -> Factor | None:
     """Return [s, [rows, values], ...] of whole numbers as long as a matrix of such needs, or None.
 
     Parameters
@@ -145,7 +146,7 @@ def long_factor(matrix: list[dict[int, int]], order: Sequence[int], lowest: Frac
         for column, value in entries.items():
             rest[place[row], place[column]] = _shifted(value, shift)
     rest[np.diag_indices(size)] -= int(lowest * Fraction(2) ** shift / 2)
-    columns: list[Any] = []
+    columns: list[list[list[int]]] = []
     work = 0
     for k in range(size):
         used = k + np.flatnonzero(rest[k:, k])

@@ -14,15 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.factors import possible
-from perceptron_lab.exact.points import Claim, factors_at
-from perceptron_lab.exact.whole_numbers import exactly
+from perceptron_lab.exact.points import factors_at
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly
 from perceptron_lab.systems import ConicSystem
 
 # Bits of the entries of V, and binary places of a bound
@@ -31,7 +30,7 @@ _PLACES = 50
 
 
 def objective_at_most(
-    system: ConicSystem, point: FloatArray, claimed: float, data: Any
+    system: ConicSystem, point: FloatArray, claimed: float, data: CheckedSystem
 ) -> Iterator[Claim]:
     """Yield claims that an objective c'x / x_0 is reached, near a bound, the nearest first.
 
@@ -57,7 +56,7 @@ def objective_at_most(
             whole[0] * data.scale,
         )
         bound = max(Fraction(claimed), _raised(value))
-        pair = [bound.numerator, bound.denominator]
+        pair = list(bound.as_integer_ratio())
         yield {"claim": "objective at most", "bound": pair, "point": whole, "factors": factors}
 
 
@@ -82,7 +81,7 @@ def lowered(value: Fraction) -> Fraction:
     return -_raised(-value)
 
 
-def objective_at_least(vectors: FloatArray, claimed: float, data: Any) -> Claim | None:
+def objective_at_least(vectors: FloatArray, claimed: float, data: CheckedSystem) -> Claim | None:
     """Return the claim that MAXCUT's optimum is at least a bound, by the rows of V; or None.
 
     Parameters
@@ -106,7 +105,7 @@ def objective_at_least(vectors: FloatArray, claimed: float, data: Any) -> Claim 
     value = Fraction(total, unit * data.scale)
     bound = min(Fraction(claimed), lowered(value))
     weights = [[[], []], [[1] * vectors.shape[1], rest, *rows]]
-    pair = [bound.numerator, bound.denominator]
+    pair = list(bound.as_integer_ratio())
     return {"claim": "objective at least", "bound": pair, "unit": unit, "weights": weights}
 
 

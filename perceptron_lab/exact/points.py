@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from perceptron_lab.exact.factors import (
     long_factor,
     short_factor,
 )
-from perceptron_lab.exact.whole_numbers import exactly, rounded
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, Factor, exactly, rounded
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.systems import ConicSystem
 
@@ -36,11 +35,9 @@ _STEP = 2.0**-7
 # Estimates of lowest eigenvalues are lowered by this factor until there is a Cholesky factor
 _LOWER = 30.0
 
-Claim = dict[str, Any]
-
 
 def feasible(
-    system: ConicSystem, point: FloatArray, interior: FloatArray | None, data: Any
+    system: ConicSystem, point: FloatArray, interior: FloatArray | None, data: CheckedSystem
 ) -> Iterator[Claim]:
     """Yield claims that a short point is strictly feasible, by short and by long factors.
 
@@ -84,7 +81,7 @@ def feasible(
 
 
 def margin_at_least(
-    system: ConicSystem, point: FloatArray, bound: Fraction, data: Any
+    system: ConicSystem, point: FloatArray, bound: Fraction, data: CheckedSystem
 ) -> Claim | None:
     """Return the claim that a point has a margin of at least a bound, or None.
 
@@ -92,7 +89,7 @@ def margin_at_least(
     """
     whole = exactly(point)
     claim: Claim = {"claim": "margin at least", "margin": system.margin_name or "directional"}
-    claim |= {"bound": [bound.numerator, bound.denominator], "point": whole}
+    claim |= {"bound": list(bound.as_integer_ratio()), "point": whole}
     if not _matrices(system.cone):
         return claim | {"factors": []}
     factors = _shifted_factors(system, whole, bound, data)
@@ -101,7 +98,7 @@ def margin_at_least(
 
 def factors_at(
     system: ConicSystem, point: FloatArray, whole: list[int], scale: int
-) -> list[Any] | None:
+) -> list[Factor] | None:
     """Return the factors of the matrix blocks at a point, in their order, or None.
 
     Parameters
@@ -123,7 +120,7 @@ def factors_at(
     return factors
 
 
-def _short(part: Semidefinite, scores: FloatArray, scale: Fraction) -> list[Any] | None:
+def _short(part: Semidefinite, scores: FloatArray, scale: Fraction) -> Factor | None:
     """Return a short factor of a matrix whose lowest eigenvalue may be far below the estimate."""
     lowest, least = 0.9 * part.lowest(scores), 1e-15 * float(np.abs(scores).max())
     while lowest > least:
@@ -144,8 +141,8 @@ def _matrices(cone: Cone) -> list[tuple[int, Semidefinite, slice]]:
 
 
 def _shifted_factors(
-    system: ConicSystem, point: list[int], bound: Fraction, data: Any
-) -> list[Any] | None:
+    system: ConicSystem, point: list[int], bound: Fraction, data: CheckedSystem
+) -> list[Factor] | None:
     """Return factors of q 2^64 F(y) - p D t I, t >= norm(y) 2^64, as the checker forms it."""
     blocks = {number: part for number, part, _ in _matrices(system.cone)}
     if max(part.rank for part in blocks.values()) > LARGEST_DENSE:
@@ -161,11 +158,16 @@ def _shifted_factors(
             entry = (score * q << 64) - (p * data.scale * length if i == j else 0)
             if entry:
                 matrices[block][i][j] = matrices[block][j][i] = entry
-    factors = [_long(matrices[number], part) for number, part in blocks.items()]
-    return None if None in factors else factors
+    factors = []
+    for number, part in blocks.items():
+        found = _long(matrices[number], part)
+        if found is None:
+            return None
+        factors.append(found)
+    return factors
 
 
-def _long(matrix: list[dict[int, int]], part: Semidefinite) -> list[Any] | None:
+def _long(matrix: list[dict[int, int]], part: Semidefinite) -> Factor | None:
     """Return a factor of a matrix that is definite, though hardly perhaps."""
     largest = max(abs(one) for row in matrix for one in row.values())
     excess = max(0, largest.bit_length() - 900)
@@ -178,7 +180,7 @@ def _long(matrix: list[dict[int, int]], part: Semidefinite) -> list[Any] | None:
     order = elimination_order(part).tolist()
     for guess in (lowest / 2.0, rounding, rounding * 1e-3, rounding * 1e-6):
         if guess > 0.0:
-            found: list[Any] | None = long_factor(matrix, order, Fraction(guess) * 2**excess)
+            found = long_factor(matrix, order, Fraction(guess) * 2**excess)
             if found is not None:
                 return found
     return None

@@ -18,7 +18,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -39,10 +39,9 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.formats.columns import Contents
 from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.whole_numbers import CheckedSystem
 from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.conditions import Condition
 
 # Entries of dense data that are written at most: 800 MB
 MOST_ENTRIES = 100_000_000
@@ -68,16 +67,17 @@ class Reading:
     content: bytes
     path: Path | None = None
 
-    def system(self) -> Any:
+    def system(self) -> CheckedSystem:
         """Return the checker's system; the last one is kept, for the next answer on its data."""
         return _system(self.content, json.dumps(self.fields))
 
 
 @lru_cache(maxsize=1)
-def _system(content: bytes, fields: str) -> Any:
+def _system(content: bytes, fields: str) -> CheckedSystem:
     data = json.loads(fields)
     read = checker().sdpa_system if data["form"] == "sdpa" else checker().table_system
-    return read(content, data)
+    system: CheckedSystem = read(content, data)
+    return system
 
 
 def of_sdpa(path: Path, question: Literal["feasibility", "recession"]) -> Reading:
@@ -217,26 +217,6 @@ def _array_file(rows: FloatArray) -> bytes:
     wide = np.ascontiguousarray(rows, dtype="<f8")
     np.lib.format.write_array(target, wide, version=(1, 0))
     return target.getvalue()
-
-
-def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
-    """Return linear conditions as an SDPA file of diagonal matrices, to be written.
-
-    Each condition is multiplied so that its numbers are whole: a'x - b is an entry of F(x), and of
-    an equation b - a'x is the next one. The objective is 0.
-    """
-    rows = [(one, sign) for one in conditions for sign in ((1, -1) if one.equation else (1,))]
-    lines = [str(unknowns), "1", str(-len(rows)), " ".join(["0"] * unknowns)]
-    for at, (one, sign) in enumerate(rows, 1):
-        entries = [
-            (0, one.right),
-            *zip((j + 1 for j in one.columns), one.coefficients, strict=True),
-        ]
-        lines += [
-            f"{matrix} 1 {at} {at} {exact_text(sign * value)}" for matrix, value in entries if value
-        ]
-    text = "\n".join(lines) + "\n"
-    return Reading({"form": "sdpa", "question": "feasibility"}, text.encode())
 
 
 def _blocks(cone: Cone) -> list[list[Any]]:

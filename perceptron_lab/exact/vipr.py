@@ -25,12 +25,12 @@ Programming and Combinatorial Optimization 2017, 148-160.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from perceptron_lab.exact.cuts import Cut, images
-from perceptron_lab.exact.whole_numbers import whole
+from perceptron_lab.exact.cuts import DualCut, images
+from perceptron_lab.exact.whole_numbers import Blocks, CheckedSystem, Claim, whole
 from perceptron_lab.numerics.exact_texts import exact_text
 
 BY_CUTS = ("infeasible", "closed infeasible", "objective at least")
@@ -42,7 +42,7 @@ Inequality = tuple[Sequence[int], int]
 _EMPTY = "% The objective is 0, and is proved to be 1 at least: no y satisfies the rows."
 
 
-def vipr_text(system: Any, claim: Mapping[str, Any]) -> str | None:
+def vipr_text(system: CheckedSystem, claim: Claim) -> str | None:
     """Return the proof of a claim as a VIPR file, or None where the claim is not linear.
 
     Parameters
@@ -55,7 +55,7 @@ def vipr_text(system: Any, claim: Mapping[str, Any]) -> str | None:
     if claim["claim"] not in BY_CUTS:
         return None
     multiples, cuts = cuts_of(system.blocks, claim["weights"])
-    rows = images(cuts, system.blocks, system.rows, system.width)
+    rows = images(cuts, system)
     bounded = claim["claim"] == "objective at least"
     if not bounded and claim["claim"] == "infeasible":
         return _infeasible([(row, 1) for row in rows], multiples)
@@ -71,22 +71,22 @@ def vipr_text(system: Any, claim: Mapping[str, Any]) -> str | None:
     return _file(given, objective, Fraction(p, q), parts)
 
 
-def cuts_of(blocks: Sequence[Any], weights: Sequence[Any]) -> tuple[list[int], list[Cut]]:
+def cuts_of(blocks: Blocks, weights: Sequence[Any]) -> tuple[list[int], list[DualCut]]:
     """Return m_k > 0 and g_k of the weights of a certificate, block by block."""
-    found: list[tuple[int, Cut]] = []
+    found: list[tuple[int, DualCut]] = []
     for number, ((kind, order), given) in enumerate(zip(blocks, weights, strict=True)):
         first, second, *vectors = ([whole(one) for one in part] for part in given)
         if kind == "rows":
-            found += [(m, Cut(number, (i,))) for i, m in zip(first, second, strict=True)]
+            found += [(m, DualCut(number, (i,))) for i, m in zip(first, second, strict=True)]
         elif kind == "second-order":
             placed = dict(zip(first, second, strict=True))
-            found.append((1, Cut(number, tuple(placed.get(i, 0) for i in range(order)))))
+            found.append((1, DualCut(number, tuple(placed.get(i, 0) for i in range(order)))))
         else:
             found += [
-                (m, Cut(number, tuple(row[k] for row in vectors))) for k, m in enumerate(first)
+                (m, DualCut(number, tuple(row[k] for row in vectors))) for k, m in enumerate(first)
             ]
             units = (tuple(int(i == j) for j in range(order)) for i in range(order))
-            found += [(m, Cut(number, unit)) for m, unit in zip(second, units, strict=True)]
+            found += [(m, DualCut(number, unit)) for m, unit in zip(second, units, strict=True)]
     used = [(m, cut) for m, cut in found if m]
     return [m for m, _ in used], [cut for _, cut in used]
 

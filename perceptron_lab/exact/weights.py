@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,9 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.exact.cuts import combined_weights, images, pool
+from perceptron_lab.exact.cuts import combined_weights, images, pool, root_of_weights
 from perceptron_lab.exact.row_weights import balanced
-from perceptron_lab.exact.whole_numbers import exactly
-
-Claim = dict[str, Any]
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, by_places, exactly, root_above
 
 # Weights below this part of the largest mass are those of no row
 _NOTHING = 2.0**-90
@@ -43,13 +40,12 @@ def infeasible_rows(
     found = balanced(vectors, guess)
     if found is None:
         return None
-    used = [(i, weight) for i, weight in zip(support, found, strict=True) if weight]
-    weights = [[[int(i) for i, _ in used], [weight for _, weight in used]]]
-    return {"claim": "infeasible", "weights": weights}
+    used = [(int(i), weight) for i, weight in zip(support, found, strict=True) if weight]
+    return {"claim": "infeasible", "weights": [by_places(used)]}
 
 
 def infeasible_cone(
-    cone: Cone, weights: FloatArray, system: Any, *, homogenised: bool
+    cone: Cone, weights: FloatArray, system: CheckedSystem, *, homogenised: bool
 ) -> Claim | None:
     """Return the claim that a cone program has no strictly feasible point, by cuts; or None.
 
@@ -63,7 +59,7 @@ def infeasible_cone(
         The checker's.
     """
     cuts = pool(cone, weights, system.width, np.random.default_rng(0))
-    vectors = images(cuts, system.blocks, system.rows, system.width)
+    vectors = images(cuts, system)
     first = next((k for k, cut in enumerate(cuts) if cut.block == 0), None) if homogenised else None
     found = balanced(vectors, None, first)
     if found is None:
@@ -98,7 +94,7 @@ def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str
             given.append(written)
         else:
             given.append(_listed(block, second_order=isinstance(part, SecondOrder)))
-    pair = [bound.numerator, bound.denominator]
+    pair = list(bound.as_integer_ratio())
     return {"claim": "margin at most", "margin": margin, "bound": pair, "weights": given}
 
 
@@ -109,9 +105,7 @@ def _listed(block: FloatArray, *, second_order: bool) -> list[Any]:
     if second_order and len(places):
         whole = dict(zip(places.tolist(), numbers, strict=True))
         *u, t = (whole.get(i, 0) for i in range(len(block)))
-        square = sum(one * one for one in u)
-        root = isqrt(square)
-        return [list(range(len(block))), [*u, max(t, root + (root * root < square))]]
+        return [list(range(len(block))), [*u, max(t, root_above(sum(one * one for one in u)))]]
     return [places.tolist(), numbers]
 
 
@@ -127,8 +121,6 @@ def _matrix_weights(part: Semidefinite, block: FloatArray) -> list[Any] | None:
         return [[], rest, *([] for _ in range(order))]
     if order > LARGEST:
         return None
-    values, frame = np.linalg.eigh(part.matrix(entries))
-    used = values > 0.0
-    root = frame[:, used] * np.sqrt(values[used])
+    root = root_of_weights(part, block)
     short = np.rint(np.ldexp(root, _BITS // 2))
-    return [[1] * int(used.sum()), [0] * order, *(exactly(row, 0) for row in short)]
+    return [[1] * root.shape[1], [0] * order, *(exactly(row, 0) for row in short)]

@@ -1,16 +1,48 @@
-"""Doubles as whole numbers: exactly, over a common power of two, or rounded to a few bits."""
+"""Claims in whole numbers: doubles exactly, over a power of two, or rounded to a few bits."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from flint import fmpz
 
 from perceptron_lab.core.results import FloatArray
+
+Claim = dict[str, Any]
+"""A claim of a certificate, as JSON values."""
+Blocks = Sequence[tuple[str, int]]
+"""Kind and order of the blocks of a cone."""
+Factor = list[Any]
+"""[s, [rows, values], ...]: the columns of L."""
+
+
+class CheckedSystem(Protocol):
+    """A system as the checker reads it.
+
+    Attributes
+    ----------
+    width
+        Unknowns, with x_0 of an SDPA program.
+    scale
+        D.
+    blocks
+        Kind and order of each block.
+    rows
+        (block, i, j, columns, values) of each row of D A.
+    objective
+        D c of an SDPA program.
+    """
+
+    width: int
+    scale: int
+    blocks: Blocks
+    rows: Sequence[tuple[int, int, int, Sequence[int], Sequence[int]]]
+    objective: Sequence[int]
+
 
 # Longer whole numbers are written as texts of hexadecimal digits, which are read in linear time
 _LONGEST = 1 << 200
@@ -64,6 +96,12 @@ def by_places(numbers: Mapping[int, int] | Iterable[tuple[int, int]]) -> list[li
     return [[place for place, _ in pairs], [number for _, number in pairs]]
 
 
+def whole_weights(weights: Mapping[int, Fraction]) -> list[list[int]]:
+    """Return [places, numbers] of the least whole multiples of weights, without zeros."""
+    used = {place: weight for place, weight in weights.items() if weight}
+    return by_places(zip(used, whole_multiples(used.values()), strict=True))
+
+
 def written(value: Any) -> Any:
     """Return a value of a certificate for JSON: long whole numbers as hexadecimal texts."""
     if isinstance(value, dict):
@@ -80,6 +118,6 @@ def whole(value: int | str) -> int:
     return int(value, 16) if isinstance(value, str) else value
 
 
-def fraction_pair(value: float) -> list[int]:
-    """Return [p, q] with p / q the double given, q > 0."""
-    return list(value.as_integer_ratio())
+def root_above(square: int) -> int:
+    """Return the least whole number whose square is no less."""
+    return math.isqrt(square - 1) + 1 if square else 0

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from perceptron_lab.core.errors import DataError, MissingDataError
+from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.saved_answers.fields import Check, Flat
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.datasets.confinement import GENERATED
@@ -22,25 +21,23 @@ from perceptron_lab.experiments.storage.certificate_files import (
     read_certificate,
 )
 from perceptron_lab.experiments.storage.exports import RUNS, difference
-from perceptron_lab.experiments.storage.reader import Reader, shown
+from perceptron_lab.experiments.storage.reader import shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
-from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
+from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, Target
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.experiments.verification.own_data import (
     ChangedDataError,
-    OwnData,
     UnknownDataError,
-    own_data,
 )
 from perceptron_lab.experiments.verification.reproof import reprove
-from perceptron_lab.experiments.verification.row_columns import (
+from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
+from perceptron_lab.experiments.verification.stated_fields import (
     check_types,
     columns_first,
     differences,
     not_verified,
     size_faults,
 )
-from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 
 if TYPE_CHECKING:
@@ -132,71 +129,48 @@ def verify(
     DataError
         If there is no such file, or no results are in the folder.
     """
-    start = None if base is None else Path(base)
-    file = None if data is None else Path(data)
-    cells = verifying(Path(target), start, generate, exact=exact, data=file, labels=labels)
-    return Verification(Path(target), list(cells))
+    asked = Target.of(target, base, generate, data, labels)
+    return Verification(asked.path, list(verifying(asked, exact=exact)))
 
 
-def verifying(
-    target: Path,
-    base: Path | None = None,
-    generate: int = GENERATED,
-    *,
-    exact: bool = False,
-    data: Path | None = None,
-    labels: str | None = None,
-) -> Iterator[Verified]:
+def verifying(target: Target, *, exact: bool = False) -> Iterator[Verified]:
     """Yield the verdicts of :func:`verify` one after the other."""
-    own = own_data(target, data, labels)
-    verdicts = _in_doubles(target, base, generate, own)
     if not exact:
-        yield from verdicts
-        return
+        return _in_doubles(target)
     # Exact proofs are made from learners' answers, too, and learners import the algorithms
-    from perceptron_lab.experiments.certifying.exact_proofs import with_exact_proofs
+    from perceptron_lab.experiments.certifying.certify import with_exact_proofs
 
-    yield from with_exact_proofs(verdicts, target, base, generate, data, labels)
+    return with_exact_proofs(_in_doubles(target), target)
 
 
-def _in_doubles(
-    target: Path, base: Path | None, generate: int, own: OwnData | None
-) -> Iterator[Verified]:
+def _in_doubles(target: Target) -> Iterator[Verified]:
     """Yield the verdicts by the proofs with rounding bounds."""
-    with TemporaryDirectory(prefix="plab-verify-") as folder:
-        problems = CertifiedProblems(Path(folder), base, generate, own)
-        if target.is_dir():
-            with Reader.open(target) as reader:
-                runs = reader.runs()
+    path = target.path
+    with target.problems() as problems:
+        if path.is_dir():
+            runs = target.runs()
             for planned, stored in runs:
-                yield _on_row(target, planned, stored, problems)
-            said = difference(target, (shown(*pair) for pair in runs if not pair[1].fault))
+                yield _on_row(path, planned, stored, problems)
+            said = difference(path, (shown(*pair) for pair in runs if not pair[1].fault))
             if said:
                 yield Verified("", RUNS, "", "", Verdict.DAMAGED, said)
-        elif target.is_file():
-            yield (
-                on_verdict(target, base, own) if is_verdict(target) else _on_file(target, problems)
-            )
+        elif path.is_file():
+            is_other = is_verdict(path)
+            yield on_verdict(path, problems) if is_other else _on_file(path, problems)
         else:
-            wanted = "give a folder of results or one of its certificates"
-            raise absent(target, wanted)
+            raise absent(path, "give a folder of results or one of its certificates")
 
 
 def _on_file(path: Path, problems: CertifiedProblems) -> Verified:
     """Return the verdict on a certificate alone."""
     try:
         certificate = problems.read(path)
-        instance, name = (
-            certificate.problem.get("instance", ""),
-            certificate.algorithm.get("name", ""),
-        )
-        status = certificate.status.value
-        seen = Verified(certificate.cell, str(instance), str(name), status, Verdict.DAMAGED)
+        problem = str(certificate.problem.get("instance", ""))
+        method, status = str(certificate.algorithm.get("name", "")), certificate.status.value
+        seen = Verified(certificate.cell, problem, method, status, Verdict.DAMAGED)
         return _on_claims(seen, Claims.of_certificate(certificate), certificate, problems)
-    except MissingDataError as error:
-        return Verified(path.stem, "", "", "", Verdict.MISSING, str(error))
     except DataError as error:
-        return Verified(path.stem, "", "", "", Verdict.DAMAGED, str(error))
+        return Verified(path.stem, "", "", "", Verdict.DAMAGED).failing(error)
 
 
 def _on_row(
@@ -246,14 +220,10 @@ def _on_claims(
         return replace(seen, message=f"its settings are not those of the cell {certificate.cell}")
     try:
         problem = problems.load(certificate)
-    except MissingDataError as error:
-        return replace(seen, verdict=Verdict.MISSING, message=f"its data: {error}")
-    except ChangedDataError as error:
-        return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
-    except UnknownDataError as error:
-        return replace(seen, verdict=Verdict.UNKNOWN_DATA, message=str(error))
+    except (ChangedDataError, UnknownDataError) as error:
+        return seen.failing(error)
     except DataError as error:
-        return replace(seen, message=f"its data: {error}")
+        return seen.failing(error, "its data: ")
     if problem.sha256 != certificate.sha256:
         text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from perceptron_lab.exact.checker import checker
-from perceptron_lab.experiments.certifying.certify import Outcome, certify
+from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from tests.exact.agreement import WORDS, counted, said
 from tests.exact.killing import Endless, at_most
 from tests.exact.second_checker.check import answer
@@ -38,7 +38,7 @@ def count_sample(folders: list[str]) -> None:
         with TemporaryDirectory() as output:
             outcomes: Counter[str] = Counter()
             for cell in certify(folder, Path(output)).cells:
-                if cell.outcome is not Outcome.CERTIFIED:
+                if cell.outcome is not CertificationStatus.CERTIFIED:
                     outcomes[cell.outcome.value] += 1
                     continue
                 assert cell.path is not None

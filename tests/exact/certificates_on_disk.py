@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.experiments.certifying.certify import Outcome, certify
+from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from tests.experiments.certified import LEARNER, SEPARABLE, certified
 
 SMALL = {"dataset": "margin-sets", "family": "gaussian"}
@@ -53,7 +53,7 @@ def certificates(folder: Path) -> dict[str, Path]:
         place.mkdir()
         path = certified(place, problem, algorithm, **more)
         (cell,) = certify(path, place).cells
-        assert cell.outcome is Outcome.CERTIFIED, (name, cell)
+        assert cell.outcome is CertificationStatus.CERTIFIED, (name, cell)
         assert cell.message == TOLD.get(name, ""), (name, cell)
         assert cell.path is not None
         found[name] = Path(cell.path)

@@ -17,8 +17,12 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.ellipsoid_ratio import semidefinite_factor
 from perceptron_lab.exact.readings import of_system
-from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome, certify
-from perceptron_lab.experiments.certifying.claims import Answer, exact_claims
+from perceptron_lab.experiments.certifying.certify import (
+    CertificationStatus,
+    CertifiedCell,
+    certify,
+)
+from perceptron_lab.experiments.certifying.claims import CertifiedAnswer, exact_claims
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.verification.claims import Claims
 from tests.exact.certificates_on_disk import as_number
@@ -30,7 +34,7 @@ BRACKET = ["feasible", "margin at least", "margin at most"]
 def certified_cell(path: Path) -> tuple[CertifiedCell, list[dict[str, Any]]]:
     """Return the outcome of a cell that is certified, and the claims of its file."""
     (cell,) = certify(path, path.parent / "exact").cells
-    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert cell.outcome is CertificationStatus.CERTIFIED, cell
     assert cell.path is not None
     assert checker().main([cell.path]) == 0
     claims: list[dict[str, Any]] = json.loads(Path(cell.path).read_bytes())["claims"]
@@ -62,7 +66,7 @@ def test_examples_of_both_classes_make_a_kernel_infeasible() -> None:
     found = solve(system, "minimum-norm-point")
     assert found.status is Status.INFEASIBLE
     reading = of_system(system)
-    answer = Answer(system, reading, reading.system(), found.point, found.weights)
+    answer = CertifiedAnswer(system, reading, reading.system(), found.point, found.weights)
     exact = exact_claims(Claims(Status.INFEASIBLE, True), answer)
     assert not exact.missing
     ((places, weights),) = exact.claims[0]["weights"]
@@ -178,7 +182,7 @@ def test_what_proves_nothing_says_so(tmp_path: Path) -> None:
     arrays["point"] = -arrays["point"]
     np.savez(path, **arrays)
     (cell,) = certify(path, tmp_path / "exact").cells
-    assert cell.outcome is Outcome.NOT_CERTIFIED
+    assert cell.outcome is CertificationStatus.NOT_CERTIFIED
     assert "score of a row is too low" in cell.message
 
 

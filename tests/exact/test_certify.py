@@ -12,11 +12,14 @@ import pytest
 
 from perceptron_lab import solve
 from perceptron_lab.cli.main import main
-from perceptron_lab.exact.checker import checker
-from perceptron_lab.exact.compiled_checker import compiled_checker
+from perceptron_lab.exact.checker import checker, compiled_checker
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import exactly, rounded
-from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome, certify
+from perceptron_lab.experiments.certifying.certify import (
+    CertificationStatus,
+    CertifiedCell,
+    certify,
+)
 from perceptron_lab.experiments.verify import verify
 from tests.exact.certificates_on_disk import as_number
 from tests.experiments.certified import CELLS, EMPTY, FEASIBLE, WHOLE, attempted, certified
@@ -32,7 +35,7 @@ def certified_cell(path: Path) -> CertifiedCell:
 
 def assert_accepted(cell: CertifiedCell, *claims: str) -> dict[str, Any]:
     """Assert that a cell is certified by these claims, and its file accepted; return its record."""
-    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert cell.outcome is CertificationStatus.CERTIFIED, cell
     assert cell.claims == claims, cell
     assert cell.path is not None
     record: dict[str, Any] = json.loads(Path(cell.path).read_bytes())
@@ -45,7 +48,7 @@ def test_every_kind_of_answer_is_certified(name: str, tmp_path: Path) -> None:
     path = attempted(tmp_path, problem, algorithm, **more)
     assert path is not None
     cell = certified_cell(path)
-    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert cell.outcome is CertificationStatus.CERTIFIED, cell
     assert not cell.message
     status = {"FEASIBLE": "feasible", "INFEASIBLE": "infeasible"}.get(cell.status)
     assert status is None or status in cell.claims
@@ -89,7 +92,7 @@ def test_a_damaged_answer_is_told_and_no_proof_that_fails_ends_the_run(
     assert "a test" in certified_cell(path).message
     path.write_bytes(path.read_bytes()[:100])
     cell = certified_cell(path)
-    assert cell.outcome is Outcome.NOT_CERTIFIED
+    assert cell.outcome is CertificationStatus.NOT_CERTIFIED
     assert "not a certificate" in cell.message
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.vipr import vipr_text
-from perceptron_lab.experiments.certifying.certify import Outcome, certify
+from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from tests.exact.certificates_on_disk import as_number
 from tests.exact.viprchk import accepted, said_by_viprchk, viprchk
 from tests.experiments.certified import certified
@@ -72,7 +72,7 @@ def certificate_of(name: str, folder: Path) -> tuple[dict[str, Any], Any, float]
     problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
     path = certified(folder, problem, algorithm, goal={"width": 1e-6})
     (cell,) = certify(path, folder / "exact").cells
-    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert cell.outcome is CertificationStatus.CERTIFIED, cell
     assert not cell.message, cell
     assert cell.claims == ("objective at most", "objective at least"), cell
     assert cell.path is not None

@@ -12,7 +12,7 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.vipr import vipr_text
-from perceptron_lab.experiments.certifying.certify import Outcome, certify
+from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from perceptron_lab.numerics.exact_texts import exact_text
 from tests.exact.certificates_on_disk import CONES, SMALL, record_of
 from tests.exact.viprchk import VARIABLE, accepted, said_by_viprchk, viprchk
@@ -34,7 +34,7 @@ def claimed(kind: str, seed: int, folder: Path) -> tuple[Any, dict[str, Any]]:
 
 def proof_of(path: Path, folder: Path, data: Path | None = None) -> tuple[Any, dict[str, Any]]:
     (cell,) = certify(path, folder / "exact").cells
-    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert cell.outcome is CertificationStatus.CERTIFIED, cell
     assert cell.path is not None
     record = record_of(Path(cell.path))
     said = record["data"]

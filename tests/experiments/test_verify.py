@@ -299,7 +299,10 @@ def test_no_numbers_make_it_fail(data: st.DataObject, whole: dict[str, Path]) ->
         proof = {name: spoilt(array) for name, array in one.proof.items()}
         return replace(one, point=spoilt(one.point), weights=weights, proof=proof)
 
-    assert tampered(whole[name], change).verdict in (Verdict.PROVED, Verdict.NOT_PROVED)
+    assert tampered(whole[name], change).verdict in (
+        Verdict.PROVED,
+        Verdict.NOT_PROVED,
+    )
 
 
 @given(data=st.data())

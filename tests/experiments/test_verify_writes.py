@@ -103,7 +103,10 @@ def test_the_limit_is_known_before_anything_is_generated(
 ) -> None:
     path = given(home, made(home, problem | {"seeds": [0]}, algorithm))
     found = judged(home, path, generate=size - 1)
-    assert (found.verdict, "--generate 1MB" in found.message) == (Verdict.NOT_PROVED, True)
+    assert (found.verdict, "--generate 1MB" in found.message) == (
+        Verdict.NOT_PROVED,
+        True,
+    )
     assert judged(home, path, generate=2 * size).verdict is not Verdict.NOT_PROVED
 
 

@@ -142,7 +142,7 @@ def _leaves(
 
 
 @dataclass(frozen=True)
-class Contents:
+class AnswerContents:
     """What a file holds.
 
     Parameters
@@ -160,7 +160,7 @@ class Contents:
     flat: Flat
 
     @classmethod
-    def of(cls, kind: Kind, fields: Sequence[Field], tree: Mapping[str, Any]) -> Contents:
+    def of(cls, kind: Kind, fields: Sequence[Field], tree: Mapping[str, Any]) -> AnswerContents:
         """Return the contents of a file; errors are those of :func:`flattened`."""
         return cls(kind, tuple(fields), flattened(fields, tree))
 
@@ -208,7 +208,7 @@ def shortened(paths: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(shown))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     try:
         text = json.dumps(value)
     except (TypeError, ValueError, OverflowError):

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, TypeGuard
 
 import numpy as np
 
@@ -36,10 +36,10 @@ class Values:
     """
 
     words: str
-    allows: Callable[[Any], bool] = field(repr=False)
+    allows: Callable[[object], bool] = field(repr=False)
 
 
-def is_place(text: Any) -> bool:
+def is_place(text: object) -> bool:
     """Return whether a text is a number of a condition or row: 0 or more, without leading zeros."""
     return isinstance(text, str) and _PLACE.fullmatch(text) is not None
 
@@ -62,7 +62,7 @@ def list_of(values: Values) -> Values:
     )
 
 
-def mapping_of(values: Values, key: Callable[[Any], bool], keys: str) -> Values:
+def mapping_of(values: Values, key: Callable[[object], bool], keys: str) -> Values:
     """Return the mappings of such keys to these values."""
     return Values(
         f"{keys} -> {values.words}",
@@ -74,33 +74,33 @@ def mapping_of(values: Values, key: Callable[[Any], bool], keys: str) -> Values:
     )
 
 
-def exactly(constant: Any) -> Values:
+def exactly(constant: object) -> Values:
     """Return the values that are a constant, of its type."""
     return Values(
         json.dumps(constant), lambda value: type(value) is type(constant) and value == constant
     )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, float) or (type(value) is int and abs(value) < _LARGEST)
 
 
-def _is_goal(value: Any) -> bool:
+def _is_goal(value: object) -> bool:
     try:
         return isinstance(value, str) and goal_of(value) is not None
     except InputError:
         return False
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
 
 
-def _is_doubles(value: Any) -> bool:
+def _is_doubles(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.dtype == np.float64
 
 
-def _is_bracket(value: Any) -> bool:
+def _is_bracket(value: object) -> bool:
     if not isinstance(value, list) or len(value) != 2:
         return False
     lower, upper = value

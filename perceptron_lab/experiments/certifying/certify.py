@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -18,12 +17,13 @@ from perceptron_lab.core.errors import DataError, PlabError
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.estimators.learners.learning import Learner
-from perceptron_lab.exact.conditions import condition_claims
-from perceptron_lab.exact.readings import Reading, of_conditions
+from perceptron_lab.exact.checker import compiled_checker
+from perceptron_lab.exact.conditions import condition_claims, of_conditions
+from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.vipr import vipr_text
-from perceptron_lab.exact.whole_numbers import written
+from perceptron_lab.exact.whole_numbers import Claim, written
 from perceptron_lab.experiments.certifying.claims import (
-    Answer,
+    CertifiedAnswer,
     Exact,
     accepted,
     exact_claims,
@@ -37,10 +37,9 @@ from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     path_of,
 )
-from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
+from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
+from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, Target
 from perceptron_lab.experiments.verification.claims import Claims
-from perceptron_lab.experiments.verification.own_data import OwnData, own_data
 from perceptron_lab.experiments.verification.reproof import numbers_in
 from perceptron_lab.experiments.verification.separation_verdicts import (
     LABEL,
@@ -48,6 +47,7 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     is_verdict,
     verdict_with_data,
 )
+from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.solving.failures import kept, log, sentence
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -64,7 +64,7 @@ Form = Literal["json", "vipr"]
 """For the exact checker, or for VIPR's: linear programs, and no data beside them."""
 
 
-class Outcome(StrEnum):
+class CertificationStatus(StrEnum):
     """The fate of a cell."""
 
     CERTIFIED = "CERTIFIED"
@@ -97,7 +97,7 @@ class CertifiedCell:
     problem: str
     label: str
     status: str
-    outcome: Outcome
+    outcome: CertificationStatus
     claims: tuple[str, ...] = ()
     message: str = ""
     path: str | None = None
@@ -114,13 +114,13 @@ class Certification:
     @property
     def failed(self) -> list[CertifiedCell]:
         """The cells that claim something, and are not certified."""
-        return [cell for cell in self.cells if cell.outcome is Outcome.NOT_CERTIFIED]
+        return [cell for cell in self.cells if cell.outcome is CertificationStatus.NOT_CERTIFIED]
 
     @property
     def counts(self) -> dict[str, int]:
         """Outcome -> number of cells."""
         found = Counter(cell.outcome for cell in self.cells)
-        return {outcome.value: found[outcome] for outcome in Outcome if found[outcome]}
+        return {outcome.value: found[outcome] for outcome in CertificationStatus if found[outcome]}
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the outcomes as JSON values; ``plab certify --json`` prints them."""
@@ -165,176 +165,180 @@ def certify(
     DataError
         If there is no such file, or no results are in the folder.
     """
-    start = None if base is None else Path(base)
-    file = None if data is None else Path(data)
-    cells = certifying(Path(target), Path(output), start, generate, form, data=file, labels=labels)
-    return Certification(Path(target), list(cells))
+    asked = Target.of(target, base, generate, data, labels)
+    return Certification(asked.path, list(certifying(asked, Path(output), form)))
 
 
-def certifying(
-    target: Path,
-    output: Path,
-    base: Path | None = None,
-    generate: int = GENERATED,
-    form: Form = "json",
-    *,
-    data: Path | None = None,
-    labels: str | None = None,
-) -> Iterator[CertifiedCell]:
+def certifying(target: Target, output: Path, form: Form = "json") -> Iterator[CertifiedCell]:
     """Yield the outcomes of :func:`certify` one after the other."""
-    if not target.exists():
-        raise absent(target, "give a folder of results or one of its certificates")
-    own = own_data(target, data, labels)
-    output.mkdir(parents=True, exist_ok=True)
-    to = _Destination(output, form)
-    with TemporaryDirectory(prefix="plab-certify-") as folder:
-        problems = CertifiedProblems(Path(folder), base, generate, own)
-        if target.is_file() and is_verdict(target):
-            yield _on_verdict(target, to, base, own)
-            return
-        if target.is_file():
-            seen = CertifiedCell(target.stem, "", "", "", Outcome.NOT_CERTIFIED)
-            yield _on_certificate(seen, target, problems, to, base)
-            return
-        with Reader.open(target) as reader:
-            runs = reader.runs()
-        for planned, stored in runs:
-            path = path_of(target, planned.cell)
-            seen = CertifiedCell(
-                planned.cell, planned.title, planned.label, "", Outcome.NOT_CERTIFIED
-            )
-            if not stored.row or (stored.certificate is not None and not path.is_file()):
-                yield replace(seen, message=stored.fault or f"{path}: no such file")
-            elif stored.certificate is None:
-                status = stored.status.value
-                yield replace(seen, status=status, outcome=Outcome.NOTHING_CLAIMED)
-            else:
-                yield _on_certificate(seen, path, problems, to, base)
+    if not target.path.exists():
+        raise absent(target.path, "give a folder of results or one of its certificates")
+    with target.problems() as problems:
+        output.mkdir(parents=True, exist_ok=True)
+        work = _Certifier(problems, output, form)
+        if target.path.is_file() and is_verdict(target.path):
+            yield work.of_verdict(target.path)
+        elif target.path.is_file():
+            yield work.of_certificate(_seen(target.path.stem), target.path)
+        else:
+            for planned, stored in target.runs():
+                yield work.of_row(planned, stored, path_of(target.path, planned.cell))
+
+
+def _seen(cell: str, problem: str = "", label: str = "") -> CertifiedCell:
+    return CertifiedCell(cell, problem, label, "", CertificationStatus.NOT_CERTIFIED)
 
 
 @dataclass(frozen=True)
-class _Destination:
-    """Where certificates are written, and for which checker."""
+class _Certifier:
+    """Certifies answers one by one; what fails is told, and the others go on.
 
-    folder: Path
+    Parameters
+    ----------
+    problems
+        Loads their data.
+    output, form
+        Where certificates are written, and for which checker.
+    """
+
+    problems: CertifiedProblems
+    output: Path
     form: Form
 
+    def of_row(self, planned: Planned, stored: Stored, path: Path) -> CertifiedCell:
+        """Certify the answer of a stored row, whose certificate has its place at a path."""
+        seen = _seen(planned.cell, planned.title, planned.label)
+        if not stored.row or (stored.certificate is not None and not path.is_file()):
+            return replace(seen, message=stored.fault or f"{path}: no such file")
+        if stored.certificate is None:
+            return replace(
+                seen, status=stored.status.value, outcome=CertificationStatus.NOTHING_CLAIMED
+            )
+        return self.of_certificate(seen, path)
 
-def _on_verdict(
-    path: Path, to: _Destination, base: Path | None, own: OwnData | None
-) -> CertifiedCell:
-    """Certify a verdict that ``plab solve --verdict --save`` has written."""
-    seen = CertifiedCell(path.stem, "", LABEL, "", Outcome.NOT_CERTIFIED)
-    try:
-        saved = verdict_with_data(path, own)
-        seen = replace(seen, status=str(saved.record["verdict"]))
-        file, columns = data_of_verdict(saved.record["source"], path, base)
-        seen = replace(seen, problem=file.name)
-        if sha256(file.read_bytes()).hexdigest() != saved.record["source"]["sha256"]:
-            raise DataError("the data have changed since the answer was found")
-        reading, found = on_saved(saved, file, columns)
-    except (PlabError, OSError) as error:
-        return replace(seen, message=str(error))
-    if to.form == "vipr":
-        return _linear(seen, found, reading.system(), to.folder)
-    return _written(seen, found, reading, to.folder)
+    def of_verdict(self, path: Path) -> CertifiedCell:
+        """Certify a verdict that ``plab solve --verdict --save`` has written."""
+        seen = _seen(path.stem, label=LABEL)
+        try:
+            saved = verdict_with_data(path, self.problems.own)
+            seen = replace(seen, status=str(saved.record["verdict"]))
+            source = saved.record["source"]
+            file, columns = data_of_verdict(source, path, self.problems.base)
+            seen = replace(seen, problem=file.name)
+            _require_same(sha256_of(file.read_bytes()), source["sha256"])
+            reading, found = on_saved(saved, file, columns)
+        except (PlabError, OSError) as error:
+            return replace(seen, message=str(error))
+        return self._written(seen, reading, found)
+
+    def of_certificate(self, seen: CertifiedCell, path: Path) -> CertifiedCell:
+        """Certify one answer, if it claims something."""
+        try:
+            certificate = self.problems.read(path)
+            claims = Claims.of_certificate(certificate)
+            label = seen.label or str(certificate.algorithm.get("name", ""))
+            named = str(certificate.problem.get("instance", ""))
+            seen = replace(seen, problem=named, label=label, status=claims.status.value)
+            if claims.nothing:
+                return replace(seen, outcome=CertificationStatus.NOTHING_CLAIMED)
+            problem = self.problems.load(certificate)
+            _require_same(problem.sha256, certificate.sha256)
+            reading, found = self._proved(claims, certificate, problem)
+        except (PlabError, OSError) as error:
+            return replace(seen, message=str(error))
+        except Exception as error:
+            if not kept(error):
+                raise
+            log(error, "an exact proof failed")
+            return replace(seen, message=f"no exact proof: {sentence(error)}")
+        return self._written(seen, reading, found)
+
+    def _proved(
+        self, claims: Claims, certificate: Certificate, problem: Problem
+    ) -> tuple[Reading, Exact]:
+        """Return how the data are read, and what is proved exactly."""
+        method = self.problems.method(certificate)
+        proof = {name: numbers_in(array) for name, array in certificate.proof.items()}
+        if isinstance(method, Learner):
+            return on_learner(method, problem, claims, int(certificate.problem["seed"]), proof)
+        if isinstance(problem.system, LinearSystem):
+            linear = problem.system
+            reading = of_conditions(linear.conditions, linear.unknowns)
+            exact = LinearProof.of_json(certificate.certificate.get(PROOF))
+            return reading, accepted(condition_claims(linear.conditions, exact), reading.system())
+        view = ConicSystem.of(problem.system).fixed(certificate.certificate)
+        reading = reading_of(certificate, replace(problem, system=view), self.problems.base)
+        weights = None if certificate.weights is None else numbers_in(certificate.weights)
+        point, system = numbers_in(certificate.point), reading.system()
+        answer = CertifiedAnswer(view, reading, system, point, weights)
+        if method is None:
+            return reading, exact_claims(claims, answer)
+        return reading, exact_optimum(claims, answer, proof)
+
+    def _written(self, seen: CertifiedCell, reading: Reading, found: Exact) -> CertifiedCell:
+        """Write what was proved, and return the outcome."""
+        missing = [f"{name}: {reason}" for name, reason in found.missing.items()]
+        if self.form == "vipr":
+            return self._linear(seen, reading, found.claims, missing)
+        named = tuple(claim["claim"] for claim in found.claims)
+        seen = replace(seen, message="; ".join(missing))
+        if not named:
+            return seen
+        path = self.output / f"{seen.cell}{SUFFIX}"
+        file = self.output / f"{seen.cell}{DATA}" if reading.path is None else reading.path
+        if reading.path is None:
+            replace_file(file, reading.content)
+        data = {"file": file.name, "sha256": sha256_of(reading.content)} | reading.fields
+        record = {"format": FORMAT, "version": VERSION, "data": data, "claims": found.claims}
+        replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
+        if not _STATUSES.get(seen.status, set(named)).isdisjoint(named):
+            seen = replace(seen, outcome=CertificationStatus.CERTIFIED)
+        return replace(seen, claims=named, path=str(path), data=str(file))
+
+    def _linear(
+        self, seen: CertifiedCell, reading: Reading, claims: list[Claim], missing: list[str]
+    ) -> CertifiedCell:
+        """Write the first claim that weights prove as a linear program, and return the outcome."""
+        for claim in claims:
+            text = vipr_text(reading.system(), claim)
+            if text is not None:
+                path = self.output / f"{seen.cell}{PROGRAM}"
+                replace_file(path, text.encode())
+                named = (claim["claim"],)
+                return replace(
+                    seen, outcome=CertificationStatus.CERTIFIED, claims=named, path=str(path)
+                )
+        said = (
+            "VIPR's format is for claims that there is no point, and for lower bounds of an "
+            "optimum; --format json has more"
+        )
+        return replace(seen, message="; ".join([*missing, said]))
 
 
-def _on_certificate(
-    seen: CertifiedCell,
-    path: Path,
-    problems: CertifiedProblems,
-    to: _Destination,
-    base: Path | None,
-) -> CertifiedCell:
-    """Certify one answer, if it claims something; what fails is told, and the others go on."""
-    try:
-        certificate = problems.read(path)
-        claims = Claims.of_certificate(certificate)
-        label = seen.label or str(certificate.algorithm.get("name", ""))
-        named = str(certificate.problem.get("instance", ""))
-        seen = replace(seen, problem=named, label=label, status=claims.status.value)
-        if claims.nothing:
-            return replace(seen, outcome=Outcome.NOTHING_CLAIMED)
-        problem = problems.load(certificate)
-        if problem.sha256 != certificate.sha256:
-            raise DataError("the data have changed since the answer was found")
-        reading, found = _proved(claims, certificate, problem, problems, base)
-    except (PlabError, OSError) as error:
-        return replace(seen, message=str(error))
-    except Exception as error:
-        if not kept(error):
-            raise
-        log(error, "an exact proof failed")
-        return replace(seen, message=f"no exact proof: {sentence(error)}")
-    if to.form == "vipr":
-        return _linear(seen, found, reading.system(), to.folder)
-    return _written(seen, found, reading, to.folder)
+def _require_same(sha256: str, recorded: str) -> None:
+    if sha256 != recorded:
+        raise DataError("the data have changed since the answer was found")
 
 
-def _proved(
-    claims: Claims,
-    certificate: Certificate,
-    problem: Problem,
-    problems: CertifiedProblems,
-    base: Path | None,
-) -> tuple[Reading, Exact]:
-    """Return how the data are read, and what is proved exactly."""
-    method = problems.method(certificate)
-    proof = {name: numbers_in(array) for name, array in certificate.proof.items()}
-    if isinstance(method, Learner):
-        return on_learner(method, problem, claims, int(certificate.problem["seed"]), proof)
-    if isinstance(problem.system, LinearSystem):
-        linear = problem.system
-        reading = of_conditions(linear.conditions, linear.unknowns)
-        kept_proof = LinearProof.of_json(certificate.certificate.get(PROOF))
-        return reading, accepted(condition_claims(linear.conditions, kept_proof), reading.system())
-    system = ConicSystem.of(problem.system).fixed(certificate.certificate)
-    problem = replace(problem, system=system)
-    reading = reading_of(certificate, problem, base)
-    answer = _answer(certificate, problem, reading)
-    if method is None:
-        return reading, exact_claims(claims, answer)
-    return reading, exact_optimum(claims, answer, proof)
+def with_exact_proofs(verdicts: Iterable[Verified], target: Target) -> Iterator[Verified]:
+    """Yield the verdicts of cells with ``exact``: what the checker says of new exact proofs."""
+    with TemporaryDirectory(prefix="plab-exact-") as folder:
+        found = certifying(target, Path(folder))
+        outcomes = {cell.cell if target.path.is_dir() else "": cell for cell in found}
+        for verdict in verdicts:
+            outcome = outcomes.get(verdict.cell if target.path.is_dir() else "")
+            if outcome is None or verdict.verdict is Verdict.NOTHING_CLAIMED:
+                yield verdict
+                continue
+            said = _refused(outcome)
+            message = "; ".join(filter(None, [verdict.message, said]))
+            yield replace(verdict, exact=not said, message=message)
 
 
-def _answer(certificate: Certificate, problem: Problem, reading: Reading) -> Answer:
-    weights = None if certificate.weights is None else numbers_in(certificate.weights)
-    system = reading.system()
-    original = ConicSystem.of(problem.system)
-    return Answer(original, reading, system, numbers_in(certificate.point), weights)
-
-
-def _written(seen: CertifiedCell, found: Exact, reading: Reading, output: Path) -> CertifiedCell:
-    """Write what was proved, and return the outcome."""
-    named = tuple(claim["claim"] for claim in found.claims)
-    message = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
-    wanted = _STATUSES.get(seen.status, set(named))
-    done = not wanted.isdisjoint(named)
-    if not named:
-        return replace(seen, message=message)
-    path = output / f"{seen.cell}{SUFFIX}"
-    file = f"{seen.cell}{DATA}" if reading.path is None else reading.path.name
-    if reading.path is None:
-        replace_file(output / file, reading.content)
-    data = {"file": file, "sha256": sha256(reading.content).hexdigest()} | reading.fields
-    record = {"format": FORMAT, "version": VERSION, "data": data, "claims": found.claims}
-    replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
-    outcome = Outcome.CERTIFIED if done else Outcome.NOT_CERTIFIED
-    where = str(output / file if reading.path is None else reading.path)
-    told: dict[str, Any] = {"claims": named, "message": message, "path": str(path), "data": where}
-    return replace(seen, outcome=outcome, **told)
-
-
-def _linear(seen: CertifiedCell, found: Exact, system: Any, output: Path) -> CertifiedCell:
-    """Write the claim that is proved by weights as a linear program, and return the outcome."""
-    for claim in found.claims:
-        text = vipr_text(system, claim)
-        if text is not None:
-            path = output / f"{seen.cell}{PROGRAM}"
-            replace_file(path, text.encode())
-            named = (claim["claim"],)
-            return replace(seen, outcome=Outcome.CERTIFIED, claims=named, path=str(path))
-    missing = [f"{name}: {reason}" for name, reason in found.missing.items()]
-    said = "VIPR's format is for claims that there is no point, and for lower bounds of an optimum"
-    return replace(seen, message="; ".join([*missing, f"{said}; --format json has more"]))
+def _refused(outcome: CertifiedCell) -> str:
+    """Return why an outcome is no exact proof; empty where the checker accepts its file."""
+    if outcome.outcome is not CertificationStatus.CERTIFIED or outcome.path is None:
+        return f"no exact proof: {outcome.message}"
+    answers = compiled_checker().check(outcome.path, outcome.data)
+    reasons = [f"{sentence}: {reason}" for sentence, reason in answers if reason]
+    return f"the checker refuses {'; '.join(reasons)}" if reasons else ""

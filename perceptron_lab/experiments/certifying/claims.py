@@ -13,15 +13,15 @@ import numpy as np
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.exact.compiled_checker import compiled_checker
-from perceptron_lab.exact.dual_points import objective_at_least_by_cuts
+from perceptron_lab.exact.checker import compiled_checker
+from perceptron_lab.exact.dual_points import dual_blocks, objective_at_least_by_cuts
 from perceptron_lab.exact.optima import objective_at_least, objective_at_most
-from perceptron_lab.exact.points import Claim, feasible, margin_at_least
+from perceptron_lab.exact.points import feasible, margin_at_least
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, margin_at_most
-from perceptron_lab.exact.whole_numbers import exactly, written
-from perceptron_lab.experiments.certifying.dual_blocks import dual_blocks
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly, written
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.experiments.verification.reproof import original_of, system_of_weights
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.maxcut.upper_bound import proved_upper
 from perceptron_lab.problems.optima.proofs import VECTORS
@@ -30,7 +30,7 @@ from perceptron_lab.systems import ConicSystem
 # A bound may be weaker by this part of itself than the one proved in floating point: as for
 # ``plab verify``, or by what rounds off a dual point
 _PARTS = (Fraction(0), Fraction(1, 10**9))
-_NO_PROOF = "no exact proof was found"
+NO_PROOF = "no exact proof was found"
 _NO_DUAL = "no exactly feasible X of the other side was found near the one that proves it"
 
 
@@ -49,9 +49,26 @@ class Exact:
     claims: list[Claim] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
 
+    def add(
+        self,
+        name: str,
+        attempts: Iterable[Claim | None],
+        system: CheckedSystem,
+        reason: str = NO_PROOF,
+    ) -> Claim | None:
+        """Keep and return the first claim that the checker accepts; if there is none, say why."""
+        for claim in attempts:
+            if claim is not None:
+                reason = refused(system, claim)
+                if not reason:
+                    self.claims.append(claim)
+                    return claim
+        self.missing[name] = reason
+        return None
+
 
 @dataclass(frozen=True)
-class Answer:
+class CertifiedAnswer:
     """An answer on its data.
 
     Parameters
@@ -66,41 +83,46 @@ class Answer:
 
     view: ConicSystem
     reading: Reading
-    system: Any
+    system: CheckedSystem
     point: FloatArray
     weights: FloatArray | None
 
     @property
     def original(self) -> ConicSystem:
         """The system on the data as given."""
-        return self.view if self.view.origin is None else self.view.origin
+        return original_of(self.view)
 
     def whole(self) -> tuple[ConicSystem, FloatArray] | None:
         """Return the system in whose cone the weights are, and these."""
         if self.weights is None:
             return None
-        original = self.original
-        if self.weights.shape != (original.cone.size,):
-            original = original.completed(required=False)
-        fits = self.weights.shape == (original.cone.size,)
-        return (original, self.weights) if fits else None
+        system = system_of_weights(self.view, self.weights)
+        return (system, self.weights) if self.weights.shape == (system.cone.size,) else None
 
 
-def exact_claims(claims: Claims, answer: Answer) -> Exact:
+def exact_claims(claims: Claims, answer: CertifiedAnswer) -> Exact:
     """Return the claims of a row that are proved exactly, and those that are not."""
-    found = Exact()
+    found, system, original = Exact(), answer.system, answer.original
     if claims.status is Status.FEASIBLE:
-        _add(found, "feasible", answer, _feasible(answer))
+        attempts = feasible(original, answer.point, answer.view.interior, system)
+        found.add("feasible", attempts, system)
     if claims.status is Status.INFEASIBLE:
-        _add(found, "infeasible", answer, _infeasible(answer))
+        found.add("infeasible", _infeasible(answer), system)
     if claims.margin_lower is not None:
-        _add(found, "margin_lower", answer, _lower(answer, claims.margin_lower))
+        bounds = _weaker(claims.margin_lower, -1)
+        found.add(
+            "margin_lower",
+            (margin_at_least(original, answer.point, bound, system) for bound in bounds),
+            system,
+        )
     if claims.margin_upper is not None and claims.status is not Status.INFEASIBLE:
-        _add(found, "margin_upper", answer, _upper(answer, claims.margin_upper))
+        found.add("margin_upper", _upper(answer, claims.margin_upper), system)
     return found
 
 
-def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray]) -> Exact:
+def exact_optimum(
+    claims: Claims, answer: CertifiedAnswer, proof: Mapping[str, FloatArray]
+) -> Exact:
     """Return the claims of an optimiser's row that are proved exactly, and those that are not.
 
     Parameters
@@ -108,28 +130,27 @@ def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray
     proof
         The arrays of the result: of them V is used, of programs of MAXCUT's form.
     """
-    found = Exact()
+    found, system, original = Exact(), answer.system, answer.original
     lower, upper = (claims.figures.get(name) for name in OPTIMUM)
-    program = MaxCutProgram.of_system(answer.original)
+    program = MaxCutProgram.of_system(original)
     if claims.status is Status.INFEASIBLE:
-        _add(found, "infeasible", answer, _infeasible(answer))
+        found.add("infeasible", _infeasible(answer), system)
     if upper is not None:
-        start = _start(answer, program)
-        attempts = objective_at_most(answer.original, start, upper, answer.system)
-        _add(found, OPTIMUM[1], answer, _near(attempts, upper))
+        attempts = objective_at_most(original, _start(answer, program), upper, system)
+        found.add(OPTIMUM[1], _near(attempts, upper), system)
     if lower is not None:
         vectors = proof.get(VECTORS)
         if vectors is not None and program is not None:
-            made = objective_at_least(vectors, lower, answer.system)
+            made = objective_at_least(vectors, lower, system)
             attempts = iter([made] if made else [])
         else:
-            blocks = dual_blocks(answer.original, proof, lower)
-            attempts = objective_at_least_by_cuts(blocks, lower, answer.system)
-        _add(found, OPTIMUM[0], answer, _near(attempts, lower), _NO_DUAL)
+            blocks = dual_blocks(original, proof, lower)
+            attempts = objective_at_least_by_cuts(blocks, lower, system)
+        found.add(OPTIMUM[0], _near(attempts, lower), system, _NO_DUAL)
     return found
 
 
-def accepted(claims: Iterable[tuple[str, Claim]], system: Any) -> Exact:
+def accepted(claims: Iterable[tuple[str, Claim]], system: CheckedSystem) -> Exact:
     """Return the claims, each with the name of what it proves, that the checker accepts.
 
     Parameters
@@ -139,15 +160,11 @@ def accepted(claims: Iterable[tuple[str, Claim]], system: Any) -> Exact:
     """
     found = Exact()
     for name, claim in claims:
-        said = refused(system, claim)
-        if said:
-            found.missing[name] = said
-        else:
-            found.claims.append(claim)
+        found.add(name, [claim], system)
     return found
 
 
-def _start(answer: Answer, program: MaxCutProgram | None) -> FloatArray:
+def _start(answer: CertifiedAnswer, program: MaxCutProgram | None) -> FloatArray:
     """Return the point, of MAXCUT's form the one that the floating-point proof has raised."""
     point = answer.point
     if program is None or not point[0] > 0.0:
@@ -164,24 +181,7 @@ def _near(attempts: Iterable[Claim], claimed: float) -> Iterator[Claim]:
             yield claim
 
 
-def _add(
-    found: Exact,
-    name: str,
-    answer: Answer,
-    attempts: Iterator[Claim | None],
-    said: str = _NO_PROOF,
-) -> None:
-    """Keep the first claim that the checker accepts, or say why there is none."""
-    for claim in attempts:
-        if claim is not None:
-            said = refused(answer.system, claim)
-            if not said:
-                found.claims.append(claim)
-                return
-    found.missing[name] = said
-
-
-def refused(system: Any, claim: Claim) -> str:
+def refused(system: CheckedSystem, claim: Claim) -> str:
     """Return why the checker refuses a claim; empty if it accepts it."""
     module = compiled_checker()
     try:
@@ -191,11 +191,7 @@ def refused(system: Any, claim: Claim) -> str:
     return ""
 
 
-def _feasible(answer: Answer) -> Iterator[Claim | None]:
-    yield from feasible(answer.original, answer.point, answer.view.interior, answer.system)
-
-
-def _infeasible(answer: Answer) -> Iterator[Claim | None]:
+def _infeasible(answer: CertifiedAnswer) -> Iterator[Claim | None]:
     whole = answer.whole()
     if whole is None:
         return
@@ -211,7 +207,7 @@ def _infeasible(answer: Answer) -> Iterator[Claim | None]:
     yield infeasible_cone(system.cone, inside, answer.system, homogenised=closed)
 
 
-def _vectors(answer: Answer, support: Any) -> list[list[int]]:
+def _vectors(answer: CertifiedAnswer, support: Any) -> list[list[int]]:
     """Return the rows of the data that have weights, D times, in whole numbers."""
     operator = answer.view.unnormalised().operator
     if answer.reading.fields["form"] == "cone" and isinstance(operator, Matrix | Classes):
@@ -227,19 +223,16 @@ def _vectors(answer: Answer, support: Any) -> list[list[int]]:
     return list(wanted.values())
 
 
-def _lower(answer: Answer, claimed: float) -> Iterator[Claim | None]:
-    bound = Fraction(claimed)
-    for part in _PARTS:
-        weaker = bound - part * abs(bound)
-        yield margin_at_least(answer.original, answer.point, weaker, answer.system)
-
-
-def _upper(answer: Answer, claimed: float) -> Iterator[Claim | None]:
+def _upper(answer: CertifiedAnswer, claimed: float) -> Iterator[Claim | None]:
     whole = answer.whole()
     if whole is None:
         return
     system, weights = whole
+    for bound in _weaker(claimed, 1):
+        yield margin_at_most(system.cone, weights, bound, system.margin_name or "directional")
+
+
+def _weaker(claimed: float, sign: int) -> Iterator[Fraction]:
+    """Yield a bound, and one that is weaker by a small part of its size."""
     bound = Fraction(claimed)
-    for part in _PARTS:
-        weaker = bound + part * bound
-        yield margin_at_most(system.cone, weights, weaker, system.margin_name or "directional")
+    return (bound + sign * part * abs(bound) for part in _PARTS)

@@ -17,15 +17,15 @@ from perceptron_lab.estimators.learners.registered.ellipsoid_separation import E
 from perceptron_lab.estimators.learners.registered.online_perceptrons import OnlineLearner
 from perceptron_lab.estimators.learners.registered.separation_verdict import ProvedSeparation
 from perceptron_lab.exact.ellipsoid_ratio import (
+    Vectors,
     ratio_at_least,
     ratio_unbounded,
     ratio_zero,
     ratios_at_most,
 )
-from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.readings import Reading, of_squares, of_system
-from perceptron_lab.exact.whole_numbers import exactly
-from perceptron_lab.experiments.certifying.claims import Answer, Exact, exact_claims, refused
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly
+from perceptron_lab.experiments.certifying.claims import CertifiedAnswer, Exact, exact_claims
 from perceptron_lab.experiments.certifying.verdicts import on_task
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import TOLERANCE
@@ -77,47 +77,44 @@ def _on_ellipsoid(
         for part in classes
     )
     found = Exact()
-
-    def add(name: str, claim: Claim | None) -> bool:
-        said = "no exact proof was found" if claim is None else refused(system, claim)
-        if claim is None or said:
-            found.missing[name] = f"NOT CERTIFIED: {said}"
-            return False
-        found.claims.append(claim)
-        found.missing.pop(name, None)
-        return True
-
     if claims.status is Status.UNBOUNDED:
-        add("ratio", ratio_unbounded(inside, outside))
-        return reading, found
+        found.add("ratio", [ratio_unbounded(inside, outside)], system)
+    else:
+        _ratio_claims(found, claims, arrays, classes, (inside, outside), system)
+    found.missing = {name: f"NOT CERTIFIED: {reason}" for name, reason in found.missing.items()}
+    return reading, found
+
+
+def _ratio_claims(
+    found: Exact,
+    claims: Claims,
+    arrays: Mapping[str, FloatArray],
+    classes: tuple[FloatArray, FloatArray],
+    vectors: tuple[Vectors, Vectors],
+    system: CheckedSystem,
+) -> None:
+    """Add the exact bounds of t, by vectors (x, 1) of both classes in whole numbers."""
     weights = arrays[WEIGHTS[0]], arrays[WEIGHTS[1]]
     lower, upper = (claims.figures.get(f"ratio_{side}") for side in ("lower", "upper"))
     if lower is not None and lower > 0.0:
         claim = None
         if set(ELLIPSOID) <= arrays.keys():
             ellipsoid = Ellipsoid(*(arrays[name] for name in ELLIPSOID))
-            claim = ratio_at_least(inside, outside, ellipsoid, lower)
-        if add("ratio_lower", claim):
-            _tell_weaker(found, "ratio_lower", claim, lower)
+            claim = ratio_at_least(*vectors, ellipsoid, lower)
+        _tell_weaker(found, "ratio_lower", found.add("ratio_lower", [claim], system), lower)
     if claims.status is Status.INFEASIBLE:
-        add("ratio_upper", ratio_zero(inside, outside, weights, classes))
+        found.add("ratio_upper", [ratio_zero(*vectors, weights, classes)], system)
     elif upper is not None:
-        for claim in ratios_at_most(inside, outside, weights, upper):
-            if add("ratio_upper", claim):
-                _tell_weaker(found, "ratio_upper", claim, upper)
-                break
-        else:
-            add("ratio_upper", None)
-    return reading, found
+        claim = found.add("ratio_upper", ratios_at_most(*vectors, weights, upper), system)
+        _tell_weaker(found, "ratio_upper", claim, upper)
 
 
 def _tell_weaker(found: Exact, name: str, claim: Claim | None, claimed: float) -> None:
     """Say it where an exact bound is weaker than the one claimed, beyond the tolerance."""
-    assert claim is not None
-    exact = Fraction(*claim["bound"])
+    exact = Fraction(claimed) if claim is None else Fraction(*claim["bound"])
     if abs(exact - Fraction(claimed)) > Fraction(TOLERANCE) * (1 + abs(Fraction(claimed))):
         shown = f"{to_double(exact):.10g}"
-        found.missing[name] = f"NOT CERTIFIED: {claimed:.10g}; proved exactly is {shown}"
+        found.missing[name] = f"{claimed:.10g}; proved exactly is {shown}"
 
 
 def _on_stream(
@@ -132,7 +129,7 @@ def _on_stream(
     multipliers = arrays["novikoff_multipliers"]
     if isinstance(system.operator, Gram):  # f* = sum_j c_j K(x_j, .) has signed features
         comparison = system.operator.signs * comparison
-    answer = Answer(system, reading, reading.system(), comparison, multipliers)
+    answer = CertifiedAnswer(system, reading, reading.system(), comparison, multipliers)
     lower = system.prove_point(comparison).margin_lower
     upper = system.prove_weights(multipliers)
     claims = Claims(

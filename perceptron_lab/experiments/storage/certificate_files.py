@@ -29,7 +29,7 @@ import numpy.typing as npt
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import BROKEN, NOT_RECORDED, DataError, MissingDataError
 from perceptron_lab.core.results import Bound, FloatArray, Result, Status
-from perceptron_lab.core.saved_answers.fields import Contents
+from perceptron_lab.core.saved_answers.fields import AnswerContents
 from perceptron_lab.core.saved_answers.files import PROOF, AnswerFile, packed, prefixed, read_answer
 from perceptron_lab.core.saved_answers.kinds import CELL_FORMAT, cell_fields, kind_of, result_fields
 from perceptron_lab.experiments.configuration.plan import digest
@@ -112,7 +112,7 @@ class Certificate:
         return bool(self.__dict__.get("_recorded", True))
 
     @cached_property
-    def contents(self) -> Contents:
+    def contents(self) -> AnswerContents:
         """The fields of its file, by their schema.
 
         Raises
@@ -125,7 +125,7 @@ class Certificate:
         kind = kind_of(self.certificate, self.point.size, method)
         fields = result_fields(kind, sourced=True) if self.saved else cell_fields(kind)
         try:
-            return Contents.of(kind, fields, self.tree)
+            return AnswerContents.of(kind, fields, self.tree)
         except ValueError as error:
             raise DataError(f"not a certificate that can be read ({error})") from None
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -13,18 +17,74 @@ from perceptron_lab.datasets.confinement import GENERATED, confined
 from perceptron_lab.experiments.configuration.plan import canonical
 from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.storage.certificate_files import Certificate, read_certificate
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.experiments.verification.own_data import (
     ChangedDataError,
     OwnData,
     UnknownDataError,
     check_own_file,
     file_in,
+    own_data,
     require_unrecorded,
 )
 from perceptron_lab.solving.failures import own_error
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
+
+
+@dataclass(frozen=True)
+class Target:
+    """The answers that are verified or certified, and where their data are.
+
+    Parameters
+    ----------
+    path
+        The folder of an experiment's results, or a file with one answer.
+    base
+        The folder that relative paths of data start from; None for the one stored.
+    generate
+        Bytes that may be generated for one problem.
+    data, labels
+        The file of the data of an answer that records none, and its column of labels.
+    """
+
+    path: Path
+    base: Path | None = None
+    generate: int = GENERATED
+    data: Path | None = None
+    labels: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        path: str | Path,
+        base: str | Path | None,
+        generate: int,
+        data: str | Path | None,
+        labels: str | None,
+    ) -> Target:
+        """Return a target whose paths may be texts."""
+        folder, file = (None if one is None else Path(one) for one in (base, data))
+        return cls(Path(path), folder, generate, file, labels)
+
+    @property
+    def own(self) -> OwnData | None:
+        """The data that are named for the answer; None if there are none."""
+        return own_data(self.path, self.data, self.labels)
+
+    @contextmanager
+    def problems(self) -> Iterator[CertifiedProblems]:
+        """Yield the loader of its problems, which writes into a temporary folder alone."""
+        own = self.own
+        with TemporaryDirectory(prefix="plab-verify-") as folder:
+            yield CertifiedProblems(Path(folder), self.base, self.generate, own)
+
+    def runs(self) -> list[tuple[Planned, Stored]]:
+        """Return the cells of a folder of results, with their stored rows."""
+        with Reader.open(self.path) as reader:
+            return reader.runs()
 
 
 class CertifiedProblems:
@@ -53,8 +113,8 @@ class CertifiedProblems:
         generate: int = GENERATED,
         own: OwnData | None = None,
     ) -> None:
-        self._folder, self._base, self._generate = folder, base, generate
-        self._own = own
+        self._folder, self.base, self._generate = folder, base, generate
+        self.own = own
         self._last: tuple[str, Problem] | None = None
 
     def read(self, path: Path) -> Certificate:
@@ -62,8 +122,8 @@ class CertifiedProblems:
 
         A ``MissingDataError`` says that it records none, and the user has named none.
         """
-        certificate = read_certificate(path, self._own.of_result if self._own else None)
-        require_unrecorded(path, self._own, recorded=certificate.recorded)
+        certificate = read_certificate(path, self.own.of_result if self.own else None)
+        require_unrecorded(path, self.own, recorded=certificate.recorded)
         return certificate
 
     def load(self, certificate: Certificate) -> Problem:
@@ -78,7 +138,7 @@ class CertifiedProblems:
                 f"the dataset {name!r} is not registered here; name the file that registers it: "
                 "--plugin FILE.py"
             )
-        base = Path(certificate.base) if self._base is None else self._base
+        base = Path(certificate.base) if self.base is None else self.base
         try:
             dataset = registry.load("dataset", described["dataset"])
             record = validated(dataset, dict(described["parameters"]))
@@ -90,7 +150,7 @@ class CertifiedProblems:
         except ValidationError as error:
             raise DataError(f"parameters of {described['dataset']}: {error}") from None
         except MissingDataError as error:
-            if self._base is not None or "files" not in described["parameters"]:
+            if self.base is not None or "files" not in described["parameters"]:
                 raise
             said = str(error).partition("; give")[0]
             mend = "if the data have moved, name the folder that they are in: --base DIR"
@@ -121,7 +181,7 @@ class CertifiedProblems:
         ):
             names = certificate.problem["parameters"]["files"]
             return file_in(
-                base, names[0] if len(names) == 1 else "", named=bool(self._base or self._own)
+                base, names[0] if len(names) == 1 else "", named=bool(self.base or self.own)
             )
         return own
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.goal_proofs import Proved
 from perceptron_lab.core.goals import Goal, MarginUpper, goal_of
-from perceptron_lab.core.results import PROVED, Status
+from perceptron_lab.core.results import PROVED, Status, relative_width
 from perceptron_lab.experiments.configuration.rows import as_json
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.storage.stored import Stored
@@ -107,10 +107,7 @@ class Claims:
     @property
     def optimum_width(self) -> float | None:
         """The relative width of the interval around an optimum, or None."""
-        if not all(name in self.figures for name in OPTIMUM):
-            return None
-        lower, upper = (self.figures[name] for name in OPTIMUM)
-        return (upper - lower) / max(1.0, abs(upper))
+        return relative_width(*(self.figures.get(name) for name in OPTIMUM))
 
     @property
     def relaxed(self) -> bool:
@@ -144,6 +141,12 @@ class Claims:
             yield f"{self.status} is {'called proved' if self.proved else 'not called proved'}"
         if any(bound is not None and not math.isfinite(bound) for bound in bounds):
             yield "a bound is not a finite number"
+
+    def no_margin(self, reason: str) -> Iterator[str]:
+        """Yield which bound of a margin is claimed where there is none."""
+        for name in ("margin_lower", "margin_upper"):
+            if getattr(self, name) is not None:
+                yield f"{name} is claimed, and {reason}"
 
     def goal_faults(self) -> Iterator[str]:
         """Yield the faults of the goal, given the bracket, which is proved apart from it."""

@@ -27,7 +27,7 @@ from perceptron_lab.core.results import PROVED, FloatArray, Status
 from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import Claims
-from perceptron_lab.experiments.verification.finding import Finding
+from perceptron_lab.experiments.verification.verified import ProofOutcome
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -35,26 +35,23 @@ from perceptron_lab.systems.linear_system import LinearSystem
 _STATEMENTS = PROVED - {Status.UNBOUNDED}
 
 
-def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate) -> Finding:
+def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate) -> ProofOutcome:
     """Verify an answer about linear conditions; every comparison is exact.
 
     FEASIBLE: the point satisfies all conditions, and what is called tight at every point is.
     INFEASIBLE: the weights are Farkas'. Names, message, doubles and the bracket of the least
     violation are made again of these exact numbers.
     """
-    faults = list(claims.contradictions(_STATEMENTS))
-    for name in ("margin_lower", "margin_upper"):
-        if getattr(claims, name) is not None:
-            faults.append(f"{name} is claimed, and a closed set has no margin")
-    if not claims.proved:
-        return Finding((*faults, *claims.goal_faults()))
-    proof = LinearProof.of_json(certificate.certificate.get(PROOF))
-    faults += proof_faults(system, claims.status, proof)
-    if not faults:
-        answer = LinearAnswer(system, certificate, proof)
-        faults += answer.faults()
-        return Finding((*faults, *claims.goal_faults()), verified=frozenset(answer.verified()))
-    return Finding((*faults, *claims.goal_faults()))
+    faults, verified = list(claims.contradictions(_STATEMENTS)), frozenset[Check]()
+    faults += claims.no_margin("a closed set has no margin")
+    if claims.proved:
+        proof = LinearProof.of_json(certificate.certificate.get(PROOF))
+        faults += proof_faults(system, claims.status, proof)
+        if not faults:
+            answer = LinearAnswer(system, certificate, proof)
+            faults += answer.faults()
+            verified = frozenset(answer.verified())
+    return ProofOutcome((*faults, *claims.goal_faults()), verified=verified)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Nothing here knows how the answer was found: the proofs are those of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,9 +25,9 @@ from perceptron_lab.estimators.learners.learning import NO_BOUND as LEARNT_BOUND
 from perceptron_lab.estimators.learners.learning import Learner, prove
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
-from perceptron_lab.experiments.verification.finding import Finding
 from perceptron_lab.experiments.verification.linear_answers import prove_linear
 from perceptron_lab.experiments.verification.stated_fields import ReadArrays, stated
+from perceptron_lab.experiments.verification.verified import Checks, ProofOutcome
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.problems.optima.proofs import NO_BOUND as OPTIMUM_BOUND
 from perceptron_lab.problems.optima.proofs import VECTORS, cut_again, proved_again
@@ -45,7 +45,9 @@ ROUNDING: Final = UNIT_ROUNDOFF
 SHARP: Final = 1e-11
 
 
-def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: Any) -> Finding:
+def reprove(
+    claims: Claims, certificate: Certificate, problem: Problem, method: Any
+) -> ProofOutcome:
     """Prove claims from a certificate, on its problem; no ``method`` means an algorithm.
 
     Otherwise it is the record of a learner or an optimiser.
@@ -76,7 +78,7 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
         found = stated(prove_claims(claims, system, point, weights), certificate, system)
     unproved = tuple(sorted(filter(_unproved, claims.figures)))
     measured, unclaimed = _other_measures(claims, problem, point)
-    figures = {f"certificate.figures.{name}" for name in claims.figures if not _unproved(name)}
+    figures = _figures(name for name in claims.figures if not _unproved(name))
     return replace(
         found,
         faults=(*found.faults, *measured),
@@ -87,8 +89,8 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
 
 
 def _with_fields(
-    finding: Finding, certificate: Certificate, arrays: ReadArrays, bound: Bound
-) -> Finding:
+    finding: ProofOutcome, certificate: Certificate, arrays: ReadArrays, bound: Bound
+) -> ProofOutcome:
     """Return a finding with the arrays that its proofs have read, and the constant bound."""
     faults = list(finding.faults)
     if certificate.bound != bound:
@@ -101,7 +103,7 @@ def _with_fields(
 
 def prove_claims(
     claims: Claims, system: ConicSystem, point: FloatArray, weights: FloatArray | None
-) -> Finding:
+) -> ProofOutcome:
     """Prove the claims of an algorithm's row.
 
     Parameters
@@ -125,18 +127,27 @@ def prove_claims(
     faults += claims.goal_faults()
     if claims.status is Status.MARGIN_BOUNDED and not claims.bounded:
         faults.append("the margin is called bounded, and no bound that was asked for is proved")
-    verified: set[Check | str] = {Check.POINT} if lower is not None else set()
-    verified |= {Check.WEIGHTS} if upper is not None else set()
-    verified |= {Check.MARGIN_LOWER} if claims.margin_lower is not None else set()
-    verified |= {Check.MARGIN_UPPER} if claims.margin_upper is not None else set()
-    verified |= {Check.STATUS} if claims.status in _STATEMENTS else set()
-    return Finding(
-        tuple(faults),
-        lower,
-        upper,
-        ("goal_reached",) if claims.of_unknown_budget else (),
-        verified=frozenset(verified),
+    verified = _held(
+        {
+            Check.POINT: lower is not None,
+            Check.WEIGHTS: upper is not None,
+            Check.MARGIN_LOWER: claims.margin_lower is not None,
+            Check.MARGIN_UPPER: claims.margin_upper is not None,
+            Check.STATUS: claims.status in _STATEMENTS,
+        }
     )
+    unchecked = ("goal_reached",) if claims.of_unknown_budget else ()
+    return ProofOutcome(tuple(faults), lower, upper, unchecked, verified=verified)
+
+
+def _figures(names: Iterable[str]) -> Checks:
+    """Return figures as the paths of verified fields."""
+    return frozenset(f"certificate.figures.{name}" for name in names)
+
+
+def _held(checks: Mapping[Check, bool]) -> Checks:
+    """Return the checks that were made."""
+    return frozenset(check for check, made in checks.items() if made)
 
 
 def prove_optimum(
@@ -145,7 +156,7 @@ def prove_optimum(
     point: FloatArray,
     weights: FloatArray | None,
     proof: Mapping[str, FloatArray],
-) -> Finding:
+) -> ProofOutcome:
     """Prove the claims of an optimiser's row: the bounds of the optimum, or that there is no point.
 
     Parameters
@@ -157,7 +168,7 @@ def prove_optimum(
     """
     faults = list(claims.contradictions(_STATEMENTS, *claims.figures.values()))
     faults += claims.goal_faults()
-    faults += no_margin(claims, "an optimiser proves no margin")
+    faults += claims.no_margin("an optimiser proves no margin")
     if claims.status is Status.INFEASIBLE:
         _upper(claims, system, weights, faults)
     elif weights is not None:
@@ -167,7 +178,7 @@ def prove_optimum(
         faults.append("a feasible point is claimed, and no bound of its objective")
     if point.shape != (system.unknowns,):
         faults.append(f"a point of shape {point.shape} in a problem of {system.unknowns} unknowns")
-        return Finding(tuple(faults))
+        return ProofOutcome(tuple(faults))
     found = proved_again(system, point, proof, lower)
     part = SHARP if VECTORS in proof else TOLERANCE
     for name, claimed, again in zip(OPTIMUM, (lower, upper), found, strict=True):
@@ -177,29 +188,24 @@ def prove_optimum(
             faults.append(f"{name} {claimed:.13g} is claimed, {shown} is proved")
     cut = _cut_figures(cut_again(system, proof), found[1])
     faults += _cut_faults(claims, cut)
-    verified: set[Check | str] = {Check.NO_MARGIN}
-    verified |= {Check.STATUS} if claims.status in _STATEMENTS else set()
-    verified |= {Check.POINT} if upper is not None else set()
-    verified |= {Check.WEIGHTS} if claims.status is Status.INFEASIBLE or weights is None else set()
-    verified |= {Check.OPTIMUM_LOWER} if lower is not None else set()
-    verified |= {Check.OPTIMUM_UPPER} if upper is not None else set()
-    proved = {*OPTIMUM, *cut}
-    return Finding(
+    verified = _held(
+        {
+            Check.NO_MARGIN: True,
+            Check.STATUS: claims.status in _STATEMENTS,
+            Check.POINT: upper is not None,
+            Check.WEIGHTS: claims.status is Status.INFEASIBLE or weights is None,
+            Check.OPTIMUM_LOWER: lower is not None,
+            Check.OPTIMUM_UPPER: upper is not None,
+        }
+    )
+    proved = {*OPTIMUM, *cut} & claims.figures.keys()
+    return ProofOutcome(
         tuple(faults),
         optimum_lower=found[0],
         optimum_upper=found[1],
-        verified=frozenset(
-            verified | {f"certificate.figures.{name}" for name in proved & claims.figures.keys()}
-        ),
+        verified=verified | _figures(proved),
         unclaimed=tuple(sorted({*OPTIMUM, *(k for k in cut if cut[k])} - claims.figures.keys())),
     )
-
-
-def no_margin(claims: Claims, reason: str) -> Iterator[str]:
-    """Yield which bound of a margin is claimed where there is none."""
-    for name in ("margin_lower", "margin_upper"):
-        if getattr(claims, name) is not None:
-            yield f"{name} is claimed, and {reason}"
 
 
 def _cut_figures(value: float | None, upper: float | None) -> dict[str, float | None]:
@@ -224,7 +230,7 @@ def _cut_faults(claims: Claims, cut: Mapping[str, float | None]) -> Iterator[str
 
 def prove_learnt(
     claims: Claims, problem: Problem, learner: Any, seed: int, proof: Mapping[str, FloatArray]
-) -> Finding:
+) -> ProofOutcome:
     """Prove the claims of a learner's row on its training examples.
 
     Parameters
@@ -240,13 +246,13 @@ def prove_learnt(
     """
     bounds = claims.bounds
     faults = list(claims.contradictions(PROVED, *bounds.values()))
-    faults += no_margin(claims, "a learner proves no margin")
+    faults += claims.no_margin("a learner proves no margin")
     if claims.goal_reached is not None:
         faults.append("a goal is claimed, and a learner has none")
     found = prove(learner, problem.tasks, seed, proof)
     if found is None:
         faults.append(f"a learner {type(learner).__name__} proves nothing")
-        return Finding(
+        return ProofOutcome(
             tuple(faults), unchecked=tuple(sorted(claims.figures.keys() - bounds.keys()))
         )
     # t = 0 is proved where nothing separates, and with it every positive bound of t.
@@ -263,13 +269,12 @@ def prove_learnt(
             stored = claims.figures.get(name, math.nan)
             faults.append(f"{name} {stored:.10g} is stored, {count:.10g} is counted")
     proved = bounds.keys() | found.counts.keys()
-    verified: set[Check | str] = {Check.NO_MARGIN, Check.POINT, Check.WEIGHTS, Check.GOAL_REACHED}
+    verified = {Check.NO_MARGIN, Check.POINT, Check.WEIGHTS, Check.GOAL_REACHED}
     verified |= {Check.STATUS} if claims.status in PROVED else set()
-    verified |= {f"certificate.figures.{name}" for name in proved}
-    return Finding(
+    return ProofOutcome(
         tuple(faults),
         unchecked=tuple(sorted(claims.figures.keys() - proved)),
-        verified=frozenset(verified),
+        verified=_figures(proved) | verified,
         unclaimed=tuple(sorted((found.bounds.keys() | found.counts) - claims.figures.keys())),
     )
 
@@ -307,7 +312,7 @@ def _lower(
     if point.shape != (unknowns,):
         faults.append(f"a point of shape {point.shape} in a problem of {unknowns} unknowns")
         return None
-    proof = _original(system).prove_point(point)
+    proof = original_of(system).prove_point(point)
     lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
     if claims.status is Status.FEASIBLE and not proof.feasible:
         faults.append("the point is not proved strictly feasible")
@@ -325,10 +330,7 @@ def _upper(
     if weights is None:
         faults.append("weights that prove a bound are claimed, and there are none")
         return None
-    original = _original(system)
-    if weights.shape != (original.cone.size,):
-        # Some algorithms need whole matrices, unless they are too large; and so their weights.
-        original = original.completed(required=False)
+    original = system_of_weights(system, weights)
     if weights.shape != (original.cone.size,):
         faults.append(f"weights of shape {weights.shape} in a cone of size {original.cone.size}")
         return None
@@ -345,9 +347,18 @@ def _upper(
     return upper
 
 
-def _original(system: ConicSystem) -> ConicSystem:
+def original_of(system: ConicSystem) -> ConicSystem:
     """Return the system on the data as given, in whose coordinates answers are kept."""
     return system if system.origin is None else system.origin
+
+
+def system_of_weights(system: ConicSystem, weights: FloatArray) -> ConicSystem:
+    """Return the system on the data as given in whose cone weights are, if they are in one."""
+    original = original_of(system)
+    if weights.shape == (original.cone.size,):
+        return original
+    # Some algorithms need whole matrices, unless they are too large; and so their weights.
+    return original.completed(required=False)
 
 
 def numbers_in(array: Any) -> FloatArray:

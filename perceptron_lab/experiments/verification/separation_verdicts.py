@@ -11,6 +11,7 @@ from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.core.saved_answers.files import read_answer
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.experiments.provenance.privacy import resolved
+from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.labelled_file import labelled_file
 from perceptron_lab.experiments.verification.own_data import (
     MEND,
@@ -21,9 +22,9 @@ from perceptron_lab.experiments.verification.own_data import (
     require_unrecorded,
 )
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.problems.separation.kept_proofs import ProofError
-from perceptron_lab.problems.separation.saved_verdicts import SavedVerdict, read_verdict
-from perceptron_lab.problems.separation.verdict import UNDECIDED, SeparationVerdict
+from perceptron_lab.problems.separation.proof_arrays import ProofError
+from perceptron_lab.problems.separation.verdict import SavedVerdict, SeparationVerdict, read_verdict
+from perceptron_lab.problems.separation.verdict_record import UNDECIDED
 
 LABEL = "separation"
 """In the place of a method's label."""
@@ -39,32 +40,20 @@ def is_verdict(path: Path) -> bool:
         return False
 
 
-def on_verdict(path: Path, base: Path | None = None, own: OwnData | None = None) -> Verified:
-    """Return whether the verdict in a file is proved on its data.
-
-    Parameters
-    ----------
-    path
-        Of the file.
-    base
-        The folder of its data; by default the one stored.
-    own
-        The data, if it records none.
-    """
-    seen = Verified(path.stem, "", LABEL, "", Verdict.DAMAGED)
+def on_verdict(path: Path, problems: CertifiedProblems) -> Verified:
+    """Return whether the verdict in a file is proved on its data."""
+    seen, own = Verified(path.stem, "", LABEL, "", Verdict.DAMAGED), problems.own
     try:
         saved = verdict_with_data(path, own)
         seen = replace(seen, status=str(saved.record["verdict"]))
         seen = replace(seen, verdict=Verdict.NOT_PROVED) if own else seen
-        folder = own.file.parent if own else base
+        folder = own.file.parent if own else problems.base
         file, columns = data_of_verdict(saved.record["source"], path, folder)
         return _on_data(replace(seen, problem=file.name), saved, file, columns)
     except ConfigError:
         raise
-    except MissingDataError as error:
-        return replace(seen, verdict=Verdict.MISSING, message=str(error))
     except (PlabError, OSError) as error:
-        return replace(seen, message=str(error))
+        return seen.failing(error)
 
 
 def verdict_with_data(path: Path, own: OwnData | None) -> SavedVerdict:
@@ -99,12 +88,8 @@ def _on_data(seen: Verified, saved: SavedVerdict, file: Path, columns: Columns) 
         if not saved.proof and saved.record["proved"] is False:
             return _without_proof(seen, saved)
         proved_on_file(saved, file, columns)
-    except ChangedDataError as error:
-        return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
-    except ProofError as error:
-        return replace(seen, verdict=Verdict.NOT_PROVED, message=str(error))
-    except MissingDataError as error:
-        return replace(seen, verdict=Verdict.MISSING, message=str(error))
+    except (ChangedDataError, ProofError, MissingDataError) as error:
+        return seen.failing(error)
     verified = {Check.FORM, Check.SEPARATION, Check.SOURCE}
     left = (*saved.contents.not_verified(verified), *_UNVERIFIED)
     return replace(seen, verdict=Verdict.PROVED, not_verified=left)

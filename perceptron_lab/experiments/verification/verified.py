@@ -1,9 +1,47 @@
-"""The verdict on the claims of one cell or file."""
+"""The outcome of verifying the claims of one answer, and the verdict on its cell or file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from perceptron_lab.core.errors import MissingDataError
+from perceptron_lab.core.saved_answers.fields import Check
+from perceptron_lab.experiments.verification.own_data import ChangedDataError, UnknownDataError
+from perceptron_lab.problems.separation.proof_arrays import ProofError
+
+Checks = frozenset[Check | str]
+"""Checks that have held, and paths of fields that are verified one by one."""
+
+
+@dataclass(frozen=True)
+class ProofOutcome:
+    """The outcome of a proof.
+
+    Parameters
+    ----------
+    faults
+        The claims that are not proved, one sentence each; empty if all are.
+    margin_lower, margin_upper
+        The bracket that is proved now; None where there is none.
+    unchecked
+        Names of the figures that were neither proved nor computed again.
+    optimum_lower, optimum_upper
+        The bounds of the optimum that are proved now, of optimisers.
+    verified
+        The checks that were made; they have held if there are no faults.
+    unclaimed
+        Names of figures that could be proved, and are not among the claims.
+    """
+
+    faults: tuple[str, ...]
+    margin_lower: float | None = None
+    margin_upper: float | None = None
+    unchecked: tuple[str, ...] = ()
+    optimum_lower: float | None = None
+    optimum_upper: float | None = None
+    verified: Checks = frozenset()
+    unclaimed: tuple[str, ...] = ()
 
 
 class Verdict(StrEnum):
@@ -70,3 +108,17 @@ class Verified:
     optimum_upper: float | None = None
     exact: bool | None = None
     not_verified: tuple[str, ...] = ()
+
+    def failing(self, error: Exception, prefix: str = "") -> Verified:
+        """Return the verdict that an error means; other errors leave it as it is."""
+        kinds = (kind for kind in type(error).__mro__ if kind in _OF_ERRORS)
+        verdict = next((_OF_ERRORS[kind] for kind in kinds), self.verdict)
+        return replace(self, verdict=verdict, message=f"{prefix}{error}")
+
+
+_OF_ERRORS = {
+    MissingDataError: Verdict.MISSING,
+    ChangedDataError: Verdict.DATA_CHANGED,
+    UnknownDataError: Verdict.UNKNOWN_DATA,
+    ProofError: Verdict.NOT_PROVED,
+}

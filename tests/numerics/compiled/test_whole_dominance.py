@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.exact import compiled_checker
-from perceptron_lab.exact.checker import checker
-from perceptron_lab.exact.compiled_checker import _dominated
+from perceptron_lab.exact import checker as compiled
+from perceptron_lab.exact.checker import _dominated, checker
 from perceptron_lab.experiments.certifying.certify import certify
 from tests.experiments.certified import certified
 from tests.repetitions import parts
@@ -113,8 +112,8 @@ def test_sums_that_words_do_not_hold_are_left_to_the_checker() -> None:
 
 
 def test_the_module_asks_the_file_where_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled_checker, "SMALLEST", 1)
-    module = compiled_checker.compiled_checker()
+    monkeypatch.setattr(compiled, "SMALLEST", 1)
+    module = compiled.compiled_checker()
     assert module is not checker()
     module.require_definite({(0, 0): 10}, [0, [[0], [3]]])
     module.require_definite({(0, 0): 2**200}, [0, [[0], [3 * 2**90]]])
@@ -134,10 +133,10 @@ def test_factors_that_are_written_are_decided_by_it(
 
     def decided(module: Any, entries: Entries, order: int, factor: list[Any]) -> bool:
         found = _dominated(module, entries, order, factor)
-        asked.append((order >= compiled_checker.SMALLEST, found))
+        asked.append((order >= compiled.SMALLEST, found))
         return found
 
-    monkeypatch.setattr(compiled_checker, "_dominated", decided)
+    monkeypatch.setattr(compiled, "_dominated", decided)
     (cell,) = certify(path, tmp_path / "exact").cells
     assert cell.claims == ("objective at most", "objective at least")
     assert (True, True) in asked
