@@ -13,6 +13,7 @@ from perceptron_lab.algorithms.linear.floating_rows import (
     CONTRADICTION,
     INFINITE,
     HighsAnswer,
+    HighsProgram,
     run_highs,
 )
 from perceptron_lab.algorithms.linear.proofs import (
@@ -77,7 +78,8 @@ def _solved(system: LinearSystem, rows: list[int]) -> HighsAnswer:
     right = np.array([to_double(one.right, one.scale) for one in chosen], dtype=float)
     equation = np.array([one.equation for one in chosen], dtype=bool)
     above_rows = np.where(equation, right, INFINITE)
-    return run_highs(np.zeros(width), (lower, upper), matrix, (right, above_rows))
+    program = HighsProgram(np.zeros(width), (lower, upper), matrix, (right, above_rows))
+    return run_highs(program)
 
 
 def _of_point(system: LinearSystem, values: FloatArray) -> LinearDecision:

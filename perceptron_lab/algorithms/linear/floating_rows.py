@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
@@ -109,53 +109,41 @@ class HighsAnswer:
         return self.status == OPTIMAL
 
 
-def run_highs(
-    costs: FloatArray,
-    columns: tuple[FloatArray, FloatArray],
-    matrix: sp.csr_array,
-    rows: tuple[FloatArray, FloatArray],
-    *,
-    presolve: bool = True,
-) -> HighsAnswer:
-    """Minimise costs'v subject to bounds of v and of matrix @ v, by HiGHS on one thread.
+class HighsProgram(NamedTuple):
+    """Minimise costs'v subject to bounds of v, ``columns``, and of matrix @ v, ``rows``."""
+
+    costs: FloatArray
+    columns: tuple[FloatArray, FloatArray]
+    matrix: sp.csr_array
+    rows: tuple[FloatArray, FloatArray]
+
+
+def run_highs(program: HighsProgram) -> HighsAnswer:
+    """Solve a program by HiGHS on one thread.
 
     Raises
     ------
     TimeIsUp
         If a time limit ends before HiGHS says anything.
     """
-    program = (costs, columns, matrix, rows, seconds_left(), presolve)
-    return solved_here(*program) if matrix.nnz <= QUICK else killable(solved_here, *program)
+    given = program, seconds_left()
+    quick = program.matrix.nnz <= QUICK
+    return solved_here(*given) if quick else killable(solved_here, *given)
 
 
-def solved_here(
-    costs: FloatArray,
-    columns: tuple[FloatArray, FloatArray],
-    matrix: sp.csr_array,
-    rows: tuple[FloatArray, FloatArray],
-    seconds: float,
-    presolve: bool = True,
-) -> HighsAnswer:
+def solved_here(program: HighsProgram, seconds: float) -> HighsAnswer:
     """Return what :func:`run_highs` does, in this process, some seconds or many more.
 
     HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
     to be another later. So it is called in a thread of its own: neither a scheduler of a caller's
     is met here, nor is ours left behind for it.
     """
-    program = (costs, columns, matrix, rows, seconds, presolve)
     with ThreadPoolExecutor(1) as alone:
-        return alone.submit(_solved, *program).result()
+        return alone.submit(_solved, program, seconds).result()
 
 
-def _solved(
-    costs: FloatArray,
-    columns: tuple[FloatArray, FloatArray],
-    matrix: sp.csr_array,
-    rows: tuple[FloatArray, FloatArray],
-    seconds: float,
-    presolve: bool,
-) -> HighsAnswer:
-    solver = loaded(costs, columns, matrix, rows, seconds, presolve=presolve)
+def _solved(program: HighsProgram, seconds: float) -> HighsAnswer:
+    solver = _loaded(program, seconds)
     ended = solver.run()
     status = solver.modelStatusToString(solver.getModelStatus())
     if ended == highspy.HighsStatus.kError:
@@ -173,31 +161,19 @@ def _solved(
     )
 
 
-def loaded(
-    costs: FloatArray,
-    columns: tuple[FloatArray, FloatArray],
-    matrix: sp.csr_array,
-    rows: tuple[FloatArray, FloatArray],
-    seconds: float,
-    *,
-    presolve: bool = True,
-) -> Any:
+def _loaded(given: HighsProgram, seconds: float) -> Any:
     """Return a silent HiGHS with a program."""
-    program = highspy.HighsLp()
+    matrix, program = given.matrix, highspy.HighsLp()
     program.num_col_, program.num_row_ = matrix.shape[1], matrix.shape[0]
-    program.col_cost_ = costs
-    program.col_lower_, program.col_upper_ = columns
-    program.row_lower_, program.row_upper_ = rows
+    program.col_cost_ = given.costs
+    program.col_lower_, program.col_upper_ = given.columns
+    program.row_lower_, program.row_upper_ = given.rows
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     program.a_matrix_.start_ = matrix.indptr
     program.a_matrix_.index_ = matrix.indices
     program.a_matrix_.value_ = matrix.data
-    solver: Any = QuietHighs()  # type: ignore[no-untyped-call]
-    for name, value in {
-        "threads": 1,
-        "time_limit": min(max(seconds, 0.01), INFINITE),
-        "presolve": "choose" if presolve else "off",
-    }.items():
-        solver.setOptionValue(name, value)
+    solver = QuietHighs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("time_limit", min(max(seconds, 0.01), INFINITE))
     solver.passModel(program)
     return solver

@@ -19,7 +19,13 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.linear.floating_rows import FAILED, INFINITE, FloatingRows, run_highs
+from perceptron_lab.algorithms.linear.floating_rows import (
+    FAILED,
+    INFINITE,
+    FloatingRows,
+    HighsProgram,
+    run_highs,
+)
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
 
@@ -73,7 +79,7 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
     costs = np.zeros(unknowns)
     costs[width + 1 :] = -1.0
     above = np.append(np.where(rows.equation, 0.0, INFINITE), INFINITE)
-    found = run_highs(costs, (lower, upper), matrix, (np.zeros(count + 1), above))
+    found = run_highs(HighsProgram(costs, (lower, upper), matrix, (np.zeros(count + 1), above)))
     if found.status.startswith(FAILED):
         raise NumericalError(f"HiGHS gives no answer: {found.status}")
     if not found.optimal or len(found.values) != unknowns:
@@ -112,7 +118,7 @@ def farkas_vertex(rows: FloatingRows, support: IntArray) -> FloatArray | None:
     lower = np.where(rows.equation[support], -INFINITE, 0.0)
     upper = np.full(len(support), INFINITE)
     costs = np.where(rows.equation[support], 0.0, 1.0)
-    found = run_highs(costs, (lower, upper), columns, (target, target))
+    found = run_highs(HighsProgram(costs, (lower, upper), columns, (target, target)))
     if not found.optimal or len(found.values) != len(support):
         return None
     weights = np.zeros(rows.matrix.shape[0])
@@ -141,5 +147,5 @@ def least_violation(rows: FloatingRows) -> FloatArray | None:
     above = np.append(np.full(count, INFINITE), rows.right[rows.equation])
     upper = np.full(width + 1, INFINITE)
     costs = np.append(np.zeros(width), 1.0)
-    found = run_highs(costs, (lower, upper), matrix, (limits, above))
+    found = run_highs(HighsProgram(costs, (lower, upper), matrix, (limits, above)))
     return found.values[:-1] if found.optimal and len(found.values) == width + 1 else None

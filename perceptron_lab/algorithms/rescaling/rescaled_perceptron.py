@@ -83,7 +83,28 @@ PRESETS: Final = {
 
 
 @dataclass(kw_only=True)
-class RescaledState(State):
+class StretchedState(State):
+    """The map H of the space and the number of rescalings, 0 as long as there is no map."""
+
+    operator: Rescaled | None = None
+    rescalings: int = 0
+
+    def rescaled(self, system: ConicSystem) -> Rescaled:
+        """Return the data under H, where they are rescaled once more; at first H is I."""
+        self.rescalings += 1
+        if self.operator is None:
+            operator, rows = system.operator, system.unit_rows
+            unit = rows and isinstance(operator, Matrix)
+            self.operator = RescaledRows(system.matrix) if unit else RescaledMap(operator)
+        return self.operator
+
+    def to_base(self, point: FloatArray) -> FloatArray:
+        """Return H'y, a point of the data as given."""
+        return point if self.operator is None else self.operator.to_base(point)
+
+
+@dataclass(kw_only=True)
+class RescaledState(StretchedState):
     """The state of the phase under way, and the map H once there is one.
 
     ``inner`` and its point belong to the rescaled data; ``point`` is the same point mapped back.
@@ -93,8 +114,6 @@ class RescaledState(State):
 
     rng: np.random.Generator
     inner: State
-    operator: Rescaled | None = None
-    rescalings: int = 0
     done: int = 0
     more: int = 0  # Updates that the first perceptron phase may take beyond 1 / rho^2
 
@@ -103,20 +122,6 @@ class RescaledState(State):
         self.done += self.inner.updates
         self.inner = inner
         self.phase = f"{phase} {self.rescalings + 1}"
-
-    def stretch(self, system: ConicSystem, direction: FloatArray, factor: float) -> None:
-        """Let H <- (I + nu x x') H for the factor nu and the direction x."""
-        if self.operator is None:
-            if system.unit_rows and isinstance(system.operator, Matrix):
-                self.operator = RescaledRows(system.operator)
-            else:
-                self.operator = RescaledMap(system.operator)
-        self.operator.stretch(direction, factor)
-        self.rescalings += 1
-
-    def to_base(self, point: FloatArray) -> FloatArray:
-        """Return H'y, a point of the data as given."""
-        return point if self.operator is None else self.operator.to_base(point)
 
     def mapped(self, claim: Claim | None) -> Claim | None:
         """Return a claim on the rescaled data as one on the data as given."""
@@ -244,7 +249,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         reason = self.without_theorem(system.dimension, system.unit_rows)
         if reason and not state.rescalings:
             state.notes.append(f"rescaled, with no bound of the updates: {reason}")
-        state.stretch(system, claim.point, self.nu)
+        state.rescaled(system).stretch(claim.point, self.nu)  # H <- (I + nu x x') H
         state.enter(Perceptron().start(view, state.rng), "perceptron")
         return state, None
 

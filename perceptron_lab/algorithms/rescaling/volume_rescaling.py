@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,14 +13,12 @@ from perceptron_lab.algorithms.base import (
     NO_MARGIN,
     OWN_START,
     InCoordinates,
-    State,
     Step,
     cut_or_claim,
     lengthened,
 )
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
-from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.operators.rescaled import Rescaled, RescaledMap, RescaledRows
+from perceptron_lab.algorithms.rescaling.rescaled_perceptron import StretchedState
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import Bound, FloatArray
@@ -94,8 +92,8 @@ class Phase(ABC):
         """Return a stretch, if its growth is proved to be ``least_growth`` or more."""
 
 
-@plain_dataclass(kw_only=True)
-class VolumeState(State):
+@dataclass(kw_only=True)
+class VolumeState(StretchedState):
     """The phase under way, in the space that H has rescaled, and the first one, in that given.
 
     The rescaled cuts are H a, H the product of all M^-1: norm(H a) >= <a, y> for every feasible y
@@ -106,8 +104,6 @@ class VolumeState(State):
 
     inner: Phase
     first: Phase
-    operator: Rescaled | None = None
-    rescalings: int = 0
     growth: float = 0.0
     upper: float = math.inf
 
@@ -115,22 +111,6 @@ class VolumeState(State):
     def exhausted(self) -> bool:
         """Whether no stretch is left, so that the first phase goes on."""
         return self.rescalings > 0 and self.inner is self.first
-
-    def to_base(self, point: FloatArray) -> FloatArray:
-        """Return H'y, a point of the data as given."""
-        return point if self.operator is None else self.operator.to_base(point)
-
-    def apply(self, system: ConicSystem, stretch: Stretch) -> None:
-        """Let H <- M^-1 H for the map M of the cone: the cuts a become M^-1 a."""
-        if self.operator is None:
-            given = system.operator
-            if system.unit_rows and isinstance(given, Matrix):
-                self.operator = RescaledRows(given)
-            else:
-                self.operator = RescaledMap(given)
-        self.operator.transform(stretch.inverse)
-        self.rescalings += 1
-        self.growth += stretch.growth
 
     def keep_first(self, system: ConicSystem) -> None:
         """Let the weights be those of the first phase from when on they give the least bound."""
@@ -225,7 +205,8 @@ class VolumeRescaling(InCoordinates[VolumeState]):
     def _enter_next(self, system: ConicSystem, state: VolumeState, stretch: Stretch) -> None:
         state.keep_weights(system)
         if state.growth + stretch.growth <= self._room(system):
-            state.apply(system, stretch)
+            state.rescaled(system).transform(stretch.inverse)  # H <- M^-1 H, the cuts M^-1 a
+            state.growth += stretch.growth
             state.inner = self.phase(system.dimension, system.cone.size)
             state.phase = f"phase {state.rescalings + 1}"
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from itertools import product
 from numbers import Real
 from typing import Any
@@ -35,7 +35,7 @@ less.
 """
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Grid:
     """A scikit-learn classifier and the values that some of its parameters may take.
 
@@ -85,7 +85,7 @@ class Grid:
         )
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Trial:
     """A candidate's parameters, and its average precision on each held-out fold."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.linear.alternatives import Alternative
-from perceptron_lab.algorithms.linear.floating_rows import INFINITE, run_highs
+from perceptron_lab.algorithms.linear.floating_rows import INFINITE, HighsProgram, run_highs
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
@@ -47,7 +47,7 @@ def cone_proposal(vectors: Sequence[Sequence[int]], target: Sequence[int]) -> Al
     lower = np.append(np.zeros(count - 1), -_FAR)
     free = np.full(width, INFINITE)
     matrix = sp.csr_array(rows)
-    found = run_highs(costs, (-free, free), matrix, (lower, np.full(count, INFINITE)))
+    found = run_highs(HighsProgram(costs, (-free, free), matrix, (lower, np.full(count, INFINITE))))
     if not found.optimal or len(found.values) != width:
         return None
     if float(costs @ found.values) < -0.5 * _FAR:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.linear.floating_rows import INFINITE, solved_here
+from perceptron_lab.algorithms.linear.floating_rows import INFINITE, HighsProgram, solved_here
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
@@ -56,13 +56,10 @@ def konis_program(rows: FloatArray, seconds: float = 1e6) -> KonisAnswer:
         At most.
     """
     count, width = rows.shape
-    found = solved_here(
-        -rows.sum(axis=0),
-        (np.full(width, -1.0), np.ones(width)),
-        sp.csr_array(rows),
-        (np.zeros(count), np.full(count, INFINITE)),
-        seconds,
-    )
+    bounds = np.full(width, -1.0), np.ones(width)
+    sides = np.zeros(count), np.full(count, INFINITE)
+    program = HighsProgram(-rows.sum(axis=0), bounds, sp.csr_array(rows), sides)
+    found = solved_here(program, seconds)
     if not found.optimal:
         return KonisAnswer(False, np.zeros(width), 0.0, found.iterations)
     gain = float((rows @ found.values).sum())
