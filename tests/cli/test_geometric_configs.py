@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
+from tests.cli.small_runs import run_config
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +23,7 @@ SMALL = [
 
 
 def run(name: str, folder: Path, *overrides: str) -> list[dict[str, str]]:
-    words = [word for override in overrides for word in ("-s", override)]
-    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
-    assert main(["run", name, "-q", "--output", str(folder), *words, *own]) == 0
+    assert run_config(name, folder, overrides, own=True) == 0
     with (folder / name / "runs.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 

@@ -11,6 +11,7 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.collections.reuters_corpus import categories
 from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment
+from tests.cli.small_runs import run_config
 
 pytestmark = pytest.mark.slow
 
@@ -36,9 +37,7 @@ def run(name: str, folder: Path, instances: str = "wine-0-rest", seeds: str = "[
     wine = WINE.format(instances)
     problems = f"problems=[{wine}]" if name == "ellipsoids_embedded" else f"problems.0={wine}"
     overrides = [problems, f"seeds={seeds}", *SMALL[name]]
-    words = [word for override in overrides for word in ("-s", override)]
-    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
-    assert main(["run", name, "-q", "--output", str(folder), *words, *own]) == 0
+    assert run_config(name, folder, overrides, own=True) == 0
     return folder / name
 
 

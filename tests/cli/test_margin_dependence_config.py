@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from perceptron_lab.cli.main import main
+from tests.cli.small_runs import run_config
 
 pytestmark = pytest.mark.slow
 
@@ -25,8 +25,7 @@ SMALL = (
 
 
 def test_polynomial_methods_follow_a_logarithm_and_the_others_a_power(tmp_path: Path) -> None:
-    words = [word for given in SMALL for word in ("-s", given)]
-    assert main(["run", "margin_dependence", "-q", "--output", str(tmp_path), *words]) == 0
+    assert run_config("margin_dependence", tmp_path, SMALL) == 0
     rows = pd.read_csv(tmp_path / "margin_dependence" / "runs.csv")
     assert rows["proved"].all()
     table = pd.read_csv(tmp_path / "margin_dependence" / "margin_dependence.csv")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.verify import verify
+from tests.cli.small_runs import run_config
 
 pytestmark = pytest.mark.slow
 
@@ -29,9 +29,8 @@ SMALL = (
 
 
 def test_answers_are_proved_after_going_on_from_them(tmp_path: Path) -> None:
-    words = [word for given in SMALL for word in ("-s", given)]
     # 1: answers of SCS alone that prove nothing
-    assert main(["run", "postprocessing", "-q", "--output", str(tmp_path), *words]) == 1
+    assert run_config("postprocessing", tmp_path, SMALL) == 1
     folder = tmp_path / "postprocessing"
     rows = pd.read_csv(folder / "runs.csv")
     assert len(rows) == 2 * 4 * 4

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.verify import verify
+from tests.cli.small_runs import run_config
 
 SMALL = (
     "problems.0={dataset: maxcut, instances: [random-12-25]}",
@@ -19,8 +19,7 @@ SMALL = (
 
 @pytest.mark.slow
 def test_figure_6_1_runs_to_its_tables_and_is_proved_again(tmp_path: Path) -> None:
-    words = [word for override in SMALL for word in ("-s", override)]
-    assert main(["run", "figure_6_1", "-q", "--output", str(tmp_path), *words]) == 0
+    assert run_config("figure_6_1", tmp_path, SMALL) == 0
     folder = tmp_path / "figure_6_1"
     assert set(verify(folder).counts) == {"PROVED"}
     rows = pd.read_csv(folder / "runs.csv").set_index("label")
@@ -50,8 +49,7 @@ def test_optima_of_solvers_that_are_there_are_proved_and_the_others_skipped(
         "experiment=small",
         "report.figures=[proved_optima]",
     ]
-    words = [word for one in overrides for word in ("-s", one)]
-    assert main(["run", "sdplib_optimum", "-q", "--output", str(tmp_path), *words]) == 0
+    assert run_config("sdplib_optimum", tmp_path, overrides) == 0
     folder = tmp_path / "small"
     assert set(verify(folder).counts) == {"PROVED", "NOTHING CLAIMED"}
     rows = pd.read_csv(folder / "runs.csv").set_index("label")
@@ -73,8 +71,7 @@ def test_optima_of_maxcut_are_proved_and_figured(tmp_path: Path) -> None:
         "algorithms.2.parameters={solver: clarabel, tolerance: 1.0e-9}",
         "experiment=maxcut_optimum",
     ]
-    words = [word for one in overrides for word in ("-s", one)]
-    assert main(["run", "maxcut_optimum", "-q", "--output", str(tmp_path), *words]) == 0
+    assert run_config("maxcut_optimum", tmp_path, overrides) == 0
     folder = tmp_path / "maxcut_optimum"
     assert set(verify(folder).counts) == {"PROVED"}
     rows = pd.read_csv(folder / "runs.csv")
@@ -91,8 +88,7 @@ def test_scaling_of_maxcut_tells_sizes_memory_and_cuts_and_is_proved_again(tmp_p
     graphs = ["random-60-150", "planar-60-174", "planar-60-250", "torus-8x9", "torus-7x7-unit"]
     overrides = [f"problems.{place}.instances=[{name}]" for place, name in enumerate(graphs)]
     overrides += ["problems.5.instances=[torus-5x5x5]", "experiment=small"]
-    words = [word for one in overrides for word in ("-s", one)]
-    assert main(["run", "maxcut_scaling", "-q", "--output", str(tmp_path), *words]) == 0
+    assert run_config("maxcut_scaling", tmp_path, overrides) == 0
     folder = tmp_path / "small"
     assert set(verify(folder).counts) == {"PROVED"}
     table = pd.read_csv(folder / "maxcut_scaling.csv")

@@ -12,6 +12,7 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
+from tests.cli.small_runs import run_config
 from tests.repetitions import repeated
 
 SMALL = {
@@ -41,9 +42,7 @@ def test_it_runs_without_any_file_of_sdplib(
     for variable in ("PLAB_DATA_MIRROR", "PLAB_DATA_DIR"):
         monkeypatch.setenv(variable, str(tmp_path))
     monkeypatch.setenv("PLAB_OFFLINE", "1")
-    overrides = [word for one in SMALL[name] for word in ("-s", one)]
-    own = ["-s", f"experiment={name}"]
-    assert main(["run", name, "-q", "--output", str(tmp_path / "results"), *overrides, *own]) == 0
+    assert run_config(name, tmp_path / "results", SMALL[name], own=True) == 0
     folder = tmp_path / "results" / name
     with (folder / "runs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -70,8 +69,7 @@ def test_solvers_that_are_not_there_are_skipped_and_the_others_verified(
         "problems.3={dataset: maxcut, instances: [random-8-12]}",
         "experiment=small",
     ]
-    words = [word for one in overrides for word in ("-s", one)]
-    assert main(["run", "sdp_accuracy", "-q", "--output", str(tmp_path), *words]) in (0, 1)
+    assert run_config("sdp_accuracy", tmp_path, overrides) in (0, 1)
     table = pd.read_csv(tmp_path / "small" / "accuracy.csv", keep_default_na=False)
     programs = table[table["label"].isin(["csdp", "sdpa", "dsdp5"])]
     assert set(programs["status"]) == {"SKIPPED"}

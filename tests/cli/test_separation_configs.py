@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.experiments.verify import verify
+from tests.cli.small_runs import run_config
 
 pytestmark = pytest.mark.slow
 
@@ -25,8 +25,7 @@ SMALL = [
 
 @pytest.mark.long
 def test_ours_are_proved_and_others_are_wrong_or_silent(tmp_path: Path) -> None:
-    words = [word for override in SMALL for word in ("-s", override)]
-    assert main(["run", "separation_verdicts", "-q", "--output", str(tmp_path), *words]) == 0
+    assert run_config("separation_verdicts", tmp_path, SMALL) == 0
     folder = tmp_path / "separation_verdicts"
     table = pd.read_csv(folder / "separation_verdicts.csv").set_index("problem")
     assert list(table["known"].fillna("")) == ["quasi-complete", "overlap", ""]

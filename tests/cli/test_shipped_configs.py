@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
+from tests.cli.small_runs import run_config
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
@@ -94,9 +94,7 @@ DRAWN_FIRST = "margin_effect"
 
 def run_small(name: str, folder: Path, *more: str) -> Path:
     """Run a small version and return the folder of its results."""
-    overrides = [word for override in (*SIZES[name], *more) for word in ("-s", override)]
-    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
-    assert main(["run", name, "-q", "--output", str(folder), *overrides, *own]) == 0
+    assert run_config(name, folder, (*SIZES[name], *more), own=True) == 0
     return folder / name
 
 

@@ -11,7 +11,6 @@ import pytest
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.datasets.confinement import confined
 from perceptron_lab.datasets.download import fetching as download
-from perceptron_lab.datasets.download import transfer
 from perceptron_lab.datasets.download.fetching import State, cache_folder, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from tests.datasets.local_home import Answer, LocalHome
@@ -59,17 +58,11 @@ def home() -> Iterator[Home]:
 
 
 @pytest.fixture(autouse=True)
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, no mirror, and no waiting between attempts; returns the cache folder."""
-    monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv("PLAB_DATA_MIRROR", raising=False)
-    monkeypatch.delenv("PLAB_OFFLINE", raising=False)
-    monkeypatch.setattr(transfer, "TIMEOUT", (2.0, 2.0))
-    monkeypatch.setattr(download, "_unreachable", {})
-    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+def machine(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache without proxies; returns the cache folder."""
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
-    return tmp_path / "cache"
+    return empty_cache
 
 
 @pytest.fixture

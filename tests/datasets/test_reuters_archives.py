@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.datasets.download import archives, transfer
-from perceptron_lab.datasets.download import fetching as download
+from perceptron_lab.datasets.download import archives
 from perceptron_lab.datasets.download.archives import ArchiveError, CappedWriter, read_members
 from perceptron_lab.datasets.download.fetching import State, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
@@ -240,17 +239,9 @@ def home() -> Iterator[Home]:
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of an empty cache; no mirror."""
-    monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv("PLAB_DATA_MIRROR", raising=False)
-    monkeypatch.delenv("PLAB_OFFLINE", raising=False)
-    monkeypatch.setattr(transfer, "TIMEOUT", (2.0, 2.0))
-    monkeypatch.setattr(download, "_unreachable", {})
-    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    return tmp_path / "cache" / "reuters21578"
+def cache(empty_cache: Path) -> Path:
+    """The collection's folder of an empty cache."""
+    return empty_cache / "reuters21578"
 
 
 def register(monkeypatch: pytest.MonkeyPatch, *urls: str) -> None:

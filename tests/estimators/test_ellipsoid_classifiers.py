@@ -26,6 +26,7 @@ from perceptron_lab.estimators import (
     SquaredHingeClassifier,
 )
 from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
+from tests.estimators.usual_data import exclusive_or
 from tests.repetitions import repeated
 
 Data = tuple[np.ndarray, np.ndarray]
@@ -40,12 +41,6 @@ def disk_in_ring(seed: int) -> Data:
     radius = np.where(inside, rng.uniform(0, 1, 120), rng.uniform(1.5, 2, 120))
     rows = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     return rows, np.where(inside, "in", "a ring")
-
-
-def exclusive_or(seed: int) -> Data:
-    rng = np.random.default_rng(seed)
-    corner = rng.choice([-1.0, 1.0], size=(120, 2))
-    return corner + 0.2 * rng.standard_normal((120, 2)), corner.prod(axis=1)
 
 
 def clouds(seed: int) -> Data:

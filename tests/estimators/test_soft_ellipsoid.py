@@ -25,6 +25,7 @@ from perceptron_lab.problems.ellipsoids.soft.low_rank import (
     certify,
     spectrum,
 )
+from tests.estimators.usual_data import exclusive_or
 from tests.repetitions import repeated
 
 Data = tuple[np.ndarray, np.ndarray]
@@ -302,13 +303,6 @@ def rings(seed: int) -> Data:
     radius = np.where(np.arange(120) < 60, rng.uniform(0, 1, 120), rng.uniform(1.5, 2, 120))
     rows = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     return rows, np.where(np.arange(120) < 60, 1.0, -1.0)
-
-
-def exclusive_or(seed: int) -> Data:
-    """Four clouds, of which opposite ones have the same label."""
-    rng = np.random.default_rng(seed)
-    corner = rng.choice([-1.0, 1.0], size=(120, 2))
-    return corner + 0.2 * rng.standard_normal((120, 2)), corner.prod(axis=1)
 
 
 def test_a_disk_in_a_ring_needs_an_ellipsoid() -> None:

@@ -66,3 +66,10 @@ def measured() -> list[Case]:
     """Return the pairs of classes of iris, wine, breast cancer and digits."""
     loaders = datasets.load_iris, datasets.load_wine, datasets.load_breast_cancer
     return [case for loader in (*loaders, datasets.load_digits) for case in pairs(loader)]
+
+
+def exclusive_or(seed: int) -> tuple[Examples, Examples]:
+    """Four clouds, of which opposite ones have the same label."""
+    rng = np.random.default_rng(seed)
+    corner = rng.choice([-1.0, 1.0], size=(120, 2))
+    return corner + 0.2 * rng.standard_normal((120, 2)), corner.prod(axis=1)

@@ -21,6 +21,7 @@ from tests.exact.certificates_on_disk import (
     record_of,
     rows_of,
 )
+from tests.exact.mutations import at_path
 from tests.exact.second_checker.check import PROVED, answers
 from tests.exact.second_checker.numbers import Refuted, Unreadable
 from tests.repetitions import parts
@@ -73,12 +74,6 @@ def put(record: Any, path: tuple[Any, ...], value: Any) -> None:
     record[path[-1]] = value
 
 
-def got(record: Any, path: tuple[Any, ...]) -> Any:
-    for step in path:
-        record = record[step]
-    return record
-
-
 def other_digit(value: int, rng: random.Random) -> int:
     digits = list(str(abs(value)))
     at = rng.randrange(len(digits))
@@ -92,7 +87,7 @@ def tampered(record: Record, rng: random.Random) -> Record:
     claim = rng.choice(found["claims"])
     places = numbers_in(claim)
     place = rng.choice(places)
-    value = as_number(got(claim, place))
+    value = as_number(at_path(claim, place))
     kind = rng.choice(("digit", "sign", "swap", "one"))
     if kind == "digit":
         put(claim, place, other_digit(value, rng))
@@ -102,7 +97,7 @@ def tampered(record: Record, rng: random.Random) -> Record:
         put(claim, place, value + rng.choice((-1, 1)))
     else:
         other = rng.choice(places)
-        first, second = got(claim, place), got(claim, other)
+        first, second = at_path(claim, place), at_path(claim, other)
         put(claim, place, second)
         put(claim, other, first)
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.spatial
 
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.facts import Facts
@@ -105,3 +106,8 @@ def angles(algorithm: Any, given: Known, most: int = 3000) -> list[float]:
         length = float(np.linalg.norm(state.point))
         found.append(float(state.point @ given.best) / length if length else 0.0)
     return found
+
+
+def ball_radius(rows: FloatArray) -> float:
+    """The largest r with r B inside the hull of the rows: the distance of 0 from its facets."""
+    return float(-scipy.spatial.ConvexHull(rows).equations[:, -1].max())

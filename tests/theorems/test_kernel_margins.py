@@ -21,6 +21,7 @@ from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, R
 from perceptron_lab.core.results import FloatArray, Status
 from tests.families import gram_margin, infeasible, linear_gram, signed_gram
 from tests.repetitions import repeated
+from tests.theorems.margin_systems import ball_radius
 
 SEEDS = range(20)
 KERNELS: dict[str, Kernel] = {
@@ -139,11 +140,6 @@ def test_the_proved_bracket_holds_the_margin(seed: int, name: str) -> None:
 def inseparable(dimension: int, seed: int) -> FloatArray:
     rows = infeasible(dimension, 14, np.random.default_rng(seed))
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-
-
-def ball_radius(rows: FloatArray) -> float:
-    """The largest r with r B inside the hull of the rows: the distance of 0 from its facets."""
-    return float(-scipy.spatial.ConvexHull(rows).equations[:, -1].max())
 
 
 def margin_by_vertices(rows: FloatArray) -> float:

@@ -28,15 +28,11 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import time_limit
 from tests.families import infeasible, planted
 from tests.repetitions import repeated
+from tests.theorems.margin_systems import ball_radius
 
 
 def unit(rows: FloatArray) -> FloatArray:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-
-
-def ball_radius(rows: FloatArray) -> float:
-    """The largest r with r B inside the hull: the distance of 0 from its facets."""
-    return float(-scipy.spatial.ConvexHull(rows).equations[:, -1].max())
 
 
 def drawn(dimension: int, seed: int) -> FloatArray:

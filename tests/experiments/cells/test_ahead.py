@@ -16,6 +16,7 @@ from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.cells import server_handle
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.yaml_source import parse
+from tests.experiments.processes import alive
 
 # What the tests of commands stand in for.
 started_ahead = server_handle.started_ahead
@@ -170,13 +171,6 @@ time.sleep(600)
         parent.wait()
     assert waiting
     assert until(lambda: not alive(server))
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def until(true: Callable[[], bool]) -> bool:
