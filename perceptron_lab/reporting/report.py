@@ -333,7 +333,7 @@ def rebuilt(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
 def sizes_of(asked: Iterable[tuple[Path, ExperimentConfig]]) -> list[int]:
     """Return about how long reports take, in bytes of a store: a figure as long as two million."""
     return [
-        (folder / schema.NAME).stat().st_size + 2_000_000 * len(config.report.figures)
+        schema.path_of(folder).stat().st_size + 2_000_000 * len(config.report.figures)
         for folder, config in asked
     ]
 
@@ -352,7 +352,7 @@ def experiments_asked(
     for target in targets or folders_with_results(output):
         named = results_named(target, output)
         if named is not None:
-            held = (named / schema.NAME).is_file() or not any(named.glob(f"*/{schema.NAME}"))
+            held = schema.is_store(named) or not schema.folders_below(named)
             folders = [named] if held else folders_with_results(named)
             found += [(folder, read_config_of(folder)) for folder in folders]
         else:
@@ -360,6 +360,6 @@ def experiments_asked(
             found.append((output / config.experiment, config))
     # All targets, before the first report is written
     for folder, _ in found:
-        if not (folder / schema.NAME).is_file():
+        if not schema.is_store(folder):
             raise absent_of(folder)
     return found

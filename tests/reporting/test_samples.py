@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
 import re
 import shutil
 from itertools import chain
@@ -22,8 +23,8 @@ from tests.repetitions import repeated
 SAMPLES = Path(__file__).parents[2] / "results" / "sample"
 TABLES_ALONE = {"rare_categories"}
 """Samples of earlier versions, of which only tables and figures were kept."""
-STORED = [path.parent for path in SAMPLES.glob(f"*/{schema.NAME}")]
-STORED.sort(key=lambda folder: (folder / schema.NAME).stat().st_size)
+STORED = schema.folders_below(SAMPLES)
+STORED.sort(key=lambda folder: schema.path_of(folder).stat().st_size)
 
 
 def rows_of(table: Path) -> list[list[str]]:
@@ -49,7 +50,7 @@ def test_its_tables_are_made_again(folder: Path, tmp_path: Path) -> None:
     """
     copy = tmp_path / folder.name
     copy.mkdir()
-    shutil.copy(folder / schema.NAME, copy)
+    shutil.copy(schema.path_of(folder), copy)
     tables = read_config_of(folder).report.tables
     made = report.make_report(copy, {"tables": tables}, "")
     assert not made.failed
@@ -78,7 +79,10 @@ def test_it_is_complete_and_of_a_shipped_configuration(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
 def test_it_names_no_place_of_the_machine(folder: Path) -> None:
-    content = (folder / schema.NAME).read_bytes()
+    path = schema.path_of(folder)
+    content = path.read_bytes()
+    if path.name == schema.PACKED:
+        content = lzma.decompress(content)
     assert re.findall(rb"/(?:home|root|tmp|work|Users|mnt|var)/[ -~]{0,60}", content) == []
     for environment in json.loads((folder / "environment.json").read_text()).values():
         assert environment["argv"][0] == "plab"

@@ -68,7 +68,7 @@ def results_named(target: object, root: Path) -> Path | None:
         return path
     if path.exists() or str(target) in gallery() or path.suffix in (".yaml", ".yml"):
         return None
-    if (root / path / schema.NAME).is_file():
+    if schema.is_store(root / path):
         raise DataError(f"{path}: no configuration; its results are in {root / path}: name that")
     if path.name != str(target):
         raise absent(path)
@@ -77,7 +77,7 @@ def results_named(target: object, root: Path) -> Path | None:
 
 def absent(path: Path, wanted: str = "") -> DataError:
     """Return the error for results that are not there: it tells which ones are."""
-    there = [one.parent.name for one in sorted(path.parent.glob(f"*/{schema.NAME}"))]
+    there = [one.name for one in schema.folders_below(path.parent)]
     mend = did_you_mean(path.name, there)
     known = f"; results in {path.parent}: {', '.join(there)}" if there else ""
     if not there:
@@ -88,15 +88,15 @@ def absent(path: Path, wanted: str = "") -> DataError:
 
 def absent_of(folder: Path) -> DataError:
     """Return the error of a configuration without results; it tells of those of overrides."""
-    stores = sorted(folder.parent.glob(f"{folder.name}--*/{schema.NAME}"))
-    beside = ", ".join(str(store.parent) for store in stores)
+    found = schema.folders_below(folder.parent, f"{folder.name}--*")
+    beside = ", ".join(map(str, found))
     others = f"; with overrides: {beside}" if beside else ""
     return DataError(f"{folder}: no results there; `plab run` makes them{others}")
 
 
 def folders_with_results(root: Path) -> list[Path]:
     """Return the folders of the experiments that have results in the folder of all results."""
-    folders = sorted(path.parent for path in root.glob(f"*/{schema.NAME}"))
+    folders = schema.folders_below(root)
     if not folders:
         raise DataError(f"{root}: no results there; `plab run CONFIG` makes them")
     return folders

@@ -172,8 +172,7 @@ def status(
             return _held_against(config, folder, planned, reader, certificates)
     experiment = load_experiment(target, overrides, without_plugins=True)
     folder = Path(output) / experiment.name
-    known = (folder / schema.NAME).is_file()
-    with Reader.open(folder) if known else nullcontext() as store:
+    with Reader.open(folder) if schema.is_store(folder) else nullcontext() as store:
         problems = store.problems() if store else {}
         # A cell whose data were never loaded has no sha256.
         planned = [Planned.of(one, problems.get(one.problem_key, "")) for one in plan(experiment)]

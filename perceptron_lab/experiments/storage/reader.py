@@ -216,7 +216,7 @@ class Reader(AbstractContextManager["Reader"]):
 
     @property
     def _path(self) -> Path:
-        return self.folder / schema.NAME
+        return schema.path_of(self.folder)
 
     def _select(self, query: str, *values: str) -> list[sqlite3.Row]:
         with schema.reading(self._path):

@@ -36,21 +36,28 @@ or null; checksum; trace, compressed arrays (``.npz``), or null.
 ``earlier`` -- the same columns: the last row with a result of a cell whose latest run failed. The
 failure is what ``run`` and the reports show, since it is the truth about today's program; the
 result is kept here until there is a newer one, its certificate as ``CELL.earlier.npz``.
+
+``runs.sqlite.xz`` is the same file, compressed, for stores that are published: whatever reads a
+store reads it as well, and a run that writes to it unpacks it first.
 """
 
 from __future__ import annotations
 
+import lzma
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.experiments.storage.stored import Planned, Stored, declaration_of, names_of
 
 NAME: Final = "runs.sqlite"
+PACKED: Final = f"{NAME}.xz"
 APPLICATION: Final = 0x706C6162
 """``plab`` in ASCII."""
 VERSION: Final = 1
@@ -80,7 +87,7 @@ _TABLES: Final = (
 # Without blanks: statements are broken into lines in one way or another.
 _CREATED: Final = sorted("".join(statement.split()) for statement in _TABLES)
 # The text of an error of SQLite that quotes damaged text may be no text itself.
-FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
+FAILURES: Final = (sqlite3.Error, UnicodeDecodeError, lzma.LZMAError)
 # Errors that tell nothing of the file; all others do.
 _OF_THE_SYSTEM: Final = (
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
@@ -92,8 +99,34 @@ _FRESH: Final = "`plab run --fresh` keeps it under another name and starts over"
 _PATIENCE: Final = 10.0
 
 
+def path_of(folder: Path) -> Path:
+    """Return where the store of a folder is, or would be; it may be packed."""
+    path, packed = folder / NAME, folder / PACKED
+    return packed if packed.is_file() and not path.exists() else path
+
+
+def is_store(folder: Path) -> bool:
+    """Return whether a folder has a store."""
+    return path_of(folder).is_file()
+
+
+def folders_below(root: Path, pattern: str = "*") -> list[Path]:
+    """Return the folders in a folder that have a store, sorted."""
+    return sorted(filter(is_store, root.glob(pattern)))
+
+
+def unpack(folder: Path) -> None:
+    """Put the database in the place of a packed one; the caller holds the folder's lock."""
+    path = path_of(folder)
+    if path.name == PACKED:
+        with reading(path):
+            replace_file(folder / NAME, lzma.decompress(path.read_bytes()))
+        path.unlink()
+
+
 def open_to_write(folder: Path) -> sqlite3.Connection:
     """Open the database of a folder, made if it is missing; the caller holds the folder's lock."""
+    unpack(folder)
     path = folder / NAME
     connection = _connect(path, "rwc")
     try:
@@ -122,11 +155,12 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
 
 def open_to_read(folder: Path) -> sqlite3.Connection:
     """Open the database of a folder to be read; nothing is written, no writer has to wait."""
-    path = folder / NAME
+    path = path_of(folder)
     if not path.is_file():
         raise absent(folder)
     with reading(path), ExitStack() as opened:
-        connection = opened.enter_context(closing(_connect(path, "ro")))
+        connect = _in_memory if path.name == PACKED else _connect
+        connection = opened.enter_context(closing(connect(path)))
         if _is_empty(connection):
             raise absent(folder, " yet")
         _refuse_foreign(connection, path)
@@ -166,7 +200,7 @@ def close(connection: sqlite3.Connection) -> None:
 
 def absent(folder: Path, yet: str = "") -> DataError:
     """Return the error of a folder without results; it tells of those in its folders."""
-    below = sorted(path.parent.name for path in folder.glob(f"*/{NAME}"))
+    below = [path.name for path in folders_below(folder)]
     if below:
         text = f"{folder}: no results there, but in its folders; name one: {', '.join(below)}"
         return DataError(text)
@@ -178,17 +212,29 @@ def damaged(path: Path, reason: object) -> DataError:
     return DataError(f"{path}: damaged ({reason}); {_FRESH}, or put back a copy")
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def _connect(path: Path, mode: str = "ro") -> sqlite3.Connection:
     log = path.with_name(f"{path.name}-wal")
     if mode == "ro" and not os.access(path.parent, os.W_OK):
         # SQLite cannot make its own files here, and needs none where no rows are in the log.
         mode += "" if log.is_file() and log.stat().st_size else "&immutable=1"
+    return _connected(f"{path.absolute().as_uri()}?mode={mode}")
+
+
+def _in_memory(path: Path) -> sqlite3.Connection:
+    """Open a packed database."""
+    connection = _connected(":memory:")
+    connection.deserialize(_unpacked(path, path.stat().st_mtime_ns))
+    return connection
+
+
+@lru_cache(maxsize=1)  # reports open a store once per trace
+def _unpacked(path: Path, changed: int) -> bytes:
+    return lzma.decompress(path.read_bytes())
+
+
+def _connected(address: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        timeout=_PATIENCE,
-        isolation_level=None,
-        check_same_thread=False,
+        address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )
     connection.row_factory = sqlite3.Row
     # Damaged text is told by its checksum, row by row; SQLite would refuse the whole table.
@@ -206,7 +252,7 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     return not made and _number(connection, "application_id") == 0
 
 
-def _is_damage(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> bool:
+def _is_damage(error: Exception, path: Path) -> bool:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     if code == sqlite3.SQLITE_READONLY:
         # A file says of itself that it is read-only, if the system does not.

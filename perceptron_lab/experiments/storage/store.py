@@ -267,10 +267,10 @@ def set_aside(folder: Path) -> Path | None:
 
     Returns the new path, ``runs-<UTC time>.sqlite``; None if there was no store.
     """
-    store, time = folder / schema.NAME, datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    store, time = schema.path_of(folder), datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     if not store.exists():
         return None
-    moved = folder / f"runs-{time}.sqlite"
+    moved = folder / "".join([f"runs-{time}", *store.suffixes])
     names = {folder / FOLDER: folder / f"{FOLDER}-{time}"}
     names |= {Path(f"{store}{end}"): Path(f"{moved}{end}") for end in _BESIDE}
     try:

@@ -142,8 +142,8 @@ def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
 
 def _all_asked(root: Path, folders: Sequence[Path]) -> bool:
     """Return whether these are all results in a folder, and several."""
-    there = {path.parent for path in root.glob(f"*/{schema.NAME}")}
-    return len(there) > 1 and there <= set(folders)
+    there = schema.folders_below(root)
+    return len(there) > 1 and set(folders).issuperset(there)
 
 
 def _made_page(folder: Path, config: ExperimentConfig, up: bool) -> _Made:
@@ -163,7 +163,7 @@ def stamp_of(folder: Path, config: ExperimentConfig, up: bool) -> str:
     digest.update(f"{folder.name} {up} {config.model_dump_json()}".encode())
     kept = sorted(path.name for path in folder.glob("certificates/*.npz"))
     digest.update("\n".join(kept).encode())
-    for name in (schema.NAME, f"{schema.NAME}-wal", "runs.csv"):
+    for name in (schema.NAME, f"{schema.NAME}-wal", schema.PACKED, "runs.csv"):
         path = folder / name
         digest.update(path.read_bytes() if path.is_file() else b"")
     return digest.hexdigest()[:32]

@@ -93,7 +93,7 @@ def stored(experiment: str) -> Path:
         If there is neither.
     """
     folders = (_SAMPLE / experiment, Path("results") / experiment)
-    found = next((folder for folder in folders if (folder / schema.NAME).is_file()), None)
+    found = next(filter(schema.is_store, folders), None)
     if found is None:
         raise DataError(
             f"neither {folders[0].name} of the repository's samples nor {folders[1]} is there; "

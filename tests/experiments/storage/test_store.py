@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -92,6 +94,47 @@ def test_tables_that_were_declared_in_other_lines_are_the_same_tables(tmp_path: 
         assert reader.rows() == shown
     with Store.open(tmp_path) as store:
         assert store.rows() == shown
+
+
+def pack(folder: Path) -> Path:
+    """Compress a store as published ones are."""
+    packed = folder / schema.PACKED
+    packed.write_bytes(lzma.compress((folder / schema.NAME).read_bytes()))
+    (folder / schema.NAME).unlink()
+    return packed
+
+
+def test_a_packed_store_is_read_as_it_is_and_unpacked_by_a_run(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    rows = fill(folder, range(3))
+    content = (folder / schema.NAME).read_bytes()
+    packed = pack(folder)
+    files = sorted(path.name for path in folder.iterdir())
+    with Reader.open(folder) as reader:
+        assert reader.rows() == rows
+        assert reader.trace(make_planned(1).cell) is not None
+        (planned, *_) = reader.plan()
+    assert sorted(path.name for path in folder.iterdir()) == files
+    assert schema.folders_below(tmp_path) == [folder]
+    with Store.open(folder) as store:
+        assert store.rows() == rows
+        assert not packed.exists()
+        add(store, planned)
+    assert len((folder / schema.NAME).read_bytes()) == len(content)
+
+
+def test_a_packed_store_that_is_damaged_is_named_and_can_be_set_aside(tmp_path: Path) -> None:
+    fill(tmp_path, [0])
+    packed = pack(tmp_path)
+    packed.write_bytes(packed.read_bytes()[:-9])
+    for opened in (Reader.open, Store.open):
+        with pytest.raises(DataError, match=r"runs\.sqlite\.xz: damaged .*--fresh"):
+            opened(tmp_path)
+    moved = set_aside(tmp_path)
+    assert moved is not None
+    assert re.fullmatch(r"runs-.*\.sqlite\.xz", moved.name)
+    assert moved.is_file()
+    assert not packed.exists()
 
 
 def test_rows_that_were_written_before_parameters_were_columns_have_them(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     for name in SHOWN:
         (folder / name).mkdir()
-        shutil.copy(SAMPLES / name / schema.NAME, folder / name)
+        shutil.copy(schema.path_of(SAMPLES / name), folder / name)
     pages(folder)
     return folder
 

@@ -203,7 +203,7 @@ SAMPLE = "figure_6_1"
 def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -> None:
     folder = tmp_path / SAMPLE
     folder.mkdir()
-    shutil.copy(SAMPLES / SAMPLE / schema.NAME, folder)
+    shutil.copy(schema.path_of(SAMPLES / SAMPLE), folder)
     (path,) = pages(folder)
     text = path.read_text("utf-8")
     assert ParsedPage(text).faults == []
@@ -258,10 +258,10 @@ def test_several_processes_write_the_pages_that_one_writes(tmp_path: Path) -> No
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_the_page_of_all_samples_can_be_sent_by_mail(tmp_path: Path) -> None:
-    stores = list(SAMPLES.glob(f"*/{schema.NAME}"))
-    for store in stores:
-        (tmp_path / store.parent.name).mkdir()
-        shutil.copy(store, tmp_path / store.parent.name)
+    stores = schema.folders_below(SAMPLES)
+    for folder in stores:
+        (tmp_path / folder.name).mkdir()
+        shutil.copy(schema.path_of(folder), tmp_path / folder.name)
     *own, whole = written([tmp_path], tmp_path)
     assert not [page.failed for page in own if page.failed]
     text = whole.path.read_text("utf-8")
