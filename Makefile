@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SHARE ?= 1
 SEED ?= 0
+SAMPLES ?= $(patsubst %/config.json,%,$(wildcard results/sample/*/config.json))
 # Made only after a complete installation, so that an interrupted one is done again.
 INSTALLED := .venv/.installed
 FOR_DOCS := .venv/.installed-docs
@@ -17,7 +18,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-pythons test-lowest check check-static check-style check-types check-fast format maxcut report docs measure
+.PHONY: help setup quickstart test test-long test-processors test-pythons test-lowest check check-static check-style check-types check-fast format maxcut report docs measure samples
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +76,11 @@ report: $(INSTALLED)  ## make tables and figures again from the runs in results/
 
 measure: $(INSTALLED)  ## measure the package's structure (BEFORE=PATH: beside another working tree)
 	$(BIN)/python -m scripts.measure $(BEFORE)
+
+# A sample whose rows do not come out the same stays stale, and is thinned all the same.
+samples: $(INSTALLED)  ## restamp and thin the samples in results/sample (SAMPLES="results/sample/maxcut")
+	-$(BIN)/python -m scripts.restamp_store $(SAMPLES)
+	$(BIN)/python -m scripts.thin_samples $(SAMPLES)
 
 docs: $(FOR_DOCS)  ## build the documentation, its examples and pictures run: docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html

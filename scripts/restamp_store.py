@@ -1,0 +1,208 @@
+"""Record today's version of the code in the rows of a store, where reruns give the same results.
+
+    python -m scripts.restamp_store FOLDER...
+
+The digest of a row contains names and sources of modules, so that a move or a new name makes rows
+stale that a run would make again bit for bit. Of each algorithm (learner, optimiser) and dataset of
+the store the quickest cell that a clock did not end is run again. If all columns but times and
+environments agree, and all lists of the traces but the seconds, every row is given the digest that
+its code has now. Otherwise the differences are listed, and the store stays as it is.
+
+Columns, measures and parameters that rows did not have when they were made are not compared. Each
+store has a process of its own, under the BLAS kernel that its rows were made under.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from perceptron_lab.core.errors import PlabError
+from perceptron_lab.core.results import Status, Trace
+from perceptron_lab.experiments.cells.cell_run import run_cell
+from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.experiments.configuration.plan import Cell, Loaded, plan
+from perceptron_lab.experiments.configuration.rows import as_json, row_of
+from perceptron_lab.experiments.provenance.code_digest import CellCode
+from perceptron_lab.experiments.provenance.privacy import resolved
+from perceptron_lab.experiments.running.runner import run_of
+from perceptron_lab.experiments.storage.exports import export
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+from scripts.stores import edited, ranks_of, replace_row
+
+_NOT_REPEATABLE: Final = {Status.TIME_LIMIT, Status.KILLED, Status.CRASHED, Status.OUT_OF_MEMORY}
+_OF_THE_RUN: Final = ("environment", "core", "cell")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a store.
+
+    Parameters
+    ----------
+    rows
+        How many rows were given another digest.
+    compared
+        How many cells were run again.
+    differences
+        What differs; empty if all agree.
+    untested
+        Algorithms and datasets none of whose cells can be run again, with the reason.
+    """
+
+    rows: int
+    compared: int
+    differences: tuple[str, ...]
+    untested: tuple[str, ...]
+
+
+def restamp(folder: Path, most_seconds: float = float("inf")) -> Outcome:
+    """Restamp the store of a folder if its rows are what the code gives now.
+
+    Parameters
+    ----------
+    folder
+        The experiment's.
+    most_seconds
+        Cells that took longer are not run again.
+    """
+    code = CellCode()
+    with Reader.open(folder) as reader:
+        runs = reader.whole_runs()
+        digests = {stored.cell: code.digest_of(stored.settings) for _, stored in runs}
+        stale = [stored for _, stored in runs if stored.core != digests[stored.cell]]
+        if not stale:
+            return Outcome(0, 0, (), ())
+        base = resolved(reader.about("base"), folder)
+        cells = {(c.instance.title, c.variant.label, c.seed): c for c in plan(_experiment(reader))}
+        chosen, untested = _chosen(runs, most_seconds)
+        differences: list[str] = []
+        for planned, stored in chosen:
+            name = f"{planned.title}, {planned.label}, seed {planned.settings['seed']}"
+            cell = cells.get((planned.title, planned.label, planned.settings["seed"]))
+            found = _differences(cell, planned, stored, reader.trace(planned.cell), base)
+            differences += [f"{name}: {one}" for one in found]
+    if differences:
+        return Outcome(0, len(chosen), tuple(differences), tuple(untested))
+    with edited(folder) as connection:
+        for stored in stale:
+            replace_row(connection, stored.cell, core=digests[stored.cell])
+    with Reader.open(folder) as reader:
+        export(folder, reader, reader.rows())
+    return Outcome(len(stale), len(chosen), (), tuple(untested))
+
+
+def _experiment(reader: Reader) -> Any:
+    return load_experiment(reader.config(), without_plugins=True)
+
+
+def _chosen(
+    runs: Sequence[tuple[Planned, Stored]], most_seconds: float
+) -> tuple[list[tuple[Planned, Stored]], list[str]]:
+    """Return the quickest cell of each algorithm and dataset, and those that have none."""
+    groups: dict[tuple[str, str], list[tuple[float, Planned, Stored]]] = {}
+    for planned, stored in runs:
+        key = (planned.settings["algorithm"], planned.settings["dataset"])
+        cells = groups.setdefault(key, [])
+        seconds = stored.row.get("total_seconds")
+        if stored.status not in _NOT_REPEATABLE and (seconds or 0.0) <= most_seconds:
+            cells.append((float("inf") if seconds is None else seconds, planned, stored))
+    quickest = [min(cells, key=lambda one: one[0]) for cells in groups.values() if cells]
+    untested = [f"{name} on {data}" for (name, data), cells in groups.items() if not cells]
+    return [(planned, stored) for _, planned, stored in quickest], untested
+
+
+def _differences(
+    cell: Cell | None, planned: Planned, stored: Stored, trace: Trace | None, base: Path
+) -> Iterator[str]:
+    """Yield what differs in a cell that is run again."""
+    if cell is None or _contradicts(planned.settings, cell.settings):
+        yield "its settings are others now"
+        return
+    try:
+        problem = cell.load(base)
+    except PlabError as error:
+        yield f"its problem cannot be loaded ({error})"
+        return
+    if problem.sha256 != planned.sha256:
+        yield "its data are others now"
+        return
+    outcome = run_cell(cell, problem)
+    row = row_of(run_of(cell, planned.cell, Loaded.of(problem), outcome, stored.environment))
+    now = json.loads(as_json(row))
+    for name, value in stored.row.items():
+        if not name.endswith("seconds") and name not in _OF_THE_RUN and now.get(name) != value:
+            yield f"{name} was {value!r} and is {now.get(name)!r}"
+    result = outcome.result
+    if trace is not None and result is not None:
+        lists = differing_lists(trace, result.trace)
+        yield from (f"{name} of the trace differs" for name in lists)
+
+
+def _contradicts(before: Any, after: Any) -> bool:
+    """Return whether settings differ in more than parameters that came later."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return any(_contradicts(value, after.get(name)) for name, value in before.items())
+    return bool(before != after)
+
+
+def differing_lists(before: Trace, after: Trace) -> Iterator[str]:
+    """Yield the names of lists that differ; records that a store was thinned of are NaN."""
+    lists = [{**vars(one), **one.measures} for one in (before, after)]
+    if "ranks" in lists[1] and "scores" in lists[0]:
+        lists[0]["ranks"] = [ranks_of(np.asarray(one)) for one in lists[0].pop("scores")]
+    for name in set(lists[0]) - {"seconds", "measures"}:
+        values, others = (one.get(name, []) for one in lists)
+        if len(values) != len(others) or not all(map(_same, values, others)):
+            yield name
+
+
+def _same(before: Any, after: Any) -> bool:
+    one, other = np.asarray(before), np.asarray(after)
+    if one.shape != other.shape or one.dtype.kind != "f":
+        return np.array_equal(one, other)
+    return bool(((one == other) | np.isnan(one)).all())
+
+
+def kernels(folder: Path) -> set[str]:
+    """Return the BLAS kernels that the rows of a store were made under."""
+    with Reader.open(folder) as reader:
+        environments = reader.environments().values()
+    return {pool["architecture"] for one in environments for pool in one.get("blas", ())}
+
+
+def report(folder: Path) -> int:
+    """Restamp a store and print what became of it; return 1 if it was left as it is."""
+    found = restamp(folder)
+    said = f"{found.rows} rows restamped" if not found.differences else "left as it is"
+    sys.stdout.write(f"{folder}: {said}, {found.compared} cells run again\n")
+    sys.stdout.writelines(f"  differs: {one}\n" for one in found.differences)
+    sys.stdout.writelines(f"  not run again: {one}\n" for one in found.untested)
+    return int(bool(found.differences))
+
+
+def main(folders: Sequence[str]) -> int:
+    """Restamp stores; return 1 if one was left as it is."""
+    failed = 0
+    for folder in folders:
+        threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        variables = os.environ | dict.fromkeys(threads, "1")
+        if len(found := kernels(Path(folder))) == 1:
+            variables["OPENBLAS_CORETYPE"] = found.pop()
+        command = [sys.executable, "-m", "scripts.restamp_store", "--here", folder]
+        failed |= subprocess.run(command, env=variables, check=False).returncode
+    return failed
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    sys.exit(report(Path(arguments[1])) if arguments[:1] == ["--here"] else main(arguments))

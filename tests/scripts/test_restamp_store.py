@@ -1,0 +1,101 @@
+"""Rows are restamped where reruns give the same results, and left as they are where not."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import run, verify
+from perceptron_lab.core.results import Trace
+from perceptron_lab.experiments.provenance.code_digest import CellCode
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.reader import Reader
+from scripts.restamp_store import differing_lists, kernels, main, restamp
+from scripts.stores import edited, replace_row
+
+OTHER = "cell:" + "0" * 64
+CONFIG = {
+    "experiment": "small",
+    "problems": [
+        {"dataset": "maxcut", "instances": ["torus-3x3", "torus-3x4"]},
+        {"dataset": "margin-sets", "family": "exact", "dimension": 3, "rows": 9, "margin": 0.1},
+    ],
+    "algorithms": [{"name": "perceptron"}, {"name": "ellipsoid"}],
+    "seeds": [0, 1],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A store whose rows were made by other code, as they say."""
+    made = run(CONFIG, output=tmp_path).folder
+    changed(made, core=OTHER)
+    return made
+
+
+def changed(folder: Path, **changes: Any) -> None:
+    with edited(folder) as connection:
+        for (cell,) in connection.execute("SELECT cell FROM run").fetchall():
+            replace_row(connection, cell, **changes)
+
+
+def content(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything in a store but the digests of its code, and the checksums of rows."""
+    left_out = ("core", "checksum")
+    with closing(sqlite3.connect(folder / schema.NAME)) as connection:
+        runs = connection.execute("SELECT * FROM run ORDER BY cell")
+        names = [column[0] for column in runs.description]
+        kept = [at for at, name in enumerate(names) if name not in left_out]
+        found = {"run": [tuple(row[at] for at in kept) for row in runs]}
+        for table in ("about", "plan", "problem", "environment", "earlier"):
+            found[table] = connection.execute(f"SELECT * FROM {table}").fetchall()
+    return found
+
+
+@pytest.mark.slow
+def test_rows_that_come_out_the_same_have_the_digest_of_today(folder: Path) -> None:
+    before, files = content(folder), {path.name for path in folder.rglob("*")}
+    found = restamp(folder)
+    assert (found.rows, found.compared) == (12, 4)
+    assert not found.differences
+    assert not found.untested
+    assert content(folder) == before
+    assert {path.name for path in folder.rglob("*")} == files
+    code = CellCode()
+    with Reader.open(folder) as reader:
+        assert all(stored.core == code.digest_of(stored.settings) for _, stored in reader.runs())
+        shown = [row["core"] for row in reader.rows()]
+    assert all(core in (folder / "runs.csv").read_text() for core in shown)
+    assert set(verify(folder).counts) == {"PROVED"}
+    assert restamp(folder).compared == 0
+
+
+@pytest.mark.slow
+def test_a_result_that_differs_is_named_and_nothing_changes(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Reader.open(folder) as reader:
+        (_, stored), *_ = reader.runs()
+    changed(folder, row=stored.row | {"updates": 99, "total_seconds": 0.0})
+    before = (folder / schema.NAME).read_bytes()
+    assert main([str(folder)]) == 1
+    assert (folder / schema.NAME).read_bytes() == before
+    told = capfd.readouterr().out
+    assert "left as it is, 4 cells run again\n" in told
+    assert "updates was 99 and is" in told
+    assert len(kernels(folder)) <= 1
+
+
+def test_lists_of_traces_are_compared_but_for_what_was_thinned() -> None:
+    scores = np.array([0.5, -1.0, 0.5])
+    before = Trace([0, 1], margin=[0.1, np.nan], measures={"scores": [scores], "x": [1.0]})
+    after = Trace([0, 1], margin=[0.1, 0.2], measures={"ranks": [np.array([1, 0, 1])], "x": [1.0]})
+    assert list(differing_lists(before, after)) == []
+    after.measures["x"] = [2.0]
+    after.updates[1] = 2
+    assert sorted(differing_lists(before, after)) == ["updates", "x"]
