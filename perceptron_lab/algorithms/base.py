@@ -50,6 +50,15 @@ Step = tuple[S, Claim | None]  # A state after some updates, and the claim that 
 
 # What holds -> the kinds of systems on which it does, with spaces between them
 Systems = Mapping[str, str]
+# On every cone, and on kernels in coordinates; by name, these are read as literals are
+RUNS_ON_ALL: Systems = {
+    "runs": "rows second-order semidefinite product",
+    "coordinates: runs": "kernel",
+}
+BOUNDED_ON_ALL: Systems = {
+    "theorem": "rows second-order semidefinite product",
+    "coordinates: theorem": "kernel",
+}
 
 
 class Algorithm(ABC, Generic[S]):
@@ -58,11 +67,11 @@ class Algorithm(ABC, Generic[S]):
     Attributes
     ----------
     systems
-        A literal that ``plab list algorithms`` reads without loading the module: ``theorem`` (the
-        bound applies), ``runs`` (without a bound) or ``coordinates:`` and one of these (a Gram
-        system is first given the coordinates of its pivoted Cholesky factor) -> where, of ``rows
-        kernel second-order semidefinite product``. With the default parameters it runs on no
-        others. None (default) declares nothing.
+        A literal, or a name of this module, that ``plab list algorithms`` reads without loading
+        the algorithm: ``theorem`` (the bound applies), ``runs`` (without a bound) or
+        ``coordinates:`` and one of these (a Gram system is first given the coordinates of its
+        pivoted Cholesky factor) -> where, of ``rows kernel second-order semidefinite product``.
+        With the default parameters it runs on no others. None (default) declares nothing.
     uses_oracle
         Whether it asks separation oracles (default), or looks at all constraints itself.
     takes_start

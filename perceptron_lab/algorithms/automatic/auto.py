@@ -10,6 +10,7 @@ import numpy as np
 from perceptron_lab.algorithms.automatic.conic import DelegatedState
 from perceptron_lab.algorithms.automatic.separation import RowSeparation, rounding
 from perceptron_lab.algorithms.base import (
+    RUNS_ON_ALL,
     SeesAll,
     State,
     Step,
@@ -136,10 +137,7 @@ class Auto(SeesAll[State]):
     Programming 11 (1976); O. L. Mangasarian, Optimization Methods and Software 17 (2002).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     takes_start: ClassVar[bool] = True
 

@@ -11,7 +11,7 @@ import cvxpy
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.base import RUNS_ON_ALL, Systems
 from perceptron_lab.algorithms.external.base import Rows
 from perceptron_lab.algorithms.external.largest_margin import (
     LargestMargin,
@@ -154,10 +154,7 @@ class Clarabel(ConeProgram):
     objectives (2024).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     time_limit: Positive = 300.0
 
@@ -189,10 +186,7 @@ class Scs(ConeProgram):
     problem, SIAM Journal on Optimization 31 (2021).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     tolerance: Proportion = 1e-4
     finest: Proportion = 1e-8

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 import scs
 
-from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.base import RUNS_ON_ALL, Systems
 from perceptron_lab.algorithms.external.largest_margin import (
     LargestMargin,
     LargestMarginSolver,
@@ -147,10 +147,7 @@ class ClarabelDirect(Direct):
     objectives (2024).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     upper: ClassVar[bool] = True
     version: ClassVar[str] = clarabel.__version__
@@ -201,10 +198,7 @@ class ScsDirect(Direct):
     problem, SIAM Journal on Optimization 31 (2021).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     upper: ClassVar[bool] = False
     version: ClassVar[str] = scs.__version__

@@ -10,6 +10,7 @@ import numpy as np
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import (
     OWN_START,
+    RUNS_ON_ALL,
     AnyAlgorithm,
     SeesAll,
     State,
@@ -105,10 +106,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
     benchmarking of SDP and SOCP solvers, Mathematical Programming 95 (2003), for the errors.
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
     measures: ClassVar[bool] = True
 
     first: str = "scs-direct"

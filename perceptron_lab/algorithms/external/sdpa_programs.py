@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.base import RUNS_ON_ALL, Systems
 from perceptron_lab.algorithms.external.largest_margin import (
     LargestMargin,
     LargestMarginSolver,
@@ -146,10 +146,7 @@ class Csdp(SdpaProgram):
     11 (1999) 613-623.
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     command: ClassVar[str] = "csdp"
     package: ClassVar[str] = "coinor-csdp"
@@ -203,10 +200,7 @@ class Sdpa(SdpaProgram):
     Methods and Software 18 (2003) 491-505.
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     command: ClassVar[str] = "sdpa"
     package: ClassVar[str] = "sdpa"
@@ -260,10 +254,7 @@ class Dsdp(SdpaProgram):
     Transactions on Mathematical Software 34 (2008).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     command: ClassVar[str] = "dsdp5"
     package: ClassVar[str] = "dsdp"

@@ -12,6 +12,7 @@ from perceptron_lab.algorithms.base import (
     BEYOND,
     NO_MARGIN,
     NO_NORM,
+    RUNS_ON_ALL,
     SeesAll,
     State,
     Step,
@@ -121,10 +122,7 @@ class InteriorPoint(SeesAll[PathState]):
     214 (2011).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
     measures: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
 

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from perceptron_lab.algorithms.base import (
     BEYOND,
+    BOUNDED_ON_ALL,
     NO_NORM,
     InCoordinates,
     State,
@@ -72,10 +73,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
     `Kharechko2009`, Algorithms 3, 5 and 8, Theorems 2.10, 4.2 and 6.5.
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order semidefinite product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
 
     sigma: Positive = 0.01
     theta: Annotated[float, Field(gt=0, le=1)] | None = None

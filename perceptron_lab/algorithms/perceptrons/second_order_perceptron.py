@@ -12,6 +12,7 @@ from pydantic import Field
 
 from perceptron_lab.algorithms.base import (
     BEYOND,
+    BOUNDED_ON_ALL,
     NO_MARGIN,
     InCoordinates,
     MistakeDriven,
@@ -123,10 +124,7 @@ class SecondOrderPerceptron(MistakeDriven[SecondOrderState], InCoordinates[Secon
     Computing 34 (2005); `Kharechko2009`, chapter 9, asks about rescaling.
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order semidefinite product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
 
     ridge: Annotated[float, Field(gt=0, lt=1e100)] = 1.0
 

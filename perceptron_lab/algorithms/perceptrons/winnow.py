@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from perceptron_lab.algorithms.base import (
+    BOUNDED_ON_ALL,
     NO_MARGIN,
     InCoordinates,
     MistakeDriven,
@@ -72,10 +73,7 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
     `RamdasPena2014`, section 2.2; Littlestone (1991), cited there.
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order semidefinite product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
 
     rate: Positive | None = None
 

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from perceptron_lab.algorithms.base import (
     BEYOND,
+    BOUNDED_ON_ALL,
     NO_MARGIN,
     NO_NORM,
     SeesAll,
@@ -142,10 +143,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     linear feasibility problems, Mathematical Programming 153 (2015).
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order semidefinite product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
     measures: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import numpy as np
 from pydantic import Field
 
-from perceptron_lab.algorithms.base import Systems, squared
+from perceptron_lab.algorithms.base import BOUNDED_ON_ALL, Systems, squared
 from perceptron_lab.algorithms.perceptrons.second_order_perceptron import (
     RidgeInverse,
     largest_sum,
@@ -140,10 +140,7 @@ class CorrelationRescaling(VolumeRescaling):
     separation oracle, with constants of our own.
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order semidefinite product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
     theorem: ClassVar[str] = "ours, as Dadush, Vegh and Zambelli 2020: O(n^3 ln(1/rho))"
 
     procedure: Literal["perceptron", "second-order"] = "perceptron"

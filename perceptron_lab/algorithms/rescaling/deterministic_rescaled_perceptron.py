@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perceptron_lab.algorithms.base import Systems, squared
+from perceptron_lab.algorithms.base import BOUNDED_ON_ALL, Systems, squared
 from perceptron_lab.algorithms.rescaling.volume_rescaling import (
     Phase,
     Stretch,
@@ -100,10 +100,7 @@ class DeterministicRescaledPerceptron(VolumeRescaling):
     155 (2016).
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order semidefinite product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
     theorem: ClassVar[str] = "as Pena and Soheili 2016, O(n^5 ln(1/rho)), constants ours"
 
     early: bool = True

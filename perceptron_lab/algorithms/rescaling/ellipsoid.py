@@ -14,6 +14,7 @@ from pydantic import ValidationInfo, field_validator
 from scipy.linalg.blas import dsymv, dsyr
 
 from perceptron_lab.algorithms.base import (
+    BOUNDED_ON_ALL,
     NO_MARGIN,
     InCoordinates,
     State,
@@ -193,10 +194,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
     ellipsoid method: a survey.
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order semidefinite product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
 
     online: ClassVar[bool] = True
 

@@ -9,7 +9,14 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import NO_MARGIN, InCoordinates, State, Step, Systems
+from perceptron_lab.algorithms.base import (
+    NO_MARGIN,
+    RUNS_ON_ALL,
+    InCoordinates,
+    State,
+    Step,
+    Systems,
+)
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     RelaxedPerceptron,
@@ -173,10 +180,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     S. Vempala, Mathematical Programming 114 (2008).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     preset: Literal["dunagan-vempala", "thesis", "practical", "least-bound"] = "practical"
     c: Positive | None = None

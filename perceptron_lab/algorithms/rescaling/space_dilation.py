@@ -12,6 +12,7 @@ from pydantic import Field
 
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
+    RUNS_ON_ALL,
     InCoordinates,
     MistakeDriven,
     State,
@@ -69,10 +70,7 @@ class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
     Springer 1985.
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
 
     dilation: Annotated[float, Field(gt=1)] = 2.0
     step_rule: Literal["constant", "inverse-sqrt", "geometric"] = "constant"

@@ -9,7 +9,15 @@ import numpy as np
 from pydantic import Field
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Step, Systems, claim_bound
+from perceptron_lab.algorithms.base import (
+    RUNS_ON_ALL,
+    AnyAlgorithm,
+    SeesAll,
+    State,
+    Step,
+    Systems,
+    claim_bound,
+)
 from perceptron_lab.algorithms.chosen import chosen
 from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
@@ -95,10 +103,7 @@ class Whitened(SeesAll[WhitenedState]):
         Pivots of R below this part of the first count as zero, 1e-15 to 0.1 (default 1e-12).
     """
 
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
+    systems: ClassVar[Systems] = RUNS_ON_ALL
     measures: ClassVar[bool] = True
 
     algorithm: str = "primal-dual"

@@ -167,6 +167,7 @@ def declared(kind: str, name: str) -> Declared:
         assigned = [one for one in body if isinstance(one, ast.Assign | ast.AnnAssign)]
         parts = [ast.unparse(one).partition(" = ") for one in assigned]
         values = [value for left, _, value in parts if left.partition(":")[0] == "systems"]
+        values = [_shared_systems().get(value, value) for value in values]
         with suppress(ValueError, SyntaxError):  # it computes its systems, and has to be loaded
             systems = ast.literal_eval(values[-1]) if values else None
             documentation = ast.get_docstring(node)
@@ -178,6 +179,14 @@ def declared(kind: str, name: str) -> Declared:
         known = isinstance(loaded, type) and issubclass(loaded, Algorithm)
         systems = loaded.systems if known else None
     return Declared(documentation, None if systems is None else _by_kind(name, systems))
+
+
+@lru_cache(maxsize=1)
+def _shared_systems() -> Mapping[str, str]:
+    """Return the source of the declarations that algorithms share, by name."""
+    body = ast.parse((_PACKAGE / "algorithms" / "base.py").read_bytes()).body
+    assigned = (node for node in body if isinstance(node, ast.AnnAssign) and node.value)
+    return {ast.unparse(node.target): ast.unparse(node.value or node) for node in assigned}
 
 
 @lru_cache(maxsize=4)
