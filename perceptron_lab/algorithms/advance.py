@@ -36,7 +36,7 @@ def advance(algorithm: Algorithm[S], system: ConicSystem, state: S, most: int) -
     return state, claim
 
 
-def _refuse_wrong(claim: Any, algorithm: Algorithm[S], system: ConicSystem) -> None:
+def _refuse_wrong(claim: object, algorithm: Algorithm[S], system: ConicSystem) -> None:
     """Refuse what is no claim, or whose arrays do not have the shapes of the system."""
     if not isinstance(claim, Claim):
         allowed = ", ".join(kind.__name__ for kind in get_args(Claim))
@@ -56,7 +56,7 @@ def _refuse_wrong(claim: Any, algorithm: Algorithm[S], system: ConicSystem) -> N
             )
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     """Return the type of a value, and the shape and type of an array."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype}, shape {value.shape}"

@@ -21,7 +21,7 @@ _COMPRESSED = ("csr", "csc", "bsr")
 _MEND = "build them anew from valid entries"
 
 
-def dense_array(given: FloatArray | sp.csr_array) -> FloatArray:
+def dense_array(given: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
     """Return an array of all entries: the one that is given, if it is dense."""
     return given if isinstance(given, np.ndarray) else np.asarray(given.toarray())
 

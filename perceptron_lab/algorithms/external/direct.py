@@ -10,10 +10,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import clarabel
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import scs
 
@@ -50,7 +51,9 @@ class Taken:
 class Solved:
     """What a solver has found: x, s, the multipliers z, and what it calls them."""
 
-    def __init__(self, point: Any, slack: Any, multipliers: Any, status: str) -> None:
+    def __init__(
+        self, point: npt.ArrayLike, slack: npt.ArrayLike, multipliers: npt.ArrayLike, status: str
+    ) -> None:
         self.point, self.slack, self.multipliers = map(np.asarray, (point, slack, multipliers))
         self.status = status
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
 from pydantic import Field
+from scipy.optimize import OptimizeResult
 
 from perceptron_lab.algorithms.base import Systems, claim_bound
 from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, claimed, rows_of
@@ -93,7 +94,7 @@ class Highs(Asked):
         state.weights = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
         return claimed(system, state, self.epsilon)
 
-    def _demand(self, found: Any) -> None:
+    def _demand(self, found: OptimizeResult) -> None:
         if found.status != SOLVED:
             raise NumericalError(f"HiGHS ({self.method}) gives no answer: {found.message}")
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray, IntArray
+
+Rows = FloatArray | sp.csr_array  # Data, dense or sparse
 
 
 class PairScaling(ABC):
@@ -25,7 +26,7 @@ class PairScaling(ABC):
     middle: FloatArray  # lambda, shape (size,)
 
     @abstractmethod
-    def columns(self) -> Any:
+    def columns(self) -> Rows:
         """Return W^-1 A*, shape ``(size, dimension)``, a new array; of sparse rows a sparse one."""
 
     @abstractmethod
@@ -74,7 +75,7 @@ class ConeBlocks(ABC):
 
     identity: FloatArray
 
-    def __init__(self, places: IntArray, data: Any) -> None:
+    def __init__(self, places: IntArray, data: Rows) -> None:
         self.places, self.data = places, data
 
     @abstractmethod
@@ -103,7 +104,7 @@ class RowScaling(PairScaling):
         self._data, self._root = blocks.data, np.sqrt(primal) / np.sqrt(dual)
         self.middle = np.sqrt(primal) * np.sqrt(dual)
 
-    def columns(self) -> Any:
+    def columns(self) -> Rows:
         """Return the rows divided by W, sparse where they are."""
         if isinstance(self._data, sp.csr_array):
             return sp.csr_array(sp.diags_array(1.0 / self._root) @ self._data)
@@ -137,7 +138,7 @@ class RowScaling(PairScaling):
 class RowBlocks(ConeBlocks):
     """The non-negative orthant; its data may be sparse."""
 
-    def __init__(self, places: IntArray, data: Any) -> None:
+    def __init__(self, places: IntArray, data: Rows) -> None:
         super().__init__(places, data)
         self.identity = np.ones(len(places))
 

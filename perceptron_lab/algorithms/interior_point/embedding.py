@@ -14,14 +14,13 @@ directions, then <s, z> = r theta, for <A*y, w> = 0. The central path is lambda 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.interior_point.block_products import blocks_of
-from perceptron_lab.algorithms.interior_point.blocks import ConeBlocks, RowBlocks
+from perceptron_lab.algorithms.interior_point.blocks import ConeBlocks, RowBlocks, Rows
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray
@@ -91,7 +90,7 @@ class Embedding:
 
     blocks: ConeBlocks
 
-    def __init__(self, cone: Cone, data: Any) -> None:
+    def __init__(self, cone: Cone, data: Rows) -> None:
         root = np.sqrt(cone.multiplicity)
         self.rank, self.dimension = cone.rank, data.shape[1]
         if isinstance(cone, Orthant) and _stays_sparse(data):
@@ -220,13 +219,13 @@ class ScaledIterate:
         return first, second
 
 
-def _stays_sparse(data: Any) -> bool:
+def _stays_sparse(data: Rows) -> bool:
     if isinstance(data, np.ndarray):
         return False
     return bool(data.nnz <= SPARSE * data.shape[0] * data.shape[1])
 
 
-def _factored(columns: Any) -> tuple[FloatArray, tuple[FloatArray, bool]]:
+def _factored(columns: Rows) -> tuple[FloatArray, tuple[FloatArray, bool]]:
     """Return d with D B'B D of diagonal 1 or 0, and the Cholesky factor of that plus a ridge."""
     check_time(float(columns.shape[1]) * columns.size + float(columns.shape[1]) ** 3)
     normal = dense_array(columns.T @ columns)

@@ -31,6 +31,8 @@ class SecondOrderBlocks(ConeBlocks):
         Of the blocks, shape ``(blocks,)``, each 2 or more.
     """
 
+    data: FloatArray
+
     def __init__(self, places: IntArray, data: FloatArray, sizes: IntArray) -> None:
         super().__init__(places, data)
         self.ends = np.cumsum(sizes) - 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from flint import fmpq
 
@@ -146,15 +145,15 @@ class _Tableau:
         return Alternative(found, None)
 
 
-def _minus(column: Sequence[Any]) -> Any:
+def _minus(column: Sequence[fmpq]) -> fmpq:
     check_time()
     return -sum(column, ZERO)
 
 
-def _subtract(target: list[Any], row: list[Any], multiple: Any, places: Sequence[int]) -> None:
+def _subtract(target: list[fmpq], row: list[fmpq], multiple: fmpq, places: Sequence[int]) -> None:
     for j in places:
         target[j] -= multiple * row[j]
 
 
-def _fraction(number: Any) -> Fraction:
+def _fraction(number: fmpq) -> Fraction:
     return Fraction(int(number.p), int(number.q))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.algorithms.resisting.adversary import Adversary
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.cones.base import Atom, Cone, Oracles
@@ -103,7 +104,7 @@ class ResistingSystem(ConicSystem):
         cone = Orthant(adversary.forced)
         return cls(ShownRows(adversary.rows), cone, unit_rows=True, adversary=adversary)
 
-    def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
+    def driven(self, algorithm: AnyAlgorithm, options: RunOptions, loop: Loop) -> Result:
         """Run an online algorithm on this system, and any other one in rounds."""
         if algorithm.online:
             return super().driven(algorithm, options, loop)
@@ -181,7 +182,7 @@ class ResistingSystem(ConicSystem):
 
 
 def drive_in_rounds(
-    system: ResistingSystem, algorithm: Any, options: RunOptions, loop: Loop
+    system: ResistingSystem, algorithm: AnyAlgorithm, options: RunOptions, loop: Loop
 ) -> Result:
     """Run an algorithm again and again, on the rows shown so far, until its point passes.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -19,6 +19,7 @@ from perceptron_lab.algorithms.base import (
     Systems,
     claim_of,
 )
+from perceptron_lab.cones.base import Frame
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.facts import Facts
@@ -174,7 +175,7 @@ class _Trial(NamedTuple):
     scores: FloatArray
     image: FloatArray
     y_next: FloatArray
-    spectrum: tuple[FloatArray, Any]
+    spectrum: tuple[FloatArray, Frame]
     accepted: bool
 
 

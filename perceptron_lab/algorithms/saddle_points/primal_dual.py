@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
     start_single,
     step_single,
 )
+from perceptron_lab.cones.base import Frame
 from perceptron_lab.cones.spectral import barycentre, gibbs
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import ConfigError, NumericalError
@@ -132,7 +133,7 @@ class TrialStep(NamedTuple):
     """x_t, A x_t and y_{t+1} of one trial step, and how long it could have been."""
 
     scores: FloatArray
-    spectrum: tuple[FloatArray, Any]
+    spectrum: tuple[FloatArray, Frame]
     log_partition: float
     share: FloatArray
     image: FloatArray
@@ -262,7 +263,7 @@ def _try(system: ConicSystem, state: PrimalDualState) -> TrialStep:
 
 def _softmin(
     system: ConicSystem, state: PrimalDualState, temperature: float
-) -> tuple[FloatArray, tuple[FloatArray, Any], FloatArray, float, float]:
+) -> tuple[FloatArray, tuple[FloatArray, Frame], FloatArray, float, float]:
     """Return the new scores, spectrum, softmin x and logarithm of its sum, and <x, A*y>."""
     if not system.cone.of_rows:
         scores = state.scores + state.eta * state.centre_scores
