@@ -191,18 +191,8 @@ class Sgd(Trained):
 
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""
-        model = SGDClassifier(
-            loss=self.loss,
-            alpha=self.regularisation,
-            learning_rate=self.steps,
-            eta0=1.0,
-            fit_intercept=False,
-            max_iter=state.length,
-            tol=None,
-            random_state=(state.seed + state.updates) % 2**31,
-        )
-        model.fit(state.examples, state.labels, coef_init=state.point[None, :])
-        return np.asarray(model.coef_[0]), int(model.n_iter_)
+        own = {"loss": self.loss, "alpha": self.regularisation, "learning_rate": self.steps}
+        return _passed(SGDClassifier(**own, eta0=1.0), state)
 
 
 @parameter_record
@@ -224,11 +214,12 @@ class SklearnPerceptron(Trained):
 
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""
-        model = Perceptron(
-            fit_intercept=False,
-            max_iter=state.length,
-            tol=None,
-            random_state=(state.seed + state.updates) % 2**31,
-        )
-        model.fit(state.examples, state.labels, coef_init=state.point[None, :])
-        return np.asarray(model.coef_[0]), int(model.n_iter_)
+        return _passed(Perceptron(), state)
+
+
+def _passed(model: SGDClassifier | Perceptron, state: ModelState) -> tuple[FloatArray, int]:
+    """Return the coefficients and the passes of a model that goes on from those of the state."""
+    seed = (state.seed + state.updates) % 2**31
+    model.set_params(fit_intercept=False, max_iter=state.length, tol=None, random_state=seed)
+    model.fit(state.examples, state.labels, coef_init=state.point[None, :])
+    return np.asarray(model.coef_[0]), int(model.n_iter_)
