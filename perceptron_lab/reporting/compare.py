@@ -40,7 +40,7 @@ Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """The rows of one problem, label and seed in A and in B.
 
     ``proved``: whether both ended with the same status, proved. ``a``, ``b``: the metric.
@@ -56,7 +56,7 @@ class Pair:
     b: float | None
 
     @classmethod
-    def of(cls, key: Key, a: Row, b: Row, metric: str) -> Pair:
+    def of(cls, key: Key, a: Row, b: Row, metric: str) -> RunPair:
         """Return the pair of two rows with a metric."""
         alike = a["status"] == b["status"] and bool(a["proved"]) and bool(b["proved"])
         values = (None if row.get(metric) is None else float(row[metric]) for row in (a, b))
@@ -123,7 +123,7 @@ class Comparison:
     a: Path
     b: Path
     metric: str
-    pairs: list[Pair]
+    pairs: list[RunPair]
     ratios: list[MeanRatio]
     only_a: list[Key]
     only_b: list[Key]
@@ -131,7 +131,7 @@ class Comparison:
     environment: list[Difference]
 
     @property
-    def status_changes(self) -> list[Pair]:
+    def status_changes(self) -> list[RunPair]:
         """The pairs that ended with different statuses."""
         return [pair for pair in self.pairs if pair.status_a != pair.status_b]
 
@@ -154,7 +154,7 @@ class Comparison:
         """Return the pairs as a frame: a row each, with its ratio."""
         import pandas as pd
 
-        columns = [*Pair.__dataclass_fields__, "ratio"]
+        columns = [*RunPair.__dataclass_fields__, "ratio"]
         return pd.DataFrame(self.as_json()["pairs"], columns=columns)
 
     def as_json(self) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def compare(
         )
     rows_a, config_a, used_a = _read(Path(a))
     rows_b, config_b, used_b = _read(Path(b))
-    pairs = [Pair.of(key, rows_a[key], rows_b[key], metric) for key in rows_a if key in rows_b]
+    pairs = [RunPair.of(key, rows_a[key], rows_b[key], metric) for key in rows_a if key in rows_b]
     logs: dict[str, list[tuple[str, float]]] = {}
     for pair in pairs:
         if pair.ratio is not None:

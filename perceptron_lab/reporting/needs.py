@@ -7,12 +7,14 @@ from functools import wraps
 from typing import TypeVar
 
 from perceptron_lab.core.errors import DataError
+from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.experiments.outline import NEEDS
 from perceptron_lab.experiments.outline import Need as Need
 from perceptron_lab.experiments.outline import Outline as Outline
 from perceptron_lab.reporting.evidence import Evidence
 
 Made = TypeVar("Made")
+Record = TypeVar("Record", bound=Dataset)
 
 
 def needs(
@@ -42,6 +44,12 @@ def needs(
         return checked
 
     return declare
+
+
+def problems_of(outline: Outline, dataset: type[Record]) -> dict[str, Record]:
+    """Return problem -> record, of the problems that belong to this kind of dataset."""
+    records = {problem: outline.dataset(problem) for problem in outline.problems()}
+    return {problem: one for problem, one in records.items() if isinstance(one, dataset)}
 
 
 def learners_among(outline: Outline) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -143,3 +143,8 @@ def endings(runs: pd.DataFrame) -> str:
 def ending(status: str, proved: bool) -> str:
     """Name an ending; a claim without proof says so."""
     return f"{status} (unproved)" if not proved and status in CLAIMS else str(status)
+
+
+def known_or_none(value: Any) -> float | None:
+    """Return a number of a row, or None."""
+    return None if pd.isna(value) else float(value)

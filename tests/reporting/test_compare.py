@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import ConfigError, DataError
-from perceptron_lab.reporting.compare import ALL, METRICS, MeanRatio, Pair, compare
+from perceptron_lab.reporting.compare import ALL, METRICS, MeanRatio, RunPair, compare
 from perceptron_lab.reporting.differences import config_differences, environment_differences
 from tests.reporting.made_stores import made_row, make_store
 
@@ -92,8 +92,8 @@ def test_only_pairs_that_ended_alike_with_a_proof_have_a_ratio(tmp_path: Path) -
 
 def test_values_of_zero_have_no_ratio() -> None:
     for a, b in ((0.0, 1.0), (1.0, 0.0), (None, 1.0), (1.0, None)):
-        assert Pair("p", "l", 0, "FEASIBLE", "FEASIBLE", True, a, b).ratio is None
-    assert Pair("p", "l", 0, "FEASIBLE", "FEASIBLE", True, 2.0, 1.0).ratio == 0.5
+        assert RunPair("p", "l", 0, "FEASIBLE", "FEASIBLE", True, a, b).ratio is None
+    assert RunPair("p", "l", 0, "FEASIBLE", "FEASIBLE", True, 2.0, 1.0).ratio == 0.5
 
 
 def test_configurations_are_compared_key_by_key(tmp_path: Path) -> None:

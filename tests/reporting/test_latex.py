@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.table_6_1 import table as module
-from perceptron_lab.reporting.papers.thesis.table_6_1.entries import Spread
+from perceptron_lab.reporting.papers.thesis.table_6_1.entries import RoundingSpread
 from perceptron_lab.reporting.printing.typesetting import escape
 from tests.reporting.latex_lines import balanced
 from tests.reporting.made_runs import MakeRuns, make_row
@@ -121,7 +121,7 @@ def test_what_rounding_has_to_do_with_the_counts_is_said_of_recorded_counts_alon
     assert "hang on zeros" not in other
     assert "kernels" not in table_6_1(make_runs(make_row("mcp100", "PRA", queries=9)), "t")
     assert "kernels" not in table_6_1(make_runs(make_row("mcp100", "PRA", proved=False)), "t")
-    split = {("mcp100", "PRA"): Spread(312, 313, 312, 313)}
+    split = {("mcp100", "PRA"): RoundingSpread(312, 313, 312, 313)}
     monkeypatch.setattr(module, "spreads", lambda: split)
     assert "SkylakeX, but for mcp100 PRA." in table_6_1(make_runs(cells[0]), "t")
 

@@ -8,7 +8,7 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.studies.optima import Listed, best_optima, sdplib_optima
+from perceptron_lab.reporting.studies.optima import ListedOptimum, best_optima, sdplib_optima
 from perceptron_lab.reporting.studies.optima import proved_optima_figure as drawn
 from perceptron_lab.reporting.studies.optima import proved_optima_table as proved_optima
 from tests.reporting.made_runs import make_row
@@ -94,7 +94,7 @@ def test_listed_values_are_those_of_registered_files() -> None:
 def test_a_listed_value_agrees_up_to_its_last_digit(
     printed: str, lower: float, upper: float, agrees: bool
 ) -> None:
-    assert Listed(printed, "").agrees(lower, upper) == agrees
+    assert ListedOptimum(printed, "").agrees(lower, upper) == agrees
 
 
 def test_listed_values_are_read_from_the_package() -> None:

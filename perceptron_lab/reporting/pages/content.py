@@ -31,7 +31,7 @@ from perceptron_lab.reporting.report import DEFAULT_TABLE, Failures, figure_aske
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """A table with its name and a sentence of description."""
 
     name: str
@@ -62,7 +62,7 @@ class Content:
     sentences: Sequence[str]
     amiss: Sequence[str]
     failed: Sequence[str]
-    tables: Sequence[Part]
+    tables: Sequence[TablePart]
     figures: Sequence[Picture]
     ratios: PageTable | None
     guarantees: PageTable | None
@@ -93,12 +93,12 @@ def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
     )
 
 
-def _tables(experiment: PageData, failures: Failures) -> Iterator[Part]:
+def _tables(experiment: PageData, failures: Failures) -> Iterator[TablePart]:
     for name in experiment.config.report.tables or (DEFAULT_TABLE,):
         said, _ = described(name, registry.load("table", name))
         with failures.of("table", name):
             made = table(name, experiment.evidence)
-            yield Part(name, said, report_table(made, f"{name}: {experiment.title}"))
+            yield TablePart(name, said, report_table(made, f"{name}: {experiment.title}"))
 
 
 def _figures(experiment: PageData, failures: Failures) -> Iterator[Picture]:

@@ -20,8 +20,10 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.summary import Summary
 
 Line = Literal["-", "--", ":", "-."]
+Style = dict[str, Any]
+"""Settings of lines and markers, by matplotlib's names."""
 
-STYLE: list[str | dict[str, Any]] = [
+STYLE: list[str | Style] = [
     "default",
     {
         "font.size": 8,
@@ -53,6 +55,8 @@ LOWER_EDGE = 0.03
 """Height, as a part of a logarithmic axis, of values that it cannot show."""
 LETTER = 0.055
 """Inches that a letter takes at 7 points; at 8 points, as titles have, 8 / 7 of it."""
+BESIDE = 3
+"""Panels beside each other, as many as a page is wide."""
 TICKS = 0.8
 """Inches of a figure's width that are beside its panels, at least."""
 UNPROVED = "not proved"
@@ -95,6 +99,29 @@ def canvas(width: float, height: float) -> InlineFigure:
     figure = InlineFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def panels(
+    count: int,
+    width: float,
+    head: float,
+    height: float,
+    *,
+    least: float = 4.6,
+    sharey: bool = False,
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of so many panels, three beside each other.
+
+    Panels have a width and a height in inches, above them is the head; the figure has at least a
+    width.
+    """
+    beside = min(BESIDE, count)
+    lines = ceil(count / beside)
+    figure = canvas(max(least, width * beside), head + height * lines)
+    grid = list(figure.subplots(lines, beside, squeeze=False, sharey=sharey).flat)
+    for axes in grid[count:]:
+        axes.remove()
+    return figure, grid[:count]
 
 
 def draw(figure: Callable[[Evidence], Figure], evidence: Evidence) -> Figure:

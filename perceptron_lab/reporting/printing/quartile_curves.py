@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from perceptron_lab.core.results import FloatArray, Trace
+from perceptron_lab.reporting.printing.drawing import Style
 
 MOST_PLACES = 200
 """The most places of a curve; more would not be seen."""
@@ -88,10 +89,10 @@ def draw_spread(axes: Axes, curve: Curve, courses: Sequence[History], colour: st
     if len(courses) >= FEWEST:
         kept = np.isfinite(curve.median)
         ends = curve.lower[kept], curve.upper[kept]
-        shade: dict[str, Any] = {"color": colour, "alpha": 0.1, "linewidth": 0, "zorder": 1.0}
+        shade: Style = {"color": colour, "alpha": 0.1, "linewidth": 0, "zorder": 1.0}
         axes.fill_between(curve.places[kept], *ends, step="post", **shade)
     elif len(courses) > 1:
         for places, values in courses:
             kept = np.isfinite(values) & (places > 0)
-            style: dict[str, Any] = {"color": colour, "alpha": 0.45, "linewidth": 0.5}
+            style: Style = {"color": colour, "alpha": 0.45, "linewidth": 0.5}
             axes.step(places[kept], values[kept], where="post", zorder=1.0, **style)

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
@@ -16,7 +14,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
-from perceptron_lab.reporting.summary import ending
+from perceptron_lab.reporting.summary import ending, known_or_none
 
 _ERRORS = tuple(f"measure.{UNPROVED}dimacs_{number}" for number in range(1, 7))
 _SIZE = f"measure.{UNPROVED}size"
@@ -43,7 +41,7 @@ def accuracy(evidence: Evidence) -> Table:
         **{name: reals(evidence.frame[name]) for name in (*_ERRORS, _SIZE)}
     )
     rows: list[Any] = frame.to_dict("records")
-    claimed = [[_number(row[name]) for name in _ERRORS] for row in rows]
+    claimed = [[known_or_none(row[name]) for name in _ERRORS] for row in rows]
     columns = [
         texts("problem", [str(row["problem"]) for row in rows]),
         texts("label", [str(row["label"]) for row in rows]),
@@ -54,9 +52,9 @@ def accuracy(evidence: Evidence) -> Table:
         numbers("claimed", [_largest(errors) for errors in claimed]),
         numbers("proved", [proved_gap(row) for row in rows]),
         texts("proves", [proves(row) for row in rows]),
-        numbers("margin lower", [_number(row["margin_lower"]) for row in rows], lower_bound),
-        numbers("margin upper", [_number(row["margin_upper"]) for row in rows], upper_bound),
-        seconds("seconds", [_number(row["seconds"]) for row in rows]),
+        numbers("margin lower", [known_or_none(row["margin_lower"]) for row in rows], lower_bound),
+        numbers("margin upper", [known_or_none(row["margin_upper"]) for row in rows], upper_bound),
+        seconds("seconds", [known_or_none(row["seconds"]) for row in rows]),
         texts("status", [ending(row["status"], row["proved"]) for row in rows]),
     ]
     note = (
@@ -75,12 +73,12 @@ def proved_gap(row: dict[str, Any]) -> float | None:
 
     A point is proved to have the margin l, weights that none has more than u; y = 0 has 0.
     """
-    upper, size = _number(row["margin_upper"]), _number(row[_SIZE])
+    upper, size = known_or_none(row["margin_upper"]), known_or_none(row[_SIZE])
     if size is None:
         return None
     if upper is None:
         return math.inf
-    lower = max(0.0, _number(row["margin_lower"]) or 0.0)
+    lower = max(0.0, known_or_none(row["margin_lower"]) or 0.0)
     return (upper - lower) / (size + upper + lower)
 
 
@@ -89,10 +87,6 @@ def proves(row: dict[str, Any]) -> str:
     if row["status"] == Status.SKIPPED:
         return ""
     return _PROVES.get(row["status"], "nothing") if row["proved"] else "nothing"
-
-
-def _number(value: Any) -> float | None:
-    return None if pd.isna(value) else float(value)
 
 
 def _largest(errors: Sequence[float | None]) -> float | None:

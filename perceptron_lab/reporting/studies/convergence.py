@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, floor, log10
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -37,7 +36,7 @@ MOST_TICKS = 7
 _ONE_SIZE = 30.0
 # Problems that have a row of panels each; more stand so many beside each other
 _ROWS = _BESIDE = 3
-_LEVEL: dict[str, Any] = {"color": "0.3", "linewidth": 0.6}
+_LEVEL: drawing.Style = {"color": "0.3", "linewidth": 0.6}
 
 _Places = Callable[[Trace], FloatArray]
 _AXES: tuple[tuple[str, _Places], ...] = (
@@ -252,7 +251,7 @@ def _draw(
         finite = np.isfinite(curve.median)
         at, median, colour = curve.places[finite], curve.median[finite], look["color"]
         draw_spread(axes, curve, courses, colour)
-        style: dict[str, Any] = {
+        style: drawing.Style = {
             "color": colour,
             "linestyle": look["linestyle"],
             "linewidth": factor,

@@ -13,7 +13,7 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing.columns import cells, counts, medians, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, ending, summaries
@@ -23,11 +23,8 @@ _DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
 
 def linear_problems(outline: Outline) -> dict[str, bool]:
     """Return problem -> whether it has a point, of the generated linear systems."""
-    found = {}
-    for problem in outline.problems():
-        record = outline.dataset(problem)
-        if isinstance(record, LinearSystems):
-            found[problem] = record.feasible
+    systems = problems_of(outline, LinearSystems)
+    found = {problem: record.feasible for problem, record in systems.items()}
     if not found:
         raise DataError(
             "no problem is of the dataset linear-systems, of which the right answers are known"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -181,7 +180,6 @@ _TICKS: Final = {
     1e-3: "99.9 %",
     CLOSEST: "\u2265 99.99 %",
 }
-_BESIDE: Final = 3
 
 
 @needs(methods_with_margins)
@@ -201,20 +199,14 @@ def margins_figure(evidence: Evidence) -> Figure:
     problems = list(dict.fromkeys(entry.problem for entry in entries))
     drawn, bounds = problems[:MOST_PROBLEMS], best_bounds(evidence)
     known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
-    beside = min(_BESIDE, len(drawn))
-    lines = ceil(len(drawn) / beside)
-    figure = drawing.canvas(7.0, 0.8 + 2.0 * lines)
-    panels = figure.subplots(lines, beside, squeeze=False, sharey=True)
-    for axes in panels.flat[len(drawn) :]:
-        axes.remove()
-    for place, problem in enumerate(drawn):
-        axes = panels.flat[place]
+    figure, panels = drawing.panels(len(drawn), 2.3, 0.8, 2.0, least=7.0, sharey=True)
+    for place, (axes, problem) in enumerate(zip(panels, drawn, strict=True)):
         own = [entry for entry in entries if entry.problem == problem]
         _draw(axes, [(entry, histories(evidence, entry, bounds)) for entry in own], known)
         drawing.entitle(axes, problem)
-        if place + beside >= len(drawn):
+        if place + drawing.BESIDE >= len(drawn):
             axes.set_xlabel("seconds")
-        if place % beside == 0:
+        if place % drawing.BESIDE == 0:
             axes.set_ylabel("share of the proved margin")
     proved = all(entry.feasible for entry in entries)
     names = drawing.spelt_out(evidence.algorithms())
@@ -243,13 +235,13 @@ def _draw(
         )
         risen = curve.places[curve.upper > LEAST]
         begins.append(float(risen[0] if len(risen) else curve.places[-1]))
-        shade: dict[str, Any] = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
+        shade: drawing.Style = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
         axes.fill_between(curve.places, upper, lower, step="post", **shade)
-        line: dict[str, Any] = {"color": look["color"], "linestyle": look["linestyle"]}
+        line: drawing.Style = {"color": look["color"], "linestyle": look["linestyle"]}
         line |= {"linewidth": factor, "label": entry.label}
         axes.step(curve.places, middle, where="post", **line)
         mark = look["marker"] if entry.feasible else "x"
-        end: dict[str, Any] = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
+        end: drawing.Style = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
         axes.plot(curve.places[-1:], middle[-1:], clip_on=False, zorder=3, **end)
     if begins:
         axes.set_xlim(left=0.5 * min(begins))

@@ -39,7 +39,7 @@ _NUMBERS = (
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledRuns:
     """The runs of one label on one graph.
 
     Parameters
@@ -105,7 +105,7 @@ def _graph(outline: Outline, problem: str) -> GraphName:
         ) from None
 
 
-def scaled(evidence: Evidence) -> list[Scaled]:
+def scaled(evidence: Evidence) -> list[ScaledRuns]:
     """Return every graph and optimiser of an experiment, in its order."""
     memory, methods, frame = evidence.peak_memory(), evidence.methods(), evidence.frame
     labels = optimisers_among(evidence)
@@ -116,7 +116,7 @@ def scaled(evidence: Evidence) -> list[Scaled]:
         most = None if not held or None in held else float(max(one for one in held if one))
         width = methods[entry.label].parameters.get("width")
         goal = None if width is None else float(width)
-        found.append(Scaled(_graph(evidence, entry.problem), entry, most, goal))
+        found.append(ScaledRuns(_graph(evidence, entry.problem), entry, most, goal))
     return [one for one in found if one.entry.seeds]
 
 
@@ -165,7 +165,7 @@ def scaling_figure(evidence: Evidence) -> Figure:
     """
     lines = scaled(evidence)
     several = len({line.entry.label for line in lines}) > 1
-    kinds: dict[str, list[Scaled]] = {}
+    kinds: dict[str, list[ScaledRuns]] = {}
     for line in lines:
         name = f"{line.kind}, {line.entry.label}" if several else line.kind
         kinds.setdefault(name, []).append(line)
@@ -188,7 +188,7 @@ def scaling_figure(evidence: Evidence) -> Figure:
 
 
 def _draw(
-    axes: Axes, lines: Sequence[Scaled], values: Sequence[float | None], look: drawing.Look
+    axes: Axes, lines: Sequence[ScaledRuns], values: Sequence[float | None], look: drawing.Look
 ) -> None:
     """Draw values above 0 against the vertices, those that missed their goal as crosses."""
     known = [(line, y) for line, y in zip(lines, values, strict=True) if y]

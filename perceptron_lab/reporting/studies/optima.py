@@ -25,11 +25,11 @@ from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import NOTHING, upper_bound
-from perceptron_lab.reporting.summary import ending
+from perceptron_lab.reporting.summary import ending, known_or_none
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedOptimum:
     """A listed value: as printed, and what it is corrected to, or empty."""
 
     printed: str
@@ -53,11 +53,11 @@ class Listed:
 
 
 @cache
-def sdplib_optima() -> dict[str, Listed]:
+def sdplib_optima() -> dict[str, ListedOptimum]:
     """Return instance -> its listed value, for those that are not listed as infeasible."""
     text = resources.files(__package__).joinpath("sdplib_optima.csv").read_text("ascii")
     rows = csv.DictReader(text.splitlines())
-    return {row["instance"]: Listed(row["listed"], row["corrected"]) for row in rows}
+    return {row["instance"]: ListedOptimum(row["listed"], row["corrected"]) for row in rows}
 
 
 LOWER, UPPER, WIDTH = "optimum_lower", "optimum_upper", "optimum_width"
@@ -91,11 +91,6 @@ def optima_of(evidence: Evidence) -> list[dict[str, Any]]:
     }
     rows: list[Any] = frame.assign(**read).to_dict("records")
     return rows
-
-
-def known_or_none(value: Any) -> float | None:
-    """Return a number of a row, or None."""
-    return None if pd.isna(value) else float(value)
 
 
 @needs(of_plan=[optimisers_among])

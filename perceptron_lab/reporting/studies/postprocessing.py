@@ -22,7 +22,7 @@ from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.experiments.outline import Method
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.papers.thesis.rescaling import conditioned_problems
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
@@ -111,14 +111,10 @@ def continued_labels(outline: Outline) -> dict[str, Method]:
 
 def kinds(outline: Outline) -> dict[str, Kind]:
     """Return what each problem is set out by, of the datasets conditioned-cones and sdplib."""
-    found = {}
-    for problem in outline.problems():
-        record = outline.dataset(problem)
-        if isinstance(record, ConditionedCones):
-            found[problem] = Kind(record.family, record.side, record.delta)
-        elif isinstance(record, Sdplib):
-            found[problem] = Kind("sdplib", EITHER, None)
-    return found
+    cones, programs = problems_of(outline, ConditionedCones), problems_of(outline, Sdplib)
+    known = {problem: Kind(one.family, one.side, one.delta) for problem, one in cones.items()}
+    known |= dict.fromkeys(programs, Kind("sdplib", EITHER, None))
+    return {problem: known[problem] for problem in outline.problems() if problem in known}
 
 
 def continued(evidence: Evidence) -> list[Continued]:

@@ -7,7 +7,6 @@ Mathematical Programming 91 (2002).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -124,7 +123,7 @@ def profile_figure(evidence: Evidence) -> Figure:
     factors = drawing.nested(known)
     for one in found:
         factor, (places, shares) = factors[one.label], curve(one, edge)
-        style: dict[str, Any] = {**known[one.label], "label": one.label}
+        style: drawing.Style = {**known[one.label], "label": one.label}
         style |= {"linewidth": factor, "markersize": 2.6 * factor, "markeredgewidth": 0.0}
         # Markers of some of the rises tell curves apart that meet
         marked = slice(1, -1, max(1, len(places) // _MARKS))

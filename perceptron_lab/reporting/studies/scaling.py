@@ -15,7 +15,6 @@ from perceptron_lab.reporting.summary import common, summaries
 
 MOST_PANELS = 6
 """The most panels that are drawn: three beside each other, in two rows."""
-_BESIDE = 3
 
 _Size = Literal["rows", "dimension"]
 
@@ -54,11 +53,9 @@ def scaling(evidence: Evidence) -> Figure:
     drawn = found[:MOST_PANELS]
     known = drawing.looks(list(evidence.frame["label"].unique()))
     entries = {(entry.problem, entry.label): entry for entry in summaries(evidence.frame)}
-    columns = min(_BESIDE, len(drawn))
-    lines = -(-len(drawn) // columns)
-    figure = drawing.canvas(max(4.6, 2.6 * columns), 0.6 + 0.05 * len(known) + 2.4 * lines)
-    panels = list(figure.subplots(lines, columns, squeeze=False, sharey=True).flat)
-    for axes, series in zip(panels, drawn, strict=False):
+    head = 0.6 + 0.05 * len(known)
+    figure, panels = drawing.panels(len(drawn), 2.6, head, 2.4, sharey=True)
+    for axes, series in zip(panels, drawn, strict=True):
         axes.set_title(series.title, loc="left")
         axes.set(xlabel=series.size, ylabel="seconds")
         mine = [
@@ -67,8 +64,6 @@ def scaling(evidence: Evidence) -> Figure:
             for label in known
         ]
         drawing.draw_medians(axes, known, mine, "seconds", lambda entry: entry.answered)
-    for axes in panels[len(drawn) :]:
-        axes.remove()
     shown = {problem for series in drawn for problem in series.problems.values()}
     answered = all(one.answered for one in entries.values() if one.problem in shown)
     names = drawing.spelt_out(evidence.algorithms())

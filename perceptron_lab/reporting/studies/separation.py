@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from math import ceil
 from typing import Final
 
 import numpy as np
@@ -184,7 +183,6 @@ MOST_PANELS: Final = 6
 MOST_COEFFICIENTS: Final = 12
 """The most coefficients that are told apart in a panel."""
 MOST_STEPS: Final = 20
-_BESIDE: Final = 3
 _LOWEST: Final = 1e-6  # Of the largest, in a panel
 _LOOKS: Final[dict[str, tuple[str, drawing.Line]]] = {
     FINITE: ("#0072B2", "-"),
@@ -224,18 +222,13 @@ def newton_steps(evidence: Evidence) -> Figure:
             "proved verdict"
         )
     shown = list(drawn)[:MOST_PANELS]
-    beside = min(_BESIDE, len(shown))
-    lines = ceil(len(shown) / beside)
-    figure = drawing.canvas(max(4.6, 2.4 * beside), 0.7 + 2.0 * lines)
-    panels = list(figure.subplots(lines, beside, squeeze=False).flat)
-    for axes, problem in zip(panels, shown, strict=False):
+    figure, panels = drawing.panels(len(shown), 2.4, 0.7, 2.0)
+    for axes, problem in zip(panels, shown, strict=True):
         axes.set_title(problem, loc="left")
         _draw(axes, *drawn[problem])
         axes.set_xlabel("Newton step")
-    for axes in panels[:: beside or 1]:
+    for axes in panels[:: drawing.BESIDE]:
         axes.set_ylabel("absolute coefficient")
-    for axes in panels[len(shown) :]:
-        axes.remove()
     drawing.legend_above(
         figure,
         [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -120,10 +120,10 @@ def _draw(axes: Axes, name: str, groups: Sequence[Group], look: Look, factor: fl
     at = [one.place for one, _ in found]
     low, middle, high = np.array([quartiles for _, quartiles in found]).reshape(-1, 3).T
     colour = look["color"]
-    shade: dict[str, Any] = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
+    shade: drawing.Style = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
     axes.fill_between(at, low, high, **shade)
     axes.plot(at, middle, color=colour, ls=look["linestyle"], lw=factor, label=name)
-    marks: dict[str, Any] = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
+    marks: drawing.Style = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
     for proved, marker in ((True, look["marker"]), (False, "x")):
         shown = [(one.place, q[1]) for one, q in found if one.answered == proved]
         if shown:

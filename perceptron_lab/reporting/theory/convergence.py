@@ -16,7 +16,7 @@ from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.theory.curves import draw_curves
 from perceptron_lab.reporting.theory.exhibit import Exhibit
 from perceptron_lab.reporting.theory.rescaling import (
-    Factors,
+    GrowthFactors,
     mean_growth,
     printed_factors,
     worst_alignment,
@@ -51,7 +51,7 @@ class ParameterSet(Preset):
         """Return the exact eta of (4.16)."""
         return start_probability(dimension, self.kappa, self.beta)
 
-    def factors(self, dimension: int) -> Factors:
+    def factors(self, dimension: int) -> GrowthFactors:
         """Return q+ and q- of (4.11) and (4.12), for nu = 1; otherwise of section 3.6."""
         known = self.constants(dimension)
         return printed_factors(self.nu, known.rho, known.sigma, known.theta)

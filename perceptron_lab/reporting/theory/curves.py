@@ -8,12 +8,12 @@ from typing import Any
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
-from perceptron_lab.reporting.printing.drawing import Line, looks
+from perceptron_lab.reporting.printing.drawing import Line, Style, looks
 
 _DASHES: tuple[Line, ...] = ("-", "--", "-.", ":")
 
 
-def curve_looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def curve_looks(names: Sequence[str]) -> dict[str, Style]:
     """Return name -> colour, dashes and width; four in a row differ in dashes, then in width."""
     return {
         name: {

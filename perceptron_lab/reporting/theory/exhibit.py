@@ -42,7 +42,7 @@ class Exhibit:
         return files
 
 
-class Written(NamedTuple):
+class WrittenExhibit(NamedTuple):
     """An exhibit and its files."""
 
     exhibit: Exhibit
@@ -55,7 +55,7 @@ def exhibit(name: str) -> Exhibit:
     return made
 
 
-def written(names: Sequence[str], output: Path) -> Iterator[Written]:
+def written(names: Sequence[str], output: Path) -> Iterator[WrittenExhibit]:
     """Make exhibits and write their files, each replaced at once.
 
     Parameters
@@ -87,4 +87,4 @@ def written(names: Sequence[str], output: Path) -> Iterator[Written]:
             except OSError as error:
                 raise StoreError(f"{path} cannot be written ({error.strerror})") from error
             paths.append(path)
-        yield Written(made, tuple(paths))
+        yield WrittenExhibit(made, tuple(paths))

@@ -103,7 +103,7 @@ CHECKED = 10_000
 _ROUNDED = 122.0
 
 
-class Listed(NamedTuple):
+class ListedSet(NamedTuple):
     """A parameter set with the b with which Theorem 4.4 is claimed for it."""
 
     name: str
@@ -119,16 +119,16 @@ class Listed(NamedTuple):
         return "all dimensions" if beyond else f"dimensions 1 to {CHECKED}"
 
 
-def listed() -> list[Listed]:
+def listed() -> list[ListedSet]:
     """Return the sets of the thesis, the preset least-bound, and the end of a search."""
     own = ParameterSet.of_preset("least-bound")
     found = least_queries(ParameterSet.of_preset("thesis"))
     margin = 1.0 + 1e-2  # b is the supremum over all dimensions, which none attains
     return [
-        Listed("Algorithm 4", ParameterSet.of_preset("dunagan-vempala"), PRINTED_B),
-        *(Listed(name, known, PRINTED_B) for name, known in THESIS_EXAMPLES.items()),
-        Listed("least-bound", own, _ROUNDED),
-        Listed("search", found, found.least_b(GRID) * margin),
+        ListedSet("Algorithm 4", ParameterSet.of_preset("dunagan-vempala"), PRINTED_B),
+        *(ListedSet(name, known, PRINTED_B) for name, known in THESIS_EXAMPLES.items()),
+        ListedSet("least-bound", own, _ROUNDED),
+        ListedSet("search", found, found.least_b(GRID) * margin),
     ]
 
 
@@ -163,7 +163,7 @@ def parameter_sets() -> Exhibit:
     return Exhibit(title, Table("parameter_sets", columns, notes=[note]), partial(_draw, sets))
 
 
-def _draw(sets: list[Listed]) -> Figure:
+def _draw(sets: list[ListedSet]) -> Figure:
     dimensions = np.unique(np.round(np.geomspace(2, 10_000, 60)).astype(int))
     curves = {
         one.name: [gain(one.known, one.b, int(n), tries=True) for n in dimensions]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import scipy.optimize
 
 
-class Factors(NamedTuple):
+class GrowthFactors(NamedTuple):
     """q+, of a rescaling with omega >= theta, and q-, of any: the least growth of the margin."""
 
     plus: float
@@ -59,17 +59,17 @@ def worst_alignment(nu: float, rho: float) -> float:
     return rho / (nu * (nu + 2.0))
 
 
-def exact_factors(nu: float, rho: float, sigma: float, theta: float) -> Factors:
+def exact_factors(nu: float, rho: float, sigma: float, theta: float) -> GrowthFactors:
     """Return q+ and q- with the exact norm of z', for any nu > 0.
 
     q+ needs theta >= rho / (nu (nu+2)), beyond which norm(z') falls as omega grows.
     """
     low = inner_factor(nu, sigma)
     longest = squared_centre(nu, rho, worst_alignment(nu, rho))
-    return Factors(low / math.sqrt(squared_centre(nu, rho, theta)), low / math.sqrt(longest))
+    return GrowthFactors(low / math.sqrt(squared_centre(nu, rho, theta)), low / math.sqrt(longest))
 
 
-def printed_factors(nu: float, rho: float, sigma: float, theta: float) -> Factors:
+def printed_factors(nu: float, rho: float, sigma: float, theta: float) -> GrowthFactors:
     """Return q+ and q- by the elementary inequality 1/sqrt(1+t) >= 1 - t/2, for any nu > 0.
 
     For nu = 1 they are (4.11) and (4.12); for other nu those of section 3.6.4 with (3.6), and with
@@ -80,7 +80,7 @@ def printed_factors(nu: float, rho: float, sigma: float, theta: float) -> Factor
     if nu > crossing(sigma):
         low = 2.0 / (1.0 + nu)
     grown = 1.0 + 0.5 * (1.0 - squared_centre(nu, rho, theta))
-    return Factors(low * grown, low * (1.0 - rho * rho / (2.0 * stretch)))
+    return GrowthFactors(low * grown, low * (1.0 - rho * rho / (2.0 * stretch)))
 
 
 def optimal_range(rho: float, sigma: float) -> tuple[float, float]:
@@ -104,7 +104,7 @@ def optimal_range(rho: float, sigma: float) -> tuple[float, float]:
     return ends
 
 
-def mean_growth(factors: Factors, share: float) -> float:
+def mean_growth(factors: GrowthFactors, share: float) -> float:
     """Return share ln q+ + (1 - share) ln q-, the left-hand side of (4.5); -inf if one is <= 0.
 
     ``share`` is eta (1 - epsilon).

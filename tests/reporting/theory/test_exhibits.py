@@ -21,7 +21,7 @@ from perceptron_lab.reporting.theory.learning_complexity import (
     least_upper,
     printed_case,
 )
-from perceptron_lab.reporting.theory.refutations import ALL, Claim, Finding, complexity
+from perceptron_lab.reporting.theory.refutations import ALL, CheckResult, Claim, complexity
 from perceptron_lab.reporting.theory.winning_margins import winning_margins
 from tests.families import exact_margin
 from tests.repetitions import repeated
@@ -50,7 +50,7 @@ def test_the_stated_mistakes_are_forced_where_the_check_does_not_look():
 
 
 def test_a_claim_that_holds_is_told(monkeypatch):
-    true = Claim("Kharechko2009", "Theorem 2.7", "", "", lambda: Finding(1.0, 1.0, False))
+    true = Claim("Kharechko2009", "Theorem 2.7", "", "", lambda: CheckResult(1.0, 1.0, False))
     monkeypatch.setattr("perceptron_lab.reporting.theory.refutations.claims.ALL", (*ALL, true))
     refuted = exhibit("claims").table.frame["refuted"]
     assert list(refuted) == ["yes"] * len(ALL) + ["no"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -124,8 +122,7 @@ def _separated(entry: Summary) -> float | None:
 
 
 MOST_PANELS = 9
-"""The most problems that are drawn: three beside each other, in three rows."""
-_BESIDE = 3
+"""The most problems that are drawn: three rows of panels."""
 # Measure of the trace -> its line and its name in the legend
 _LINES: dict[str, tuple[drawing.Line, str]] = {
     "mistaken": ("-", "mistakes"),
@@ -150,11 +147,8 @@ def mistakes_figure(evidence: Evidence) -> Figure:
     problems = drawn_problems(entries)
     drawn = problems[:MOST_PANELS]
     known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
-    beside = min(_BESIDE, len(drawn))
-    lines = ceil(len(drawn) / beside)
-    figure = drawing.canvas(max(4.6, 2.5 * beside), 0.8 + 2.1 * lines)
-    panels = list(figure.subplots(lines, beside, squeeze=False).flat)
-    for axes, problem in zip(panels, drawn, strict=False):
+    figure, panels = drawing.panels(len(drawn), 2.5, 0.8, 2.1)
+    for axes, problem in zip(panels, drawn, strict=True):
         drawing.entitle(axes, problem)
         axes.set(xscale="log", yscale="log")
         for entry in entries:
@@ -162,9 +156,6 @@ def mistakes_figure(evidence: Evidence) -> Figure:
                 _draw(axes, evidence, entry, known[entry.label])
         drawing.rule_logarithmic(axes, "x", 12.0)
         drawing.rule_logarithmic(axes, "y", 12.0)
-    for axes in panels[len(drawn) :]:
-        axes.remove()
-    for axes in panels[: len(drawn)]:
         place = axes.get_subplotspec()
         axes.set_xlabel("presentations")
         if place is not None and place.is_first_col():
@@ -192,7 +183,7 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
             continue
         if name == "mistaken":
             draw_spread(axes, curve, courses[name], colour)
-        style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
+        style: drawing.Style = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
         axes.step(curve.places, curve.median, where="post", label=f"{entry.label} {name}", **style)
     novikoff = entry.median("novikoff_bound_upper")
     if novikoff is not None:

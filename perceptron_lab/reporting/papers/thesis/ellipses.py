@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -16,8 +15,8 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.problems.ellipsoids.hard.separation import NEGLIGIBLE
 from perceptron_lab.problems.ellipsoids.hard.separation import SUPPORT as SUPPORTING
 from perceptron_lab.reporting.evidence import WITHOUT_RESULT, Evidence
-from perceptron_lab.reporting.needs import Need, Outline, needs
-from perceptron_lab.reporting.printing.drawing import canvas
+from perceptron_lab.reporting.needs import Need, Outline, needs, problems_of
+from perceptron_lab.reporting.printing.drawing import Style, canvas
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 361)
 CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
@@ -129,8 +128,7 @@ def planned_in(dimension: int, *, separable: bool = False) -> Need:
     """Return the check that a plan has separations in a dimension, if asked for by an ellipsoid."""
 
     def check(plan: Outline) -> None:
-        records = [plan.dataset(problem) for problem in plan.problems()]
-        sets = [one for one in records if isinstance(one, EllipsoidSets)]
+        sets = problems_of(plan, EllipsoidSets).values()
         ratios = [one.ratio for one in sets if one.dimension == dimension]
         learnt = any(
             method.algorithm == "ellipsoid-separation" and method.parameters["components"] is None
@@ -158,14 +156,12 @@ def _without_separable(dimension: int) -> DataError:
     )
 
 
-_Style = dict[str, Any]
-
-_MARK: _Style = {"markeredgewidth": 0.7, "linestyle": "none"}
+_MARK: Style = {"markeredgewidth": 0.7, "linestyle": "none"}
 _POSITIVES = _MARK | {"color": "#0072B2", "marker": "*", "markersize": 4.5, "fillstyle": "full"}
 _NEGATIVES = _MARK | {"color": "#D55E00", "marker": "o", "markersize": 3.0, "fillstyle": "none"}
 _SUPPORT = _MARK | {"color": "black", "marker": "o", "markersize": 8.0, "fillstyle": "none"}
-_SOLID: _Style = {"color": "black", "linewidth": 1.1, "linestyle": "-"}
-_DASHED: _Style = {"color": "black", "linewidth": 0.7, "linestyle": "--"}
+_SOLID: Style = {"color": "black", "linewidth": 1.1, "linestyle": "-"}
+_DASHED: Style = {"color": "black", "linewidth": 0.7, "linestyle": "--"}
 
 _INK = "#0072B2"
 # Points between a place of Figure 7.1 and its name
@@ -194,7 +190,7 @@ def figure_7_1(evidence: Evidence) -> Figure:
     axes.plot(*ellipse.boundary().T, color=_INK, linewidth=1.1, label="ellipse")
     lengths, directions = ellipse.axes()
     arrow = {"arrowstyle": "-|>", "color": "black", "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
-    offset: _Style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9}
+    offset: Style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9}
     for number, (length, direction) in enumerate(zip(lengths, directions, strict=True), 1):
         end, middle = centre + length * direction, centre + 0.55 * length * direction
         axes.annotate("", xy=end.tolist(), xytext=centre.tolist(), arrowprops={**arrow})
@@ -265,7 +261,7 @@ def figure_7_3(evidence: Evidence) -> Figure:
     separated = first_separable(evidence, 1)
     interval = separated.ellipse(1.0)
     centre, half = float(interval.centre[0]), float(interval.root[0, 0])
-    black: _Style = {"color": "black"}
+    black: Style = {"color": "black"}
     figure = canvas(4.4, 3.4)
     axes = figure.subplots()
     canonical = np.array([[1.0, -centre], [-centre, centre * centre]]) / (half * half)

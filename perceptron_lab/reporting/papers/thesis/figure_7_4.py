@@ -23,7 +23,7 @@ _ERROR = "measure.error"
 _CONVERGED = "measure.converged"
 
 
-class Rescaled(NamedTuple):
+class RescaledErrors(NamedTuple):
     """One label on the data of one factor 10^exponent of ``all`` coordinates, or of ``one``.
 
     ``errors`` are the error rates of the seeds, means over their ``repetitions`` (in all seeds);
@@ -52,7 +52,7 @@ class Rescaled(NamedTuple):
         return float(np.std(self.errors, ddof=1) / np.sqrt(len(self.errors)))
 
 
-def rescaled_errors(evidence: Evidence) -> list[Rescaled]:
+def rescaled_errors(evidence: Evidence) -> list[RescaledErrors]:
     """Return one line per label, kind of rescaling and exponent, sorted by the latter two.
 
     Runs of other data, or without error rates, are refused.
@@ -79,7 +79,7 @@ def rescaled_errors(evidence: Evidence) -> list[Rescaled]:
         repetitions = int(data["repetitions"]) * len(errors)
         unconverged = 1.0 - float(shares.mean()) if len(shares) else None
         incomplete = len(runs) - len(errors)
-        lines.append(Rescaled(*named, tuple(errors), repetitions, unconverged, incomplete))
+        lines.append(RescaledErrors(*named, tuple(errors), repetitions, unconverged, incomplete))
     return sorted(lines, key=lambda line: (line.rescaled, line.exponent))
 
 
@@ -166,7 +166,10 @@ def figure_7_4(evidence: Evidence) -> Figure:
 
 
 def _draw(
-    axes: Axes, known: Mapping[str, Look], lines: Sequence[Rescaled], shares: Sequence[float | None]
+    axes: Axes,
+    known: Mapping[str, Look],
+    lines: Sequence[RescaledErrors],
+    shares: Sequence[float | None],
 ) -> None:
     """Draw shares of the lines in percent, label by label."""
     for place, (label, look) in enumerate(known.items()):

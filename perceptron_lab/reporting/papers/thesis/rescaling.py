@@ -14,7 +14,7 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.drawing import Look
@@ -31,8 +31,7 @@ _PHASE = re.compile(r"[a-z]+ (\d+)")
 
 def conditioned_problems(outline: Outline) -> dict[str, ConditionedCones]:
     """Return the problems of the dataset conditioned-cones; without any there is no condition."""
-    found = {problem: outline.dataset(problem) for problem in outline.problems()}
-    mine = {problem: one for problem, one in found.items() if isinstance(one, ConditionedCones)}
+    mine = problems_of(outline, ConditionedCones)
     if not mine:
         raise DataError(
             "no problem has a controlled condition, by which cells are set out; give one of "

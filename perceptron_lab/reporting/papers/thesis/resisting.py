@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +15,7 @@ from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.datasets.generated.resisting import Resisting
 from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.drawing import Look
@@ -30,8 +29,7 @@ MEASURED = ("mistakes", "rounds", "forced", "final_margin")
 
 def resisting_problems(outline: Outline) -> dict[str, Resisting]:
     """Return the problems of the dataset resisting; without any there is nothing to be held."""
-    found = {problem: outline.dataset(problem) for problem in outline.problems()}
-    mine = {problem: one for problem, one in found.items() if isinstance(one, Resisting)}
+    mine = problems_of(outline, Resisting)
     if not mine:
         raise DataError(
             "no problem resists, and it shows mistakes beside the number that is forced; give one "
@@ -124,7 +122,6 @@ def resisting_table(evidence: Evidence) -> Table:
 
 MOST_PANELS = 6
 """The most dimensions that are drawn: three beside each other, in two rows."""
-_BESIDE = 3
 _FORCED = "forced: none makes fewer"
 _BOUND = "upper bound of its theorem"
 _CROSS = "not ended, so far"
@@ -150,16 +147,11 @@ def resisting_figure(evidence: Evidence) -> Figure:
     drawn = found[:MOST_PANELS]
     asking = list(dict.fromkeys(line.entry.label for line in lines if not line.in_rounds))
     known = drawing.looks(asking)
-    beside = min(_BESIDE, len(drawn))
-    rows = -(-len(drawn) // beside)
-    figure = drawing.canvas(max(4.6, 2.5 * beside), 0.9 + 2.2 * rows)
-    panels = list(figure.subplots(rows, beside, squeeze=False).flat)
-    for axes, dimension in zip(panels, drawn, strict=False):
+    figure, panels = drawing.panels(len(drawn), 2.5, 0.9, 2.2)
+    for axes, dimension in zip(panels, drawn, strict=True):
         axes.set_title(f"dimension {dimension}", loc="left")
         mine = [line for line in lines if line.dimension == dimension]
         _draw(axes, sorted(mine, key=lambda line: -line.margin), known)
-    for axes in panels[len(drawn) :]:
-        axes.remove()
     panels[0].set_ylabel("mistakes")
     drawing.legend_above(figure, _legend(lines, known))
     drawing.name_left_out(figure, drawn, found, "dimensions")
@@ -184,7 +176,7 @@ def _draw(axes: Axes, lines: list[Held], known: dict[str, Look]) -> None:
         bounds = [(x, entry.median("bound")) for x, entry in asked if entry.label == label]
         points = [(x, bound) for x, bound in bounds if bound is not None]
         xs, ys = [x for x, _ in points], [y for _, y in points]
-        style: dict[str, Any] = {"color": look["color"], "marker": look["marker"], "linestyle": ":"}
+        style: drawing.Style = {"color": look["color"], "marker": look["marker"], "linestyle": ":"}
         axes.plot(xs, ys, fillstyle="none", markersize=2.5, lw=1.0, label=f"{label} bound", **style)
     axes.set_ylim(lowest, highest)
     axes.set_xlabel(r"1 / $\rho$")

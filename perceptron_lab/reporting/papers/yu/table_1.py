@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -195,7 +195,7 @@ def draw_ratios(given: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
     axes.set(xscale="log", xlabel="measured / bound")
     for name, side, values in found:
         _, marker, colour, fill = _MARKS[side]
-        style: dict[str, Any] = {"color": colour, "marker": marker, "fillstyle": fill}
+        style: drawing.Style = {"color": colour, "marker": marker, "fillstyle": fill}
         axes.plot(values, [names.index(name)] * len(values), ls="none", markersize=4.0, **style)
     axes.axvline(1.0, color="0.3", linewidth=0.8)
     axes.set_yticks(range(len(names)), names)

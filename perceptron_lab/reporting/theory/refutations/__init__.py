@@ -1,7 +1,7 @@
 """Claims of the papers that do not survive exact computation, each with the check that shows it."""
 
 from perceptron_lab.reporting.theory.refutations import complexity, ellipsoids, margins, rescaling
-from perceptron_lab.reporting.theory.refutations.claim import Claim, Finding
+from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
 
 ALL: tuple[Claim, ...] = (
     *rescaling.CLAIMS,
@@ -11,4 +11,4 @@ ALL: tuple[Claim, ...] = (
 )
 """Every claim, by subject, each in the order of its papers."""
 
-__all__ = ["ALL", "Claim", "Finding"]
+__all__ = ["ALL", "CheckResult", "Claim"]

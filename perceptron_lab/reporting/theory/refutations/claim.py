@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """The number that a claim asserts, the number computed, and whether they contradict."""
 
     printed: float
@@ -35,4 +35,4 @@ class Claim:
     place: str
     claimed: str
     instead: str
-    check: Callable[[], Finding]
+    check: Callable[[], CheckResult]

@@ -13,7 +13,7 @@ from perceptron_lab.algorithms.resisting.forced import forced as forced_mistakes
 from perceptron_lab.algorithms.resisting.system import MISTAKES, ResistingSystem
 from perceptron_lab.core.results import Status
 from perceptron_lab.reporting.theory.convergence import baseline_queries
-from perceptron_lab.reporting.theory.refutations.claim import Claim, Finding
+from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
 from perceptron_lab.reporting.theory.winning_margins import winning_margins
 from perceptron_lab.solving.entry import solve
 
@@ -22,23 +22,23 @@ _RESISTED = ((1, 0.01), (2, 0.01), (5, 0.02), (10, 0.02))
 """Dimensions and margins at which the mistakes that are forced are counted."""
 
 
-def operations() -> Finding:
+def operations() -> CheckResult:
     """Return 3, and the power of n in operations over ln n: n for each of the queries."""
 
     def cost(n: int) -> float:
         return n * baseline_queries(n) / (1.0 + math.log(n))
 
     power = math.log2(cost(2000) / cost(1000))
-    return Finding(3.0, power, power > 3.5)
+    return CheckResult(3.0, power, power > 3.5)
 
 
-def concave() -> Finding:
+def concave() -> CheckResult:
     """Return 0, and the second derivative -2 ln(rho) - 3 of rho^2 ln(1/rho) at rho = 0.1."""
     second = -2.0 * math.log(0.1) - 3.0
-    return Finding(0.0, second, second > 0.0)
+    return CheckResult(0.0, second, second > 0.0)
 
 
-def upper_curve() -> Finding:
+def upper_curve() -> CheckResult:
     """Return the ellipsoid's operations over the perceptron's at n = 10, margin 0.9999.
 
     First by 2 n^2 ln(1/rho), by which the perceptron would lose, then by the bound that is proved.
@@ -47,16 +47,16 @@ def upper_curve() -> Finding:
     upper = (winning_margins(n) or (0.0, 0.0))[1]
     printed = 2.0 * n**3 * rho**2 * math.log(1.0 / rho)
     proved = -2.0 * n**3 * rho**2 * log_volume_radius(n, rho)
-    return Finding(printed, proved, rho > upper and printed < 1.0 < proved)
+    return CheckResult(printed, proved, rho > upper and printed < 1.0 < proved)
 
 
-def below() -> Finding:
+def below() -> CheckResult:
     """Return 1/rho^2 and n at n = 100, rho = 0.05, between 1/n and 1/sqrt n."""
     n, rho = 100, 0.05
-    return Finding(rho**-2, float(n), 1.0 / n < rho < n**-0.5 and n < rho**-2)
+    return CheckResult(rho**-2, float(n), 1.0 / n < rho < n**-0.5 and n < rho**-2)
 
 
-def forced() -> Finding:
+def forced() -> CheckResult:
     """Return how n ln(2 + 1/rho) grows from rho = 1e-3 to 1e-300 at n = 1, and the mistakes.
 
     On the line the unit vectors are 1 and -1, and a separable set has one of them: whatever rho,
@@ -66,7 +66,7 @@ def forced() -> Finding:
     printed = math.log(2.0 + 1e300) / math.log(2.0 + 1e3)
     mistakes = [solve(np.array([[sign]]), Perceptron(), seed=0).updates for sign in (1.0, -1.0)]
     refuted = mistakes == [1, 1] and all(resisted(n, rho) for n, rho in _RESISTED)
-    return Finding(printed, max(mistakes) / min(mistakes), refuted)
+    return CheckResult(printed, max(mistakes) / min(mistakes), refuted)
 
 
 def resisted(n: int, margin: float) -> bool:
@@ -91,7 +91,7 @@ def resisted(n: int, margin: float) -> bool:
     return stated <= proved == least <= made and proofs and margins
 
 
-def divided() -> Finding:
+def divided() -> CheckResult:
     """Return 0 and 1: the systems w >= -1, -w >= 2, and w/-1 >= 1, -w/2 >= 1 after division.
 
     The first is infeasible, as its sides add up to 0 >= 1; w = -2 solves the second.
@@ -99,7 +99,7 @@ def divided() -> Finding:
     rows, sides, point = (1.0, -1.0), (-1.0, 2.0), -2.0
     infeasible = sum(rows) == 0.0 and sum(sides) > 0.0
     solved = all(row / side * point >= 1.0 for row, side in zip(rows, sides, strict=True))
-    return Finding(0.0, float(solved), infeasible and solved)
+    return CheckResult(0.0, float(solved), infeasible and solved)
 
 
 CLAIMS = (

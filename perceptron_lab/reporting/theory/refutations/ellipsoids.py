@@ -10,7 +10,7 @@ import numpy as np
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, coefficients
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.reporting.theory.refutations.claim import Claim, Finding
+from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
 from perceptron_lab.solving.entry import solve
 
 
@@ -60,20 +60,20 @@ def printed_direction(matrix: FloatArray) -> FloatArray | None:
 _THESIS = "Kharechko2009"
 
 
-def one_row() -> Finding:
+def one_row() -> CheckResult:
     """Return the bound 0 for one row, margin 1, and the updates of the ellipsoid method on it."""
     rows = np.array([[1.0, 0.0, 0.0]])
     result = solve(rows, Ellipsoid(), seed=0)
-    return Finding(0.0, float(result.updates), result.updates > 0)
+    return CheckResult(0.0, float(result.updates), result.updates > 0)
 
 
-def step_size() -> Finding:
+def step_size() -> CheckResult:
     """Return 1, and the ratio n/sqrt(n^2-1) of successive step sizes at n = 10."""
     ratio = 10 / math.sqrt(99)
-    return Finding(1.0, ratio, ratio > 1.0)
+    return CheckResult(1.0, ratio, ratio > 1.0)
 
 
-def round_off() -> Finding:
+def round_off() -> CheckResult:
     """Return ln of footnote 9's volume ratio at n = 10, and that of the least ellipsoid.
 
     The steps scale the ellipsoid by sqrt(2n^2+3)/(n^2 sqrt 2) and shrink it by 1/lambda along the
@@ -83,18 +83,18 @@ def round_off() -> Finding:
     scale = math.sqrt(2 * n * n + 3) / (n * n * math.sqrt(2))
     printed = n * math.log(scale) - math.log((n + 1) * scale)
     least = coefficients(n, "exact").log_ratio
-    return Finding(printed, least, printed < least)
+    return CheckResult(printed, least, printed < least)
 
 
-def accepted() -> Finding:
+def accepted() -> CheckResult:
     """Return 0, and the lowest eigenvalue of [[0, 1], [1, 0]], which Algorithm 7 accepts."""
     matrix = np.array([[0.0, 1.0], [1.0, 0.0]])
     lowest = float(np.linalg.eigvalsh(matrix)[0])
     accepts = PivotedCholesky(mode="thesis").find(matrix.copy(), False) is None
-    return Finding(0.0, lowest, accepts and lowest < 0.0)
+    return CheckResult(0.0, lowest, accepts and lowest < 0.0)
 
 
-def permuted() -> Finding:
+def permuted() -> CheckResult:
     """Return 0, and v'Av of the v that Algorithm 7 prints for a matrix of order 4.
 
     It swaps twice. With each swap applied once, and the inverse permutation at the end, v'Av < 0.
@@ -104,10 +104,10 @@ def permuted() -> Finding:
     assert printed is not None
     assert mended is not None
     reached = float(printed @ matrix @ printed)
-    return Finding(0.0, reached, float(mended @ matrix @ mended) < 0.0 < reached)
+    return CheckResult(0.0, reached, float(mended @ matrix @ mended) < 0.0 < reached)
 
 
-def inseparable() -> Finding:
+def inseparable() -> CheckResult:
     """Return 5 and 4, the examples on the line, and those with a weight in a proof of t = 0.
 
     Positives -2, 2 and 0 and negatives -1, 1. The weights 1/2 on all but 0 have the sum 1 and the
@@ -124,10 +124,10 @@ def inseparable() -> Finding:
     proved = sums == [1, 1] and means == [0, 0] and moments[0] > moments[1]
     examples = sum(map(len, sides))
     used = sum(weight > 0 for side in sides for weight in side.values())
-    return Finding(float(examples), float(used), proved and used < examples)
+    return CheckResult(float(examples), float(used), proved and used < examples)
 
 
-def separation_ratio() -> Finding:
+def separation_ratio() -> CheckResult:
     """Return a ratio of 10^6, and a larger one: of diag(1, M) on (+-1, 0) against (0, 1).
 
     The positives lie on the boundary, and the negative at M.
@@ -137,10 +137,10 @@ def separation_ratio() -> Finding:
     quadratic = np.diag([1.0, larger])
     held = bool((np.einsum("ij,jk,ik->i", inner, quadratic, inner) <= 1.0).all())
     reached = float(outer @ quadratic @ outer)
-    return Finding(printed, reached, held and reached > printed)
+    return CheckResult(printed, reached, held and reached > printed)
 
 
-def dual_value() -> Finding:
+def dual_value() -> CheckResult:
     """Return 1 - sum_+ lambda of (7.20) at a dual feasible lambda, and the dual optimum -3.
 
     On the line, positives -1 and 1 with multipliers a and b, a negative 2 with multiplier 1. The
@@ -157,10 +157,10 @@ def dual_value() -> Finding:
         for z in (moment(1, 3), moment(10, 12))
     )
     printed, optimum, primal = 1 - (10 + 12), 1 - (1 + 3), -(2**2 - 1)
-    return Finding(printed, optimum, feasible and printed < optimum == primal)
+    return CheckResult(printed, optimum, feasible and printed < optimum == primal)
 
 
-def dual_rank() -> Finding:
+def dual_rank() -> CheckResult:
     """Return 1, and the least rank of an optimal Z for positives (+-1, +-1) and a negative (2, 0).
 
     E = diag(1, 0, 0) has t = 3, and weights 3/2 on (1, +-1), 1/2 on (-1, +-1) have the sum 4 and
@@ -176,7 +176,7 @@ def dual_rank() -> Finding:
         assert weights.sum() == 4
         assert (z[0] == 0).all()
         ranks.append(int(np.linalg.matrix_rank(z)))
-    return Finding(1.0, float(min(ranks)), min(ranks) > 1)
+    return CheckResult(1.0, float(min(ranks)), min(ranks) > 1)
 
 
 CLAIMS = (

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from perceptron_lab.reporting.theory.refutations.claim import Claim, Finding
+from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
 
 
-def smoothed_steps() -> Finding:
+def smoothed_steps() -> CheckResult:
     """Return the last bound of Lemma 9's proof and that of its line before, for three rows.
 
     They are at 120 degrees: rho = -1/2, and the weights (1, 1, 1)/3 are the only witness. For q
@@ -27,10 +27,10 @@ def smoothed_steps() -> Finding:
     distance = float(np.linalg.norm(weights - 1.0 / 3.0))
     mended = scale * min(math.sqrt(2.0), math.sqrt(2.0) * length / rho)
     holds = scale * distance <= mended and math.isclose(mended, before)
-    return Finding(printed, before, holds and printed < before)
+    return CheckResult(printed, before, holds and printed < before)
 
 
-def longest_solution() -> Finding:
+def longest_solution() -> CheckResult:
     """Return (eta R^2 + 2b)/gamma_d, and norm(a_1) = 2 after one update with f = 2 on one pattern.
 
     The pattern has norm R = gamma_d = 1, and eta = 1, b = 0.1. With f_max in its two places the
@@ -39,10 +39,10 @@ def longest_solution() -> Finding:
     f, eta, b, pattern = 2.0, 1.0, 0.1, 1.0
     reached = eta * f * pattern
     printed, mended = eta + 2.0 * b, eta * f + 2.0 * b
-    return Finding(printed, reached, printed < reached <= mended)
+    return CheckResult(printed, reached, printed < reached <= mended)
 
 
-def von_neumann_exit() -> Finding:
+def von_neumann_exit() -> CheckResult:
     """Return epsilon = 0.1, and the least norm(A p_k) in 1000 steps of Algorithm 5 as printed.
 
     The rows are (1, 0) and (0, 1) with margin rho = 1/sqrt 2 <= norm(A p) for all p: the exit at
@@ -56,10 +56,10 @@ def von_neumann_exit() -> Finding:
         step = min(1.0, max(0.0, -float(point @ towards) / float(towards @ towards)))
         point = point + step * towards
         least = min(least, float(np.linalg.norm(point)))
-    return Finding(epsilon, least, separates and least > epsilon)
+    return CheckResult(epsilon, least, separates and least > epsilon)
 
 
-def iterated_exit() -> Finding:
+def iterated_exit() -> CheckResult:
     """Return 0, and norm(q)_G of the "solution" of (14) at which Algorithm 7 as printed halts.
 
     gamma = 2 and epsilon = 1/2 < rho = 1/sqrt 2, rows (1, 0) and (0, 1), G = I. Algorithm 6 halts
@@ -70,7 +70,7 @@ def iterated_exit() -> Finding:
     weights = np.array([0.5, 0.5])  # of the inner call, which takes no step
     length = float(np.linalg.norm(weights))
     halts, separates = length / gamma < epsilon < margin, bool((weights > 0.0).all())
-    return Finding(0.0, length, halts and separates and length >= margin - 1e-15)
+    return CheckResult(0.0, length, halts and separates and length >= margin - 1e-15)
 
 
 CLAIMS = (

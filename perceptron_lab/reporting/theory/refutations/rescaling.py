@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from perceptron_lab.reporting.theory.convergence import THESIS_EXAMPLES, ParameterSet
-from perceptron_lab.reporting.theory.refutations.claim import Claim, Finding
+from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
 from perceptron_lab.reporting.theory.relaxed_tries import hopeless_share
 from perceptron_lab.reporting.theory.rescaling import (
     exact_factors,
@@ -19,79 +19,79 @@ from perceptron_lab.reporting.theory.start_probability import PRINTED, start_pro
 _THESIS = "Kharechko2009"
 
 
-def tries() -> Finding:
+def tries() -> CheckResult:
     """Return the failure after 7 tries on two nearly opposite rows, and delta = exp(-7)."""
     tries = 7
     failure = hopeless_share(0.01) ** tries
-    return Finding(math.exp(-tries), failure, failure > math.exp(-tries))
+    return CheckResult(math.exp(-tries), failure, failure > math.exp(-tries))
 
 
-def growth() -> Finding:
+def growth() -> CheckResult:
     """Return 1 + 3n, and 2: the margin after H = I + xx' is at most norm(H) = 2 times as large.
 
     For a unit y, min a'H y / norm(Ha) <= min a'(Hy) <= norm(Hy) margin, as norm(Ha) >= norm(a) = 1.
     """
     printed = 1.0 + 3.0 * 10
-    return Finding(printed, 2.0, printed > 2.0)
+    return CheckResult(printed, 2.0, printed > 2.0)
 
 
-def elementary() -> Finding:
+def elementary() -> CheckResult:
     """Return 1 + 1/(3n) and q+ of (4.11) at n = 2, where the exact norm keeps the lemma true."""
     n = 2
     known = ParameterSet.of_preset("dunagan-vempala").constants(n)
     given = (1.0, known.rho, known.sigma, known.theta)
     printed, reached = 1.0 + 1.0 / (3.0 * n), printed_factors(*given).plus
-    return Finding(printed, reached, reached < printed <= exact_factors(*given).plus)
+    return CheckResult(printed, reached, reached < printed <= exact_factors(*given).plus)
 
 
-def longest_centre() -> Finding:
+def longest_centre() -> CheckResult:
     """Return the bound (3.7) of 1/norm(z'), and its value at omega = rho / (nu (nu+2))."""
     nu, rho = 1.0, 0.1
     printed = 1.0 - rho**2 / (2.0 * (nu + 1.0) ** 2) * (1.0 + (nu + 1.0) ** -2)
     reached = squared_centre(nu, rho, worst_alignment(nu, rho)) ** -0.5
-    return Finding(printed, reached, reached < printed)
+    return CheckResult(printed, reached, reached < printed)
 
 
-def lower_end() -> Finding:
+def lower_end() -> CheckResult:
     """Return sqrt(3/2) - 1 and the nu at which q- is largest for rho = sigma; q- there is less."""
     rho = sigma = 1.0 / 320.0
     printed, best = math.sqrt(1.5) - 1.0, optimal_range(rho, sigma)[0]
     minus = [exact_factors(nu, rho, sigma, 0.3).minus for nu in (printed, best)]
-    return Finding(printed, best, minus[0] < minus[1])
+    return CheckResult(printed, best, minus[0] < minus[1])
 
 
-def chernoff() -> Finding:
+def chernoff() -> CheckResult:
     """Return exp(-n), and the Chernoff bound for twice the T of (4.7), at n = 10."""
     n, epsilon, eta = 10, 1.0 / 16.0, PRINTED
     iterations = 2.0 * 2.0 * n / (epsilon**2 * eta)
     bound = math.exp(-(epsilon**2) * iterations * eta / 2.0)
-    return Finding(math.exp(-n), bound, bound < math.exp(-n))
+    return CheckResult(math.exp(-n), bound, bound < math.exp(-n))
 
 
-def case_1() -> Finding:
+def case_1() -> CheckResult:
     """Return eta and the probability of abs(x'z) < 1/sqrt n of a random start, at n = 100."""
     eta = start_probability(100)
-    return Finding(eta, 1.0 - 2.0 * eta, 1.0 - 2.0 * eta > eta)
+    return CheckResult(eta, 1.0 - 2.0 * eta, 1.0 - 2.0 * eta > eta)
 
 
-def one_try() -> Finding:
+def one_try() -> CheckResult:
     """Return 1, and the least expected tries of phase 2 on two nearly opposite rows."""
     expected = 1.0 / (1.0 - hopeless_share(0.01))
-    return Finding(1.0, expected, expected > 1.0)
+    return CheckResult(1.0, expected, expected > 1.0)
 
 
-def first_example() -> Finding:
+def first_example() -> CheckResult:
     """Return 0, and the left-hand side of (4.21) of the first example at n = 2 with eta = 1/8."""
     excess = THESIS_EXAMPLES["Figure 4.1 (a)"].excess(2, eta=PRINTED)
-    return Finding(0.0, excess, excess < 0.0)
+    return CheckResult(0.0, excess, excess < 0.0)
 
 
-def long_cuts() -> Finding:
+def long_cuts() -> CheckResult:
     """Return 1 - sigma^2, and the factor of norm(x)^2 by an update with a cut of norm 2."""
     sigma, norm = 0.1, 2.0
     violation = 1.001 * sigma  # a'x, for norm(x) = 1
     reached = 1.0 - (violation / norm) ** 2
-    return Finding(1.0 - sigma**2, reached, reached > 1.0 - sigma**2)
+    return CheckResult(1.0 - sigma**2, reached, reached > 1.0 - sigma**2)
 
 
 CLAIMS = (

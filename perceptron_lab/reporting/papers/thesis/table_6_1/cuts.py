@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -157,5 +156,5 @@ def cuts_figure(evidence: Evidence) -> Figure:
 def _draw(axes: Axes, course: CutHistory, values: FloatArray, look: Look, width: float) -> None:
     axes.set(xscale="log", yscale="log")
     shown = np.isfinite(values[:, 1]) & (values[:, 1] > 0.0) & (course.updates > 0.0)
-    style: dict[str, Any] = {"color": look["color"], "marker": look["marker"], "markersize": 2.5}
+    style: drawing.Style = {"color": look["color"], "marker": look["marker"], "markersize": 2.5}
     axes.plot(course.updates[shown], values[shown, 1], linewidth=width, **style)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -184,7 +184,7 @@ def density_figure(evidence: Evidence) -> Figure:
     handles = []
     for margin, degree in kinds:
         own = [one for one in shown if (one.margin, one.degree) == (margin, degree)]
-        style: dict[str, Any] = {
+        style: drawing.Style = {
             "color": looks[degree]["color"],
             "marker": looks[degree]["marker"],
             "fillstyle": "full" if margin is None else "none",
@@ -212,5 +212,5 @@ def density_figure(evidence: Evidence) -> Figure:
     return figure
 
 
-def _plot(axes: Axes, own: list[Graph], places: list[float], style: dict[str, Any]) -> None:
+def _plot(axes: Axes, own: list[Graph], places: list[float], style: drawing.Style) -> None:
     axes.plot(places, [one.ratio or 0.0 for one in own], linewidth=0.8, **style)

@@ -34,7 +34,7 @@ class Thesis(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry(Summary):
+class QueryEntry(Summary):
     """One label on one problem, beside the thesis's entry."""
 
     @property
@@ -65,7 +65,7 @@ class Entry(Summary):
         return 100.0 * (queries - self.thesis.queries) / self.thesis.queries
 
 
-class Spread(NamedTuple):
+class RoundingSpread(NamedTuple):
     """The least and the largest number of queries of one entry of Table 6.1.
 
     Parameters
@@ -100,7 +100,7 @@ class Spread(NamedTuple):
         return 100.0 * moved / self.least
 
 
-def entries_of(runs: pd.DataFrame) -> dict[str, list[Entry]]:
+def entries_of(runs: pd.DataFrame) -> dict[str, list[QueryEntry]]:
     """Return label -> its entries, problem by problem; pairs that were not run say so.
 
     Parameters
@@ -108,10 +108,10 @@ def entries_of(runs: pd.DataFrame) -> dict[str, list[Entry]]:
     runs
         The checked table of runs of homogenised systems, one row per cell.
     """
-    return by_label(Entry(one.problem, one.label, one.runs) for one in summaries(runs))
+    return by_label(QueryEntry(one.problem, one.label, one.runs) for one in summaries(runs))
 
 
-def has_thesis(entries: Iterable[Entry]) -> bool:
+def has_thesis(entries: Iterable[QueryEntry]) -> bool:
     """Whether the thesis has at least one of the entries."""
     return any(entry.thesis for entry in entries)
 
@@ -148,9 +148,11 @@ def thesis_table() -> dict[tuple[str, str], Thesis]:
 
 
 @cache
-def spreads() -> dict[tuple[str, str], Spread]:
+def spreads() -> dict[tuple[str, str], RoundingSpread]:
     """Return the spreads as (problem, label) -> spread."""
     return {
-        (row["problem"], row["label"]): Spread(*(int(row[name]) for name in Spread._fields))
+        (row["problem"], row["label"]): RoundingSpread(
+            *(int(row[name]) for name in RoundingSpread._fields)
+        )
         for row in csv.DictReader(ROUNDING.read_text("utf-8").splitlines())
     }

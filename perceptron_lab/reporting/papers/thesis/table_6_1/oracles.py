@@ -14,7 +14,7 @@ from perceptron_lab.reporting.evidence import PARAMETER, Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.papers.thesis.table_6_1.entries import (
     THESIS_LABELS,
-    Entry,
+    QueryEntry,
     entries_of,
     orders_of,
     thesis_table,
@@ -171,14 +171,14 @@ def _most(evidence: Evidence, own: Sequence[Summary]) -> int | None:
 
 
 def _ratios(
-    name: str, column: str, entries: Mapping[str, Sequence[Entry]], pair: tuple[str, str]
+    name: str, column: str, entries: Mapping[str, Sequence[QueryEntry]], pair: tuple[str, str]
 ) -> Column:
     rivals = zip(*(entries[label] for label in pair), strict=True)
     values = [_ratio(ours, other, column) for ours, other in rivals]
     return numbers(f"{column} {name}".strip(), values, typesetting.real)
 
 
-def _ratio(ours: Entry, other: Entry, column: str) -> float | None:
+def _ratio(ours: QueryEntry, other: QueryEntry, column: str) -> float | None:
     mine, theirs = ours.median(column), other.median(column)
     proved = ours.feasible and other.feasible
     return mine / theirs if proved and mine and theirs else None

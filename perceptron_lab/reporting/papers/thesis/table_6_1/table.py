@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import add
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.table_6_1.entries import (
-    Entry,
+    QueryEntry,
     Thesis,
     entries_of,
     has_thesis,
@@ -57,7 +56,9 @@ def table_6_1(evidence: Evidence) -> Table:
     return Table("table_6_1", columns, keys=2, notes=list(_notes(labels, entries, several)))
 
 
-def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: bool) -> list[Column]:
+def _columns(
+    own: Sequence[QueryEntry], rows: Sequence[Sequence[QueryEntry]], several: bool
+) -> list[Column]:
     """Return the columns of one label, under the names that they have for every label."""
     columns = [counts("seeds", [entry.seeds for entry in own])] if several else []
     marks = ["" if entry.feasible else DAGGER for entry in own]
@@ -92,7 +93,7 @@ _COSTS = (
 
 
 def _notes(
-    labels: Mapping[str, Sequence[Entry]], entries: Sequence[Entry], several: bool
+    labels: Mapping[str, Sequence[QueryEntry]], entries: Sequence[QueryEntry], several: bool
 ) -> Iterator[str]:
     if has_thesis(entries):
         yield (
@@ -113,7 +114,7 @@ def _notes(
     yield f"{DAGGER} Not a proved feasible point: {'; '.join(unproved)}." if unproved else every
 
 
-def _rounding(entries: Sequence[Entry]) -> Iterator[str]:
+def _rounding(entries: Sequence[QueryEntry]) -> Iterator[str]:
     """Say which counts depend on the BLAS kernel, and which on zeros; of others nothing is known.
 
     The records are of the thesis's oracle and constants: of entries with those counts.
@@ -143,7 +144,7 @@ def _rounding(entries: Sequence[Entry]) -> Iterator[str]:
         )
 
 
-def _listed(entries: Sequence[Entry]) -> str:
+def _listed(entries: Sequence[QueryEntry]) -> str:
     """Name problems, each with its labels."""
     labels: dict[str, list[str]] = {}
     for entry in entries:
@@ -178,7 +179,7 @@ def figure_of_table_6_1(evidence: Evidence) -> Figure:
     names = drawing.spelt_out(evidence.algorithms())
     named = []
     for label, look in drawing.looks(list(labels)).items():
-        own: dict[str, Any] = {"label": names.get(label, label), **look}
+        own: drawing.Style = {"label": names.get(label, label), **look}
         named.append(Line2D([], [], markersize=3.2, markeredgewidth=0.8, **own))
         if has_thesis(labels[label]):
             name = f"{label}, thesis"
@@ -193,7 +194,7 @@ def figure_of_table_6_1(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, labels: Mapping[str, Sequence[Entry]], column: str) -> None:
+def _draw(axes: Axes, labels: Mapping[str, Sequence[QueryEntry]], column: str) -> None:
     axes.set_yscale("log")
     place = Thesis._fields.index(column)
     for i, (label, look) in enumerate(drawing.looks(list(labels)).items()):

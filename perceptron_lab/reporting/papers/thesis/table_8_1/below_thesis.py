@@ -9,7 +9,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import learners_among, needs
 from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
     HARD,
-    Entry,
+    PrecisionEntry,
     entries,
     thesis_column,
     thesis_precisions,
@@ -23,21 +23,21 @@ THRESHOLD = 3.0
 UNKNOWN = "cause not established"
 
 
-class Cell(NamedTuple):
+class CellBelow(NamedTuple):
     """A category by a label, with the thesis's precision; both in percent.
 
     ``closed`` is the part of the distance, in points, that C chosen by test precision closes: a
     mean over the seeds that both labels have. It is None without such a label.
     """
 
-    own: Entry
+    own: PrecisionEntry
     thesis: float
     precision: float
     closed: float | None
     cause: str
 
 
-def below(evidence: Evidence) -> list[Cell]:
+def below(evidence: Evidence) -> list[CellBelow]:
     """Return the cells more than :data:`THRESHOLD` points below the thesis.
 
     Hard ellipsoids and support vector machines with the features of a column of the thesis count.
@@ -57,16 +57,18 @@ def below(evidence: Evidence) -> list[Cell]:
     return found
 
 
-def _same_data(one: Entry, other: Entry) -> bool:
+def _same_data(one: PrecisionEntry, other: PrecisionEntry) -> bool:
     """Return whether two labels are one learner on the same features."""
     features = (one.components, one.kernel) == (other.components, other.kernel)
     return one.label != other.label and one.algorithm == other.algorithm and features
 
 
-def _explained(own: Entry, thesis: float, precision: float, peers: Sequence[Entry]) -> Cell:
+def _explained(
+    own: PrecisionEntry, thesis: float, precision: float, peers: Sequence[PrecisionEntry]
+) -> CellBelow:
     """Return a cell with its cause, as far as the labels on the same features show it."""
     if own.algorithm == HARD:
-        return Cell(own, thesis, precision, None, _cause_of_hard(own, thesis, peers))
+        return CellBelow(own, thesis, precision, None, _cause_of_hard(own, thesis, peers))
     closed, parts, gap = None, [], thesis - precision
     for bound in (one for one in peers if one.by_test):
         seeds = sorted(set(own.precisions) & set(bound.precisions))
@@ -80,10 +82,10 @@ def _explained(own: Entry, thesis: float, precision: float, peers: Sequence[Entr
     parts += words
     if not (known or within):
         parts.append("cause of the rest not established" if parts else UNKNOWN)
-    return Cell(own, thesis, precision, closed, "; ".join(parts))
+    return CellBelow(own, thesis, precision, closed, "; ".join(parts))
 
 
-def _cause_of_hard(own: Entry, thesis: float, peers: Sequence[Entry]) -> str:
+def _cause_of_hard(own: PrecisionEntry, thesis: float, peers: Sequence[PrecisionEntry]) -> str:
     """Return the cause of a hard ellipsoid's cell: where t = 0 the optimum does not rank."""
     if own.statement != "t = 0":
         return UNKNOWN
@@ -100,7 +102,7 @@ def _cause_of_hard(own: Entry, thesis: float, peers: Sequence[Entry]) -> str:
     return "; ".join(parts)
 
 
-def _pivots(own: Entry, thesis: float) -> tuple[list[str], bool]:
+def _pivots(own: PrecisionEntry, thesis: float) -> tuple[list[str], bool]:
     """Return the range over first pivots in words, and whether the thesis's value is within it."""
     _, lowest, highest = own.spread
     if own.seeds < 2 or lowest is None or highest is None:

@@ -18,7 +18,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, learners_among, needs
 from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
     HARD,
-    Entry,
+    PrecisionEntry,
     chosen_by_test,
     entries,
     features_of,
@@ -37,7 +37,7 @@ MEAN = "mean"
 """The problem of the line for all problems."""
 
 
-class Difference(NamedTuple):
+class PrecisionDifference(NamedTuple):
     """The average precision of the first label less the second's, on a problem or in the mean.
 
     It is the mean over the ``seeds`` on which both have scores, ``lowest`` and ``highest`` the
@@ -90,7 +90,7 @@ def with_controls(outline: Outline) -> None:
         )
 
 
-def differences(evidence: Evidence) -> list[Difference]:
+def differences(evidence: Evidence) -> list[PrecisionDifference]:
     """Return the differences of soft ellipsoids from their controls on the same features.
 
     And of hard ellipsoids from one another, see :func:`compared`. One per problem, and their mean
@@ -98,7 +98,7 @@ def differences(evidence: Evidence) -> list[Difference]:
     scores for the same seeds of every problem.
     """
     labels = by_label(entries(evidence))
-    found: list[Difference] = []
+    found: list[PrecisionDifference] = []
     shared: dict[int, Resamples] = {}
     for first, second in compared(evidence):
         own, others = labels[first], labels[second]
@@ -122,7 +122,7 @@ class _Pair(NamedTuple):
     second: FloatArray
 
 
-def _scores(evidence: Evidence, first: Entry, second: Entry) -> dict[int, _Pair]:
+def _scores(evidence: Evidence, first: PrecisionEntry, second: PrecisionEntry) -> dict[int, _Pair]:
     """Return the pair of each seed that both labels have."""
     cells = [dict(one.runs[["seed", "cell"]].to_numpy()) for one in (first, second)]
     pairs = {}
@@ -145,14 +145,14 @@ def _difference(
     second: str,
     rows: Sequence[dict[int, _Pair]],
     shared: dict[int, Resamples],
-) -> Difference:
+) -> PrecisionDifference:
     """Return the difference in the mean over problems, of which each has its pairs by seed.
 
     ``shared`` has the resamples of each number of test examples.
     """
     seeds = set(rows[0])
     if not seeds or any(set(row) != seeds for row in rows):
-        return Difference(problem, first, second, min(map(len, rows)), None)
+        return PrecisionDifference(problem, first, second, min(map(len, rows)), None)
     pairs = [row[seed] for row in rows for seed in sorted(seeds)]
     labels, one, other = (np.array(part) for part in zip(*pairs, strict=True))
     size = labels.shape[1]
@@ -162,7 +162,7 @@ def _difference(
     each = np.array([category.difference for category in found.categories])
     by_seed = each.reshape(len(rows), len(seeds)).mean(axis=0)
     spread = float(by_seed.min()), float(by_seed.max())
-    return Difference(problem, first, second, len(seeds), found.mean, *spread)
+    return PrecisionDifference(problem, first, second, len(seeds), found.mean, *spread)
 
 
 @needs(learners_among, with_controls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +16,7 @@ from perceptron_lab.reporting.needs import Outline, learners_among, needs
 from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
     HARD,
     SVM,
-    Entry,
+    PrecisionEntry,
     entries,
     features_of,
     mean_spread,
@@ -29,10 +29,10 @@ from perceptron_lab.reporting.summary import by_label, common
 
 MEAN = "mean"
 """The last line: the mean over the categories."""
-_LOOK: dict[str, Any] = {"color": "black", "linestyle": "none", "markeredgewidth": 1.2}
+_LOOK: drawing.Style = {"color": "black", "linestyle": "none", "markeredgewidth": 1.2}
 
 
-class Printed(NamedTuple):
+class PrintedColumn(NamedTuple):
     """A column of the thesis's table, with its name in the legend and its marker."""
 
     column: str
@@ -40,7 +40,7 @@ class Printed(NamedTuple):
     marker: str
 
 
-def _printed(hard: bool, components: int | None) -> Printed | None:
+def _printed(hard: bool, components: int | None) -> PrintedColumn | None:
     """Return the thesis's column for a panel, if it has one."""
     column = thesis_column(HARD if hard else SVM, components)
     names = {
@@ -48,7 +48,7 @@ def _printed(hard: bool, components: int | None) -> Printed | None:
         "svm_k30": ("thesis, SVM k30", "+"),
         "svm_n20494": ("thesis, SVM full", "+"),
     }
-    return Printed(column, *names[column]) if column else None
+    return PrintedColumn(column, *names[column]) if column else None
 
 
 @needs(learners_among)
@@ -62,7 +62,7 @@ def table_8_1(evidence: Evidence) -> Figure:
     """
     labels = by_label(entries(evidence))
     problems = [entry.problem for entry in next(iter(labels.values()))]
-    panels: dict[tuple[bool, int | None, str], list[Sequence[Entry]]] = {}
+    panels: dict[tuple[bool, int | None, str], list[Sequence[PrecisionEntry]]] = {}
     for own in labels.values():
         one = own[0]
         panels.setdefault((one.algorithm == HARD, one.components, one.kernel), []).append(own)
@@ -80,7 +80,10 @@ def table_8_1(evidence: Evidence) -> Figure:
 
 
 def _draw_features(
-    axes: Axes, problems: Sequence[str], given: Sequence[Sequence[Entry]], printed: Printed | None
+    axes: Axes,
+    problems: Sequence[str],
+    given: Sequence[Sequence[PrecisionEntry]],
+    printed: PrintedColumn | None,
 ) -> None:
     """Draw the labels of one panel, side by side in each line, and the thesis's column."""
     known = drawing.looks([own[0].label for own in given])
@@ -119,7 +122,7 @@ def _thesis(problems: Sequence[str], column: str) -> tuple[list[int], list[float
     return list(found), list(found.values())
 
 
-def _legend(known: Mapping[str, Look], printed: Printed | None) -> list[Line2D]:
+def _legend(known: Mapping[str, Look], printed: PrintedColumn | None) -> list[Line2D]:
     """Return a handle per label, and one of the thesis."""
     handles = [
         Line2D(
@@ -162,7 +165,7 @@ def figure_8_1(evidence: Evidence) -> Figure:
     """
     labels = with_features(evidence)
     swept = [entry for entry in entries(evidence) if entry.label in labels]
-    panels: dict[tuple[str, str], list[Entry]] = {}
+    panels: dict[tuple[str, str], list[PrecisionEntry]] = {}
     for entry in swept:
         settings = {key: value for key, value in entry.parameters.items() if key not in VARIED}
         panels.setdefault((entry.algorithm, as_json(settings)), []).append(entry)
@@ -176,7 +179,7 @@ def figure_8_1(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw_learner(axes: Axes, given: Sequence[Entry], shown: dict[str, Look]) -> None:
+def _draw_learner(axes: Axes, given: Sequence[PrecisionEntry], shown: dict[str, Look]) -> None:
     ticks = sorted({entry.components or 0 for entry in given})
     axes.set_xscale("log")
     axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)

@@ -60,7 +60,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry(Summary):
+class PrecisionEntry(Summary):
     """The cells of one problem and label, with the learner and its parameters as JSON values."""
 
     algorithm: str
@@ -152,7 +152,7 @@ class Entry(Summary):
         return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""
 
 
-def entries(evidence: Evidence) -> list[Entry]:
+def entries(evidence: Evidence) -> list[PrecisionEntry]:
     """Return every problem by every label, in the order of first appearance; refuse other runs."""
     runs, known = evidence.frame, evidence.methods()
     if PRECISION not in runs:
@@ -162,10 +162,13 @@ def entries(evidence: Evidence) -> list[Entry]:
         )
     measures = [name for name in runs.columns if name.startswith(_MEASURE)]
     runs = runs.assign(**{name: reals(runs[name], invalid="coerce") for name in measures})
-    return [Entry(one.problem, one.label, one.runs, *known[one.label]) for one in summaries(runs)]
+    return [
+        PrecisionEntry(one.problem, one.label, one.runs, *known[one.label])
+        for one in summaries(runs)
+    ]
 
 
-def mean_spread(of_label: Sequence[Entry]) -> Spread:
+def mean_spread(of_label: Sequence[PrecisionEntry]) -> Spread:
     """Return the mean over the problems, seed by seed; nothing unless every cell has one."""
     seeds = {tuple(sorted(entry.precisions)) for entry in of_label}
     if len(seeds) != 1 or not all(entry.complete for entry in of_label):

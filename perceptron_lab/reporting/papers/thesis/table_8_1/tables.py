@@ -14,7 +14,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import learners_among, needs
 from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
     HARD,
-    Entry,
+    PrecisionEntry,
     entries,
     mean_spread,
     thesis_precisions,
@@ -159,7 +159,7 @@ def learners(evidence: Evidence) -> Table:
     return Table("learners", columns, notes=[note], long=True)
 
 
-def _columns(own: Sequence[Entry], components: bool = False) -> list[Column]:
+def _columns(own: Sequence[PrecisionEntry], components: bool = False) -> list[Column]:
     """Return the columns of a label, with a last line for the mean over the problems.
 
     The mean over the seeds, its range (of several seeds), the endings (where cells have no result),
@@ -204,7 +204,10 @@ def _proved_once(group: Sequence[Column]) -> list[Column]:
 
 
 def _notes(
-    note: str, evidence: Evidence, labels: Mapping[str, Sequence[Entry]], problems: Sequence[str]
+    note: str,
+    evidence: Evidence,
+    labels: Mapping[str, Sequence[PrecisionEntry]],
+    problems: Sequence[str],
 ) -> list[str]:
     """Return a note, the choices of parameters, the fits that did not converge, preprocessing."""
     missed = []
@@ -218,7 +221,7 @@ def _notes(
     return [one for one in notes if one]
 
 
-def _choices(labels: Mapping[str, Sequence[Entry]]) -> str:
+def _choices(labels: Mapping[str, Sequence[PrecisionEntry]]) -> str:
     """Return how many choices are at an edge of their grid, and where one candidate always wins."""
     edges, single = [], []
     for label, own in labels.items():
