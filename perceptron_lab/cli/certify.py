@@ -12,11 +12,7 @@ import click
 
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import (
-    base_option,
-    data_option,
-    generate_option,
-    labels_option,
-    plugin_option,
+    on_target,
     quiet_option,
 )
 from perceptron_lab.exact.checker import checker_path
@@ -38,11 +34,7 @@ from perceptron_lab.experiments.verification.certified_problem import Target
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the certificates; it is made if there is none.",
 )
-@base_option
-@data_option
-@labels_option
-@generate_option
-@plugin_option
+@on_target
 @click.option(
     "--format",
     "form",
@@ -54,12 +46,8 @@ from perceptron_lab.experiments.verification.certified_problem import Target
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an outcome per cell.")
 @quiet_option
 def certify(
-    target: Path,
+    target: Target,
     output: Path,
-    base: Path | None,
-    data: Path | None,
-    labels: str | None,
-    generate: int,
     form: Form,
     as_json: bool,
     quiet: bool,
@@ -80,14 +68,13 @@ def certify(
     Exit code 1 if some answer has no exact proof.
     """
     cells = []
-    asked = Target(target, base, generate, data, labels)
-    for cell in certifying(asked, output, form):
+    for cell in certifying(target, output, form):
         cells.append(cell)
         if not as_json and not quiet:
             echo(_line(cell))
             if cell.path is not None and form == "json":
                 echo(f"  {_command(cell)}")
-    found = Certification(target, cells)
+    found = Certification(target.path, cells)
     if as_json:
         echo(json.dumps(found.as_json(), indent=2))
     elif not quiet:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -119,6 +121,29 @@ plugin_option = click.option(
     callback=_loaded,
     help="Run a Python file that registers algorithms, datasets, ... of your own; may be repeated.",
 )
+
+
+def on_target(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that say where the data of answers are; the command receives a Target."""
+
+    @wraps(command)
+    def called(
+        target: Path,
+        base: Path | None,
+        generate: int,
+        data: Path | None,
+        labels: str | None,
+        **options: Any,
+    ) -> int:
+        # It loads the datasets, which other commands do without
+        from perceptron_lab.experiments.verification.certified_problem import Target
+
+        return command(Target(target, base, generate, data, labels), **options)
+
+    for option in (plugin_option, generate_option, labels_option, data_option, base_option):
+        called = option(called)
+    return called
+
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 

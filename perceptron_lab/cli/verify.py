@@ -9,11 +9,7 @@ import click
 
 from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.options import (
-    base_option,
-    data_option,
-    generate_option,
-    labels_option,
-    plugin_option,
+    on_target,
     quiet_option,
 )
 from perceptron_lab.core.outward_rounding import bracket_text
@@ -25,11 +21,7 @@ from perceptron_lab.experiments.verify import Verification, verifying
 
 @click.command("verify")
 @click.argument("target", metavar="RUN|FILE", type=click.Path(path_type=Path))
-@base_option
-@data_option
-@labels_option
-@generate_option
-@plugin_option
+@on_target
 @click.option(
     "--exact",
     is_flag=True,
@@ -38,11 +30,7 @@ from perceptron_lab.experiments.verify import Verification, verifying
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a verdict per cell.")
 @quiet_option
 def verify(
-    target: Path,
-    base: Path | None,
-    data: Path | None,
-    labels: str | None,
-    generate: int,
+    target: Target,
     exact: bool,
     as_json: bool,
     quiet: bool,
@@ -57,12 +45,11 @@ def verify(
     status has no exact proof, or if runs.csv is not what is stored.
     """
     cells = []
-    asked = Target(target, base, generate, data, labels)
-    for cell in verifying(asked, exact=exact):
+    for cell in verifying(target, exact=exact):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
-            echo(coloured(cell.verdict), _line(cell, alone=target.is_file()))
-    found = Verification(target, cells)
+            echo(coloured(cell.verdict), _line(cell, alone=target.path.is_file()))
+    found = Verification(target.path, cells)
     if as_json:
         echo(json.dumps(found.as_json(), indent=2))
     elif not quiet:

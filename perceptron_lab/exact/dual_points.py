@@ -12,6 +12,14 @@ weights of a basis are solved for in rational numbers, and stay positive if X is
 the boundary than from its equations. Rows have their own weights. So X is a sum of cuts with
 positive multiples, and proves the bound <F_0, X>: (5) of docs/notes/how-to-distrust-us.md. On a
 face X = V Z V' the vectors are V times those of Z.
+
+Lower bounds of MAXCUT's programs
+max <C, X>, diag(X) = 1, in SDPA's sign min 1'x: V in whole numbers with norm(v_i)^2 <= 4^b gives
+
+    4^b X = VV' + diag(4^b - norm(v_i)^2),
+
+which is positive semidefinite with 4^b on its diagonal, whatever rounding did to V: (5) of
+docs/notes/how-to-distrust-us.md.
 """
 
 from __future__ import annotations
@@ -27,9 +35,9 @@ import scipy.linalg
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.exact.cuts import DualCut, combined_weights, images, root_of_weights
-from perceptron_lab.exact.optima import lowered
+from perceptron_lab.exact.points import lowered
 from perceptron_lab.exact.row_weights import MOST_PIVOTS
+from perceptron_lab.exact.weights import DualCut, combined_weights, images, root_of_weights
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, whole_multiples
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.problems.optima.faces import Face, restricted
@@ -38,6 +46,8 @@ from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, LEVEL
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
+# Bits of the entries of MAXCUT's V
+_MAXCUT_BITS = 44
 # Bits of the vectors, and of the weights of rows beside the largest
 _BITS, _ROW_BITS = 48, 60
 # Pairs for each equation, and how many times in all they are drawn
@@ -210,3 +220,40 @@ def _order(vectors: Sequence[Sequence[int]], guess: Sequence[Fraction]) -> list[
     scaled = weighted / np.where(lengths > 0.0, lengths, 1.0)
     pivots = scipy.linalg.qr(scaled.T, mode="r", pivoting=True, check_finite=False)[1]
     return [int(one) for one in pivots]
+
+
+def objective_at_least(vectors: FloatArray, claimed: float, data: CheckedSystem) -> Claim | None:
+    """Return the claim that MAXCUT's optimum is at least a bound, by the rows of V; or None.
+
+    Parameters
+    ----------
+    vectors
+        V, shape ``(n, k)``, no row 0.
+    claimed
+        The bound: it is claimed where V reaches it, else what V reaches is.
+    data
+        The checker's system, whose matrix block is the last.
+    """
+    rows = _short_rows(vectors)
+    unit = 4**_MAXCUT_BITS
+    rest = [unit - sum(one * one for one in row) for row in rows]
+    block = len(data.blocks) - 1
+    total = 0
+    for number, i, j, columns, values in data.rows:
+        if number == block and 0 in columns:
+            weight = sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) * (1 + (i < j))
+            total -= values[list(columns).index(0)] * (weight + (rest[i] if i == j else 0))
+    value = Fraction(total, unit * data.scale)
+    bound = min(Fraction(claimed), lowered(value))
+    weights = [[[], []], [[1] * vectors.shape[1], rest, *rows]]
+    pair = list(bound.as_integer_ratio())
+    return {"claim": "objective at least", "bound": pair, "unit": unit, "weights": weights}
+
+
+def _short_rows(vectors: FloatArray) -> list[list[int]]:
+    """Return the rows of V in whole numbers, of norms near 2^BITS and not above it."""
+    unit_rows = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    length = math.ldexp(1.0, _MAXCUT_BITS) - vectors.shape[1]
+    found = [[int(one) for one in row] for row in np.trunc(length * unit_rows).tolist()]
+    assert all(sum(one * one for one in row) <= 4**_MAXCUT_BITS for row in found)
+    return found

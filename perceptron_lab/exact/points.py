@@ -20,6 +20,7 @@ from perceptron_lab.exact.factors import (
     LARGEST_DENSE,
     elimination_order,
     long_factor,
+    possible,
     short_factor,
 )
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, Factor, exactly, rounded
@@ -32,6 +33,8 @@ _BITS = (3, 5, 8, 11, 14, 17, 20, 24, 28, 32, 36, 40, 44, 48, 52)
 _KEPT = 0.5
 # The part of its size by which a point is moved into the interior
 _STEP = 2.0**-7
+# Binary places of a bound
+_PLACES = 50
 # Estimates of lowest eigenvalues are lowered by this factor until there is a Cholesky factor
 _LOWER = 30.0
 
@@ -184,3 +187,55 @@ def _long(matrix: list[dict[int, int]], part: Semidefinite) -> Factor | None:
             if found is not None:
                 return found
     return None
+
+
+def objective_at_most(
+    system: ConicSystem, point: FloatArray, claimed: float, data: CheckedSystem
+) -> Iterator[Claim]:
+    """Yield claims that an objective c'x / x_0 is reached, near a bound, the nearest first.
+
+    A point whose matrix is too near to a singular one for a short proof is moved into the interior
+    where a direction to it is known, which costs the objective.
+
+    Parameters
+    ----------
+    system, point
+        Homogenised; (x_0, x) with x_0 > 0, feasible or nearly so.
+    claimed
+        The bound: it is claimed where the point reaches it, else its own objective is.
+    data
+        The checker's system.
+    """
+    for moved in _candidates(system, point / point[0]):
+        whole = exactly(moved)
+        factors = factors_at(system, moved, whole, data.scale)
+        if factors is None:
+            continue
+        value = Fraction(
+            sum(c * x for c, x in zip(data.objective, whole[1:], strict=True)),
+            whole[0] * data.scale,
+        )
+        bound = max(Fraction(claimed), _raised(value))
+        pair = list(bound.as_integer_ratio())
+        yield {"claim": "objective at most", "bound": pair, "point": whole, "factors": factors}
+
+
+def _candidates(system: ConicSystem, point: FloatArray) -> list[FloatArray]:
+    """Return a point, and those farther and farther inside."""
+    interior = system.interior
+    parts = [part for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
+    if interior is None or not parts or not all(map(possible, parts)):
+        return [point]
+    order, scores = max(part.rank for part in parts), system.operator.scores(point)
+    step = 16.0 * order**1.5 * float(np.abs(scores).max()) * 2.0**-52
+    return [point, *(point + step * 2.0**k * interior for k in range(-12, 9, 3))]
+
+
+def _raised(value: Fraction) -> Fraction:
+    """Return a number at most 2^-PLACES above a fraction, and short."""
+    return Fraction(math.ceil(value * 2**_PLACES), 2**_PLACES)
+
+
+def lowered(value: Fraction) -> Fraction:
+    """Return a number at most 2^-PLACES below a fraction, and short."""
+    return -_raised(-value)

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from perceptron_lab.exact.cuts import DualCut, images
+from perceptron_lab.exact.weights import DualCut, images
 from perceptron_lab.exact.whole_numbers import Blocks, CheckedSystem, Claim, whole
 from perceptron_lab.numerics.exact_texts import exact_text
 

@@ -26,6 +26,12 @@ def dense_array(given: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
     return given if isinstance(given, np.ndarray) else np.asarray(given.toarray())
 
 
+def dense(matrix: Any) -> Any:
+    """Return a sparse array as a dense one; all else as it is."""
+    sparse: Any = matrix
+    return sparse.toarray() if sp.issparse(matrix) else matrix
+
+
 def check_indices(given: Any) -> None:
     """Refuse a sparse array whose index arrays do not describe a matrix of its shape.
 

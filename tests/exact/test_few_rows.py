@@ -8,8 +8,7 @@ from flint import fmpz_mat
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact import row_weights
-from perceptron_lab.exact.few_rows import balanced_part, few_rows
-from perceptron_lab.exact.row_weights import balanced
+from perceptron_lab.exact.row_weights import balanced, balanced_part, few_rows
 from perceptron_lab.exact.whole_numbers import common_bits, exactly
 from tests.repetitions import repeated
 

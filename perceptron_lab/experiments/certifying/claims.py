@@ -14,9 +14,12 @@ from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.exact.checker import compiled_checker
-from perceptron_lab.exact.dual_points import dual_blocks, objective_at_least_by_cuts
-from perceptron_lab.exact.optima import objective_at_least, objective_at_most
-from perceptron_lab.exact.points import feasible, margin_at_least
+from perceptron_lab.exact.dual_points import (
+    dual_blocks,
+    objective_at_least,
+    objective_at_least_by_cuts,
+)
+from perceptron_lab.exact.points import feasible, margin_at_least, objective_at_most
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, margin_at_most
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly, written

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, whole_multiples, whole_weights
 from perceptron_lab.experiments.certifying.claims import Exact, accepted
 from perceptron_lab.experiments.verification.separation_verdicts import proved_on_file
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.coefficients import (
     FINITE,
     MINUS,
@@ -139,9 +139,8 @@ def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tup
     """Return the rows of a task, to be written, and the claims that a kept proof proves of them."""
     given = labelled(task.examples, task.labels, affine=affine, leave_out=False)
     found = verdict_proved(given, proof)
-    examples: Any = task.examples
-    dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
-    lifted = np.column_stack([dense, np.ones(len(dense))]) if affine else dense
+    rows = np.asarray(dense(task.examples))
+    lifted = np.column_stack([rows, np.ones(len(rows))]) if affine else rows
     reading = of_rows(np.asarray(lifted * task.labels[:, None], dtype=float))
     return reading, verdict_claims(found, reading.system())
 

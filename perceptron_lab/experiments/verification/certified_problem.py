@@ -69,17 +69,12 @@ class Target:
         folder, file = (None if one is None else Path(one) for one in (base, data))
         return cls(Path(path), folder, generate, file, labels)
 
-    @property
-    def own(self) -> OwnData | None:
-        """The data that are named for the answer; None if there are none."""
-        return own_data(self.path, self.data, self.labels)
-
     @contextmanager
     def problems(self) -> Iterator[CertifiedProblems]:
         """Yield the loader of its problems, which writes into a temporary folder alone."""
-        own = self.own
+        own = own_data(self.path, self.data, self.labels)
         with TemporaryDirectory(prefix="plab-verify-") as folder:
-            yield CertifiedProblems(Path(folder), self.base, self.generate, own)
+            yield CertifiedProblems(Path(folder), self, own)
 
     def runs(self) -> list[tuple[Planned, Stored]]:
         """Return the cells of a folder of results, with their stored rows."""
@@ -98,22 +93,14 @@ class CertifiedProblems:
     ----------
     folder
         The folder that is written to.
-    base
-        The folder that relative paths start from; None for that of each certificate.
-    generate
-        Bytes that may be generated for one problem.
+    target
+        Says where data are, and how many bytes may be generated for one problem.
     own
         The data of a result that records none.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        base: Path | None,
-        generate: int = GENERATED,
-        own: OwnData | None = None,
-    ) -> None:
-        self._folder, self.base, self._generate = folder, base, generate
+    def __init__(self, folder: Path, target: Target, own: OwnData | None) -> None:
+        self._folder, self.base, self._generate = folder, target.base, target.generate
         self.own = own
         self._last: tuple[str, Problem] | None = None
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import scipy.sparse as sp
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.formats.columns import Columns, Contents
 from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.labelled import Labelled, labelled_of
 
 
@@ -41,7 +39,7 @@ def labelled_file(
 def _exact(contents: Contents) -> Doubles:
     """Return the rows as a dense matrix of doubles, which are exact, or have decimals beside."""
     given = contents.in_memory()
-    values, whole = _dense(given.values), _dense(given.whole)
+    values, whole = dense(given.values), dense(given.whole)
     if given.roundings and whole is None and contents.decimals is None:
         raise InputError(
             "it holds numbers that no double is equal to; give them as text (.csv), which is read "
@@ -49,8 +47,3 @@ def _exact(contents: Contents) -> Doubles:
         )
     refuse_not_finite(values)
     return Doubles(values, given.roundings, whole, given.multiple)
-
-
-def _dense(matrix: Any) -> Any:
-    sparse: Any = matrix
-    return sparse.toarray() if sp.issparse(matrix) else matrix

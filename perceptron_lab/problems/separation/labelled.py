@@ -21,6 +21,7 @@ from perceptron_lab.numerics.input_checks import (
     refuse_not_finite,
     two_classes,
 )
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.whole_rows import WholeRows, whole_rows
 
 INTERCEPT: Final = "intercept"
@@ -85,13 +86,11 @@ def _finite(examples: Any) -> tuple[Doubles, Any]:
     """Return a matrix as dense doubles, and as Python's own numbers where these are not exact."""
     given = doubles_of_rows(examples)
     if sp.issparse(given.values):
-        sparse: Any = given.values
-        given = Doubles(sparse.toarray(), given.roundings)  # fractions are never sparse
+        given = Doubles(dense(given.values), given.roundings)  # fractions are never sparse
     refuse_not_finite(given.values)
     if not given.roundings or given.whole is not None:
         return given, None
-    matrix: Any = examples
-    numbers = matrix.toarray() if sp.issparse(examples) else array_of(examples)
+    numbers = dense(examples) if sp.issparse(examples) else array_of(examples)
     return given, numbers.astype(object)
 
 

@@ -1,21 +1,49 @@
-"""Maximum support: which rows can be positive on {y : A y >= 0}, and which have weights instead."""
+"""Maximum support: which rows can be positive on {y : A y >= 0}, and which have weights instead.
+
+Rescaling proposes both, and proofs of both.
+
+Phases of :class:`.CorrelationRescaling` on unit rows a_i prove heights: <a_i, y> <= norm(H a_i) for
+every y of norm 1 with A y >= 0. Rows that are 0 on that cone have heights that fall towards 0, the
+others have not: so a gap of the heights tells both apart (in the manner of Dadush, Vegh and
+Zambelli, Mathematics of Operations Research 45, 2020). Both sides are then feasibility problems
+with a solution inside: A_B y > 0 in the null space of A_N, once more by rescaling; and w > 0 with
+A_N'w = 0, near the cuts of the phase.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
+from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.rescaling.correlation_rescaling import CorrelationRescaling
+from perceptron_lab.cones.operators.rescaled import RescaledRows
+from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import counted
-from perceptron_lab.core.results import IntArray
-from perceptron_lab.core.time_limit import time_limit
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.exact_pairs import exact_pair, seconds_of
 from perceptron_lab.problems.separation.labelled import unlabelled
+from perceptron_lab.problems.separation.logistic_steps import PartitionProposal
 from perceptron_lab.problems.separation.pairs import ComplementaryPair
-from perceptron_lab.problems.separation.support_proposals import proposals
 from perceptron_lab.problems.separation.whole_rows import WholeRows
+from perceptron_lab.systems import ConicSystem
+
+_ALGORITHM: Final = CorrelationRescaling(margin=1e-15)
+_GAP: Final = 3.0  # Between heights that fall and heights that stay
+_DEPENDENT: Final = 1e-9  # Singular values below this part of the largest one are roundings
+_STEPS: Final = 15  # Of weights towards A_N'w = 0
+_CAUTION: Final = 1e-12
+_MOST: Final = 20_000  # Updates of one run
+_AT_A_TIME: Final = 20_000_000  # Numbers that updates look at between two looks at the clock
+
+Some = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,3 +147,129 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
     with time_limit(seconds):
         pair = exact_pair(given, proposals, "rescaling, made exact")
     return MaximumSupport(given, pair, "the time was too short" if pair is None else pair.method)
+
+
+def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
+    """Yield partitions of the rows with a point and weights, until the time is up.
+
+    Parameters
+    ----------
+    rows
+        A in doubles, shape ``(m, n)``.
+    """
+    _require_singular_values(rows)
+    sizes = np.abs(rows).max(axis=0)
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    left, values, right = np.linalg.svd(rows / sizes, full_matrices=False)
+    kept = values > _DEPENDENT * values.max(initial=0.0)
+    basis, back = left[:, kept], right[kept].T / values[kept]
+    lengths = np.linalg.norm(basis, axis=1)
+    there = lengths > 1e-14
+    if not there.any():
+        yield PartitionProposal(
+            np.ones(len(rows), dtype=bool), np.ones(len(rows)), np.zeros(rows.shape[1])
+        )
+        return
+    unit = basis[there] / lengths[there, None]
+    for overlap, weights, point in _of_units(unit):
+        every = np.ones(len(rows), dtype=bool)
+        every[there] = overlap
+        found = np.ones(len(rows))
+        found[there] = weights / lengths[there]
+        with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
+            direction = back @ point / sizes
+        yield PartitionProposal(
+            every, found / max(1e-300, found[every].max(initial=0.0)), direction
+        )
+
+
+def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]:
+    """Yield partitions of unit rows that span the space."""
+    system = _cautious(unit)
+    state = _ALGORITHM.start(system, np.random.default_rng(0))
+    while state.updates < _MOST and not state.exhausted:
+        check_time()
+        ended = state.inner
+        state, claim = advance(_ALGORITHM, system, state, _some(unit, state.updates))
+        if isinstance(claim, FeasiblePoint):
+            yield np.zeros(len(unit), dtype=bool), np.zeros(len(unit)), claim.point
+            return
+        if claim is not None or not isinstance(state.operator, RescaledRows):
+            return
+        for overlap in _partitions(state.operator.norms):
+            weights = _balanced(unit, state.operator.map, overlap, ended.weights)
+            if weights is None:
+                continue
+            point = _inside(unit, overlap)
+            if point is not None:
+                yield overlap, weights, point
+
+
+def _some(rows: FloatArray, updates: int) -> int:
+    """Return the updates to be made before the next look at the clock."""
+    return min(_MOST - updates, max(1, _AT_A_TIME // rows.size))
+
+
+def _require_singular_values(rows: FloatArray) -> None:
+    """Raise TimeIsUp unless there is time for a singular value decomposition."""
+    check_time(40.0 * max(rows.shape) * min(rows.shape) ** 2)
+
+
+def _cautious(rows: FloatArray) -> ConicSystem:
+    """Return a system of rows that takes scores for positive only well above their roundings."""
+    system = ConicSystem.from_rows(rows).started({}, np.random.default_rng(0))
+    return replace(system, caution=_CAUTION)
+
+
+def _partitions(heights: FloatArray) -> Iterator[Some]:
+    """Yield the rows below the widest gap of the heights, and all rows."""
+    order = np.sort(heights)
+    gaps = np.log(order[1:] / order[:-1])
+    if len(gaps) and gaps.max() > np.log(_GAP):
+        yield heights <= order[int(gaps.argmax())]
+    yield np.ones(len(heights), dtype=bool)
+
+
+def _balanced(
+    unit: FloatArray, rescaled: FloatArray, overlap: Some, counted: FloatArray
+) -> FloatArray | None:
+    """Return w > 0 on N with A_N'w = 0, nearly, by affine scaling from the cuts made; or None.
+
+    The step from w is that of least norm(change / w): exact if it changes no weight by its size.
+    """
+    images = unit[overlap] @ rescaled.T
+    lengths = np.linalg.norm(images, axis=1)
+    images /= lengths[:, None]
+    weights = 1.0 + counted[overlap] / max(1.0, float(counted[overlap].max(initial=0.0)))
+    for _ in range(_STEPS):
+        _require_singular_values(images)
+        scaled = weights[:, None] * images
+        multipliers = np.linalg.lstsq(scaled, np.ones(len(weights)), rcond=_DEPENDENT)[0]
+        change = scaled @ multipliers
+        if change.max() < 0.99:
+            found = np.zeros(len(unit))
+            found[overlap] = weights * (1.0 - change) / lengths
+            return found
+        weights = weights * (1.0 - 0.7 * change / change.max())
+    return None
+
+
+def _inside(unit: FloatArray, overlap: Some) -> FloatArray | None:
+    """Return y with A_N y = 0, nearly, and A_B y > 0, by rescaling in the null space; or None."""
+    if overlap.all():
+        return np.zeros(unit.shape[1])
+    _require_singular_values(unit[overlap])
+    values, right = np.linalg.svd(np.linalg.qr(unit[overlap], mode="r"))[1:]
+    rank = int(np.count_nonzero(values > _DEPENDENT * values.max(initial=0.0)))
+    null = right[rank:].T
+    inner = unit[~overlap] @ null
+    if not null.shape[1] or np.linalg.norm(inner, axis=1).min() < _DEPENDENT:
+        return None
+    system = _cautious(inner)
+    state = _ALGORITHM.start(system, np.random.default_rng(0))
+    while state.updates < _MOST and not state.exhausted:
+        check_time()
+        state, claim = advance(_ALGORITHM, system, state, _some(inner, state.updates))
+        if claim is not None:
+            return null @ claim.point if isinstance(claim, FeasiblePoint) else None
+    return None

@@ -23,6 +23,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, doubles_of_rows, refuse_not_finite
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
@@ -261,7 +262,6 @@ def _column(bounds: npt.ArrayLike, count: int) -> Any:
 
 def _exact(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return the lifted rows as Python's own numbers, of which some are not doubles."""
-    sparse: Any = matrix if sp.issparse(matrix) else None
-    rows = np.asarray(matrix if sparse is None else sparse.toarray(), dtype=object)
+    rows = np.asarray(dense(matrix), dtype=object)
     last = np.array([[0] * rows.shape[1] + [1]], dtype=object)
     return np.vstack([np.hstack([rows, -np.asarray(bounds, dtype=object)]), last])

@@ -13,6 +13,7 @@ from perceptron_lab.cones.operators.kernels import Kernel, KernelMatrix, symmetr
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, check_kernel, checked_rows
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.streams.stream import Mistakes, Order, Passes, signs_or_ones
 
 # K(x_i, x_j) for the examples i and j: shape (len(i), len(j))
@@ -173,5 +174,4 @@ def _values_of(
 
 
 def _dense(examples: ArrayOrSparse) -> FloatArray:
-    rows = checked_rows(examples)
-    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=float)
+    return np.asarray(dense(checked_rows(examples)), dtype=float)

@@ -26,12 +26,6 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.streams.bracket_proofs import (
-    consistent,
-    hinge_loss,
-    least_consistent,
-    least_hinge_loss,
-)
 from perceptron_lab.problems.streams.presented import AnyKernel, Examples, Presented, presented
 from perceptron_lab.problems.streams.soft_margin import Smoothed
 
@@ -165,7 +159,7 @@ def hinge_loss_bound_of(
             f"a comparison of shape {given.shape}, or one that is not finite; give "
             f"{stream.unknowns} finite numbers"
         )
-    return hinge_loss(stream, given)[0]
+    return stream.hinge_loss(given)[0]
 
 
 def novikoff_bound(
@@ -215,8 +209,8 @@ def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
     """Yield bounds of Theorem 2, from round corners to sharp ones."""
     caps = 2.0 * stream.counts
     for multipliers, comparison in _solutions(stream, caps, (caps / one for one in CORNERS)):
-        value, loss = hinge_loss(stream, comparison)
-        least = least_hinge_loss(stream, multipliers)
+        value, loss = stream.hinge_loss(comparison)
+        least = stream.least_hinge_loss(multipliers)
         flat = stream.everywhere(multipliers)
         yield MistakeBound(value, least, comparison, loss, stream.longest, flat)
 
@@ -226,10 +220,10 @@ def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
     caps = np.full(len(stream.signs), math.inf)
     stiffnesses = (np.full(len(caps), one) for one in STIFFNESSES)
     for multipliers, comparison in _solutions(stream, caps, stiffnesses):
-        least = least_consistent(stream, multipliers)
+        least = stream.least_consistent(multipliers)
         if least > LARGEST:
             return
-        score, value = consistent(stream, comparison)
+        score, value = stream.consistent(comparison)
         if math.isfinite(value):
             flat = stream.everywhere(multipliers)
             yield MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)

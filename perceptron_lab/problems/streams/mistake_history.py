@@ -13,7 +13,6 @@ import numpy.typing as npt
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.roundoff import above
-from perceptron_lab.problems.streams.bracket_proofs import hinge_losses, length
 from perceptron_lab.problems.streams.mistake_bounds import MistakeBound, hinge_loss_bound
 from perceptron_lab.problems.streams.presented import AnyKernel, Examples, presented
 from perceptron_lab.problems.streams.stream import Mistakes, Passes
@@ -89,9 +88,9 @@ def mistake_history(
         with suppress(InputError):  # of zero examples alone there is no bound yet
             best = hinge_loss_bound(examples, labels, **given, tolerance=LOOSE)
             comparisons.append(best.comparison)
-    losses = [stream.everywhere(hinge_losses(stream, w)) for w in comparisons]
+    losses = [stream.everywhere(stream.hinge_losses(w)) for w in comparisons]
     sums = _sums(made, losses, places)
-    lengths = np.array([length(stream, w) for w in comparisons])
+    lengths = np.array([stream.length(w) for w in comparisons])
     bounds = above(1.0, 2) * (lengths[:, None] + 2.0 * sums)
     mistaken = np.searchsorted(mistakes.at, places, side="left")
     return MistakeHistory(places, mistaken, bounds.min(axis=0))

@@ -1,4 +1,9 @@
-"""The examples of a stream for bounds of its mistakes: scores and norms with their rounding."""
+"""The examples of a stream for bounds of its mistakes: scores and norms with their rounding.
+
+Both ends of the brackets of Theorems 1 and 2 are proved here from a comparison w* and from
+multipliers. Nothing is solved: any w* and any multipliers give valid ends, with all rounding errors
+counted (:mod:`perceptron_lab.problems.streams.mistake_bounds` states the inequalities).
+"""
 
 from __future__ import annotations
 
@@ -78,6 +83,45 @@ class Presented(ABC):
         flat = np.zeros(len(self.at))
         flat[self.at] = multipliers
         return flat
+
+    def least_hinge_loss(self, multipliers: FloatArray) -> float:
+        """Return a lower bound of R^2 norm(w)^2 + 2 L for all w, from 0 <= lambda_i <= 2 c_i."""
+        total = below(float(multipliers.sum()), len(multipliers))
+        root = above(self.combined(multipliers) / (2.0 * self.shortest), 2)
+        return max(0.0, math.nextafter(total - above(root * root, 2), -math.inf))
+
+    def hinge_loss(self, w: FloatArray) -> tuple[float, float]:
+        """Return upper bounds of R^2 norm(w)^2 + 2 L and of L."""
+        losses = self.hinge_losses(w)
+        loss = above(float(self.counts @ losses), len(losses) + 2)
+        return above(self.length(w) + 2.0 * loss, 2), loss
+
+    def hinge_losses(self, w: FloatArray) -> FloatArray:
+        """Return upper bounds of max(0, 1 - s_i a_i'w) of all presented, shape ``(k,)``."""
+        scores, radius = self.scores(w)
+        missing = 1.0 - scores
+        # 1 - s is rounded once, and each of the two sums once more
+        slack = 1.01 * radius + 2.0**-51 * (1.0 + np.abs(missing))
+        return np.maximum(0.0, missing + slack)
+
+    def least_consistent(self, multipliers: FloatArray) -> float:
+        """Return a lower bound of R^2 norm(w)^2 for all consistent w, from multipliers >= 0."""
+        total = below(float(multipliers.sum()), len(multipliers))
+        norm = self.combined(multipliers)
+        ratio = below(self.shortest * total / norm, 4) if norm > 0.0 else math.inf
+        return below(ratio * ratio, 2)
+
+    def consistent(self, w: FloatArray) -> tuple[float, float]:
+        """Return the least score, rounded down, and the bound of w over it; infinite for <= 0."""
+        scores, radius = self.scores(w)
+        least = math.nextafter(float((scores - radius).min()), -math.inf)
+        # in two steps: the square of a tiny score may underflow
+        value = above(self.length(w) / least / least, 4) if least > 0.0 else math.inf
+        return least, value
+
+    def length(self, w: FloatArray) -> float:
+        """Return an upper bound of R^2 norm(w)^2."""
+        return above(self.longest * self.longest * self.square(w), 4)
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,6 @@ from perceptron_lab.problems.streams import (
     online_kernel_perceptron,
     online_perceptron,
 )
-from perceptron_lab.problems.streams.bracket_proofs import (
-    consistent,
-    hinge_loss,
-    least_consistent,
-    least_hinge_loss,
-)
 from perceptron_lab.problems.streams.mistake_history import mistake_history
 from perceptron_lab.problems.streams.presented import Presented, presented
 from perceptron_lab.problems.streams.stream import Passes
@@ -116,15 +110,15 @@ class OnlineLearner(Learner):
             task.examples, task.labels, given["affine"], made.presentations, given["kernel"]
         )
         w, multipliers = _arrays(proof, "hinge", stream, 2.0 * stream.counts)
-        value, loss = hinge_loss(stream, w)
+        value, loss = stream.hinge_loss(w)
         bounds = {
-            "hinge_bound_lower": least_hinge_loss(stream, multipliers),
+            "hinge_bound_lower": stream.least_hinge_loss(multipliers),
             "hinge_bound_upper": value,
             "hinge_loss_upper": loss,
         }
         if "novikoff_comparison" in proof:
             w, multipliers = _arrays(proof, "novikoff", stream, np.inf)
-            lower, upper = least_consistent(stream, multipliers), consistent(stream, w)[1]
+            lower, upper = stream.least_consistent(multipliers), stream.consistent(w)[1]
             bounds |= {"novikoff_bound_lower": lower, "novikoff_bound_upper": upper}
         separable = np.isfinite(bounds.get("novikoff_bound_upper", np.inf))
         status = Status.FEASIBLE if separable else Status.FITTED
