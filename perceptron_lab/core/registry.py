@@ -76,7 +76,7 @@ _OURS = {
         "scs": "algorithms.external.cone_program:Scs",
         "clarabel-direct": "algorithms.external.direct:ClarabelDirect",
         "scs-direct": "algorithms.external.direct:ScsDirect",
-        "ecos": "algorithms.external.ecos_direct:Ecos",
+        "ecos": "algorithms.external.direct:Ecos",
         "csdp": "algorithms.external.sdpa_programs:Csdp",
         "sdpa": "algorithms.external.sdpa_programs:Sdpa",
         "dsdp5": "algorithms.external.sdpa_programs:Dsdp",

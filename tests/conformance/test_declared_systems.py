@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_lab.algorithms.external import ecos_direct
+from perceptron_lab.algorithms.external import direct
 from perceptron_lab.algorithms.external.sdpa_programs import SdpaProgram
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.gram import Coordinates
@@ -59,7 +59,7 @@ def found(name: str, system: ConicSystem) -> str:
 def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs of others need not be there to say where they run."""
     monkeypatch.setattr(SdpaProgram, "path", lambda self: self.command)
-    monkeypatch.setattr(ecos_direct, "_installed", lambda: None)
+    monkeypatch.setattr(direct, "_installed", lambda: None)
 
 
 @pytest.mark.parametrize("name", registry.names("algorithm"))

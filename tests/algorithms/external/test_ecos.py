@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.algorithms.external.direct import ClarabelDirect
-from perceptron_lab.algorithms.external.ecos_direct import Ecos
+from perceptron_lab.algorithms.external.direct import ClarabelDirect, Ecos
 from perceptron_lab.algorithms.external.largest_margin import ERRORS
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
