@@ -38,11 +38,29 @@ class DataError(PlabError):
 
 
 class MissingDataError(DataError):
-    """A data file that is not there, or cannot be had."""
+    """A data file that is not there, or cannot be had: the reason, and how to mend it."""
+
+    def __init__(self, reason: str, mend: str = "") -> None:
+        super().__init__(reason, mend)
+        self.reason, self.mend = reason, mend
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, (self.reason, self.mend)))
 
 
 class ConfigError(PlabError):
     """A configuration file or command line that does not mean anything."""
+
+
+class UnknownNameError(ConfigError):
+    """A name that nothing is registered under, and whether the text suggests a similar one."""
+
+    def __init__(self, text: str, suggests: bool) -> None:
+        super().__init__(text, suggests)
+        self.text, self.suggests = text, suggests
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class NumericalError(PlabError, ArithmeticError):

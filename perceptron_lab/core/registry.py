@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from perceptron_lab.core.errors import ConfigError, did_you_mean
+from perceptron_lab.core.errors import ConfigError, UnknownNameError, did_you_mean
 
 Target = str | Callable[..., Any]
 """``"module:object"``, or the object: a class, for tables and figures a function."""
@@ -243,17 +243,19 @@ def target(kind: str, name: str) -> Target:
 
     Raises
     ------
-    ConfigError
+    UnknownNameError
         If the name is not registered; the message suggests the closest one.
     """
     known = _TARGETS[kind]
     if name not in known:
         others = [one for one, targets in _TARGETS.items() if name in targets]
         named = [f"{'an' if one[0] in 'aeio' else 'a'} {one}" for one in others]
-        mend = f": it is {' and '.join(named)}" if others else did_you_mean(name, known)
+        similar = "" if others else did_you_mean(name, known)
+        mend = f": it is {' and '.join(named)}" if others else similar
         if "optimiser" in others:
             mend += " of programs with an objective, which optimum(...) minimises"
-        raise ConfigError(f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}")
+        text = f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}"
+        raise UnknownNameError(text, bool(similar))
     return known[name]
 
 

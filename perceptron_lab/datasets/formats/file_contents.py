@@ -158,9 +158,8 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
     if not path.is_file():
-        raise MissingDataError(
-            f"{path}: no such file{_resembling(path)}; give one that ends with {', '.join(FORMATS)}"
-        )
+        reason = f"{path}: no such file{_resembling(path)}"
+        raise MissingDataError(reason, f"give one that ends with {', '.join(FORMATS)}")
     name = path.name.lower()
     packed = name.endswith(".gz")
     kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import ConfigError, PlabError
+from perceptron_lab.core.errors import ConfigError, PlabError, UnknownNameError
 from perceptron_lab.core.records import fault_of
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault
 from perceptron_lab.experiments.configuration.validation import faults_of, unknown_key, validated
@@ -121,8 +121,9 @@ def build(
                 needed = f"{kind} {name!r} needs {key}: " if key else ""
                 faults.append(Fault(at, needed + fault.message))
     except PlabError as error:
-        unknown_name = "" if name in registry.names(kind) else f"{kind} {name!r}"
-        faults.append(Fault(at, str(error), unregistered=unknown_name))
+        named = "" if name in registry.names(kind) else f"{kind} {name!r}"
+        suggests = isinstance(error, UnknownNameError) and error.suggests
+        faults.append(Fault(at, str(error), unregistered=named, suggests=suggests))
     return None
 
 

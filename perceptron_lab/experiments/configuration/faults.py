@@ -30,12 +30,15 @@ class Fault:
         Whether the key itself is at fault, and not its value.
     unregistered
         The kind and the name that nothing is registered under, where that is the fault.
+    suggests
+        Whether the message suggests a name like it.
     """
 
     crumbs: Crumbs
     message: str
     at_key: bool = False
     unregistered: str = ""
+    suggests: bool = False
 
 
 @dataclass(frozen=True, order=True)

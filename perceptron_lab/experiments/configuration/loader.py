@@ -275,7 +275,7 @@ def _explained(faults: Sequence[Fault], plugins: str, *, left_out: bool) -> list
             file = plugins if plugins.endswith(".py") and "," not in plugins else "FILE.py"
             mend = f"plugins: {plugins} is not loaded: add --plugin {file}, or install it"
             fault = replace(fault, message=f"unknown {fault.unregistered}; {mend}")
-        elif fault.unregistered and "did you mean" not in fault.message:
+        elif fault.unregistered and not fault.suggests:
             mend = "if it is your own, state plugins: [FILE.py], and run with --plugin FILE.py"
             fault = replace(fault, message=f"{fault.message}; {mend}")
         found.append(fault)

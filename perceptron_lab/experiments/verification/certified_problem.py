@@ -139,9 +139,8 @@ class CertifiedProblems:
         except MissingDataError as error:
             if self.base is not None or "files" not in described["parameters"]:
                 raise
-            said = str(error).partition("; give")[0]
             mend = "if the data have moved, name the folder that they are in: --base DIR"
-            raise MissingDataError(f"{said}; {mend}") from None
+            raise MissingDataError(error.reason, mend) from None
         except ChangedDataError:
             raise
         except PlabError as error:
