@@ -13,6 +13,7 @@ import numpy as np
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -36,7 +37,13 @@ class State:
     ending: str = ""  # Why the algorithm has come to its end, once it has
     notes: list[str] = field(default_factory=list)  # Sentences for the certificate
     remark: str = ""  # A sentence for the message, such as the version of a program that was run
+    finding: Finding = NOTHING  # Facts for the result, which are told where there is no remark
     figures: dict[str, float] = field(default_factory=dict)  # Of the answer; claims.UNPROVED
+
+    @property
+    def said(self) -> str:
+        """The remark, or the sentence of the finding."""
+        return self.remark or self.finding.sentence
 
     def weigh(self, atom: Atom, values: FloatArray) -> None:
         """Add a multiple of an atom to the weights."""

@@ -197,10 +197,12 @@ class ResultAnswer(FileAnswer):
             seed=self.seed,
             status=result.status,
             message=result.message,
+            finding=result.finding,
             goal=result.goal,
             result=result,
         )
         row = row_of(run) | {"parameters": self.algorithm.parameters}
+        row |= {"finding": result.finding.values() or None}
         labels, features = self.problem.labels, self.problem.features
         return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS} | {
             "point": _listed(result.point),

@@ -8,8 +8,6 @@ from perceptron_lab.core.results import FloatArray
 
 # The names of figures that an algorithm states of its answer, and nothing proves, begin with it
 UNPROVED = "claimed_"
-# The message of a run that ends with a proved MarginAbove, and no feasible point, begins with it
-RELAXED = "relaxed answer"
 
 
 @dataclass(frozen=True)

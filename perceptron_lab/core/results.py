@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.core.errors import BROKEN, DataError
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.goals import Goal, goal_of
 from perceptron_lab.core.outward_rounding import bracket_text, text_above
 from perceptron_lab.core.saved_answers.fields import flattened
@@ -169,6 +170,8 @@ class Result:
         The algorithm's guarantee, on the facts known (the proved margin among them).
     message
         One sentence for the reader.
+    finding
+        The facts in it that the other attributes do not have, as data.
     goal, goal_reached
         What the run was to prove, and whether that is proved: see
         :meth:`~perceptron_lab.core.goal_proofs.Proved.reaches`. None for learners, which have no
@@ -214,6 +217,7 @@ class Result:
     proof: dict[str, FloatArray] = field(default_factory=dict)
     optimum_lower: float | None = None
     optimum_upper: float | None = None
+    finding: Finding = NOTHING
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -303,13 +307,14 @@ class Result:
         record = {
             name: getattr(self, name)
             for name in self.__dataclass_fields__
-            if name not in ("point", "weights", "trace", "bound", "proof")
+            if name not in ("point", "weights", "trace", "bound", "proof", "finding")
         }
         trace = asdict(self.trace)
         measures = trace.pop("measures")
         goal = None if self.goal is None else str(self.goal)
         record |= {"bound": asdict(self.bound), "trace": trace, "goal": goal}
         record |= {} if source is None else {"source": dict(source)}
+        record |= {"finding": self.finding.values()} if self.finding else {}
         arrays = {"point": self.point, "json": json.dumps(record)}
         arrays |= prefixed(MEASURE, measures) | prefixed(PROOF, self.proof)
         arrays |= {} if self.weights is None else {"weights": self.weights}
@@ -339,6 +344,7 @@ class Result:
             record["bound"] = Bound(**record["bound"])
             record["trace"] = Trace(**record["trace"], measures=measures)
             record.pop("source", None)
+            record["finding"] = Finding.of_values(record.pop("finding", {}))
             goal = record.pop("goal", None)
             record["goal"] = None if goal is None else goal_of(goal)
             loaded = cls(point=point, weights=weights, proof=file.named(PROOF), **record)

@@ -14,15 +14,24 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.goals import Goal
 from perceptron_lab.core.results import Bound, Status, Trace
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
-from perceptron_lab.experiments.configuration.rows import Row, blank, doubles, frame_of
+from perceptron_lab.experiments.configuration.rows import (
+    Row,
+    blank,
+    doubles,
+    finding_in,
+    finding_text,
+    frame_of,
+)
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.outline import Method
+from perceptron_lab.experiments.storage.former_rows import former_finding
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.reporting.summary import Shape, shape_of
 
@@ -216,7 +225,8 @@ class Evidence:
 def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.DataFrame:
     """Return the runs with numbers as floats (missing: NaN) and ``proved`` as booleans.
 
-    A missing ``proved`` is false: no proof was given.
+    A missing ``proved`` is false: no proof was given. A missing column
+    ``finding`` is made of the messages.
 
     Parameters
     ----------
@@ -269,8 +279,17 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
             f"{where}: problem {problem!r}, label {label!r}, seed {seed:g} occurs twice; give each "
             "algorithm of the experiment its own label"
         )
+    if "finding" not in checked:
+        messages = _texts(runs["message"]) if "message" in runs else [""] * len(runs)
+        facts = map(former_finding, checked["status"], messages)
+        checked["finding"] = [finding_text(one) or "" for one in facts]
     # In a copy the columns of one type are one array: tables cut runs into hundreds of groups
     return checked.copy()
+
+
+def findings(runs: pd.DataFrame) -> list[Finding]:
+    """Return the finding of each run of some evidence."""
+    return [finding_in(one) for one in runs["finding"]]
 
 
 def _texts(values: pd.Series) -> NDArray[np.object_]:

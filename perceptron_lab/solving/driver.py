@@ -222,7 +222,7 @@ class _Run:
                 return status
         while True:
             if self.failure is not None:
-                self.judge.message = describe(self.failure, self.name, self.judge.certificate)
+                self.judge.say(describe(self.failure, self.name, self.judge.certificate))
                 return Status.NUMERICAL_ERROR
             limit = self.limit()
             if limit is not None:
@@ -261,14 +261,15 @@ class _Run:
             stop = self.options.stop
             asked = None if stop is None else stop()
             if asked is not None:
-                self.judge.message, self.stopped = asked, True
+                self.judge.say(asked)
+                self.stopped = True
                 return status
             if self.late is None and not time_is_up():
                 return None
             why = f": {self.late}" if str(self.late or "") else ""
             reason = f"the budget of {budget.seconds:g} seconds does not suffice{why}"
         self.spent = True
-        self.judge.message = f"{reason}{self.idleness}"
+        self.judge.say(f"{reason}{self.idleness}")
         return status
 
     @property
@@ -391,7 +392,8 @@ class _Run:
             trace=self.recorder.trace,
             certificate=judge.certificate,
             bound=bound,
-            message="; ".join(filter(None, [judge.message or unsaid, state.remark, advice])),
+            message="; ".join(filter(None, [judge.message or unsaid, state.said, advice])),
+            finding=judge.finding | state.finding,
             goal=judge.goal,
             goal_reached=reached,
         )

@@ -16,7 +16,6 @@ from perceptron_lab.certificates.infeasibility import InfeasibilityProof
 from perceptron_lab.cones.operators.base import EXACT
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.claims import (
-    RELAXED,
     Claim,
     FeasiblePoint,
     MarginAbove,
@@ -24,6 +23,7 @@ from perceptron_lab.core.claims import (
     NearlyWidest,
 )
 from perceptron_lab.core.errors import counted
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.goal_proofs import Proved
 from perceptron_lab.core.goals import Goal, MarginRatio, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above, text_below
@@ -60,6 +60,7 @@ class Judge:
     system: ConicSystem
     goal: Goal = "decide"
     message: str = ""
+    finding: Finding = NOTHING
     certificate: dict[str, Any] = field(default_factory=lambda: {"claims_rejected": 0})
     upper: float | None = None
     weights: FloatArray | None = None
@@ -88,7 +89,7 @@ class Judge:
             return self._settled
         if again and self._settled is None and self.system.caution >= LARGEST_CAUTION:
             parts = ["the algorithm repeats a claim that cannot be verified", state.ending]
-            self.message = "; ".join(filter(None, parts))
+            self.say("; ".join(filter(None, parts)))
             return Status.UNVERIFIED
         self._last, self._updates = claim, state.updates
         if isinstance(claim, MarginBelow):
@@ -96,7 +97,8 @@ class Judge:
         elif isinstance(claim, NearlyWidest):
             self._settled = self._settle_widest(claim)
         elif self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
-            self.message = self.message or "a point is proved strictly feasible"
+            if not self.message:
+                self.say("a point is proved strictly feasible")
             self._settled = Status.FEASIBLE
         else:
             self._settled = self._settle_point(claim)
@@ -129,14 +131,13 @@ class Judge:
         proof = self._prove(claim.point)
         if proof.feasible:
             exact = f" ({proof.exact_rows} rows in exact arithmetic)" if proof.exact_rows else ""
-            self.message = f"the point is proved strictly feasible{exact}"
+            self.say(f"the point is proved strictly feasible{exact}")
             return Status.FEASIBLE
         lower = proof.margin_lower
         if isinstance(claim, MarginAbove):
             bound = claim.bound if self.system.margin_is_proved else lower
             if lower >= bound > -math.inf:
-                shown = text_below(lower, 10)
-                self.message = f"{RELAXED}: a margin of at least {shown} is proved"
+                self.say(finding=Finding(relaxed_margin=float(lower)))
                 self.certificate["claim"] = {"margin_above": bound}
                 return Status.MARGIN_BOUNDED
         elif self._mended(claim.point):
@@ -145,20 +146,20 @@ class Judge:
             f"only a margin of {text_below(lower, 3)} or more" if lower > -math.inf else "nothing"
         )
         self.rejection = f"of its point {shown} is proved"
-        self.message = f"no proof of the claimed point (margin >= {text_below(lower, 3)})"
+        self.say(f"no proof of the claimed point (margin >= {text_below(lower, 3)})")
         return None
 
     def _settle_widest(self, claim: NearlyWidest) -> Status | None:
         proof = self._prove(claim.point)
         self._bound(claim.weights)
         if not proof.feasible:
-            self.message = "no proof of the point of the largest margin"
+            self.say("no proof of the point of the largest margin")
             self.rejection = "its point is not proved strictly feasible"
             return None
         if self.proved(Status.FEASIBLE).reaches(self.goal):
-            self.message = f"the goal {self.goal} is proved"
+            self.say(f"the goal {self.goal} is proved")
             return Status.FEASIBLE
-        self.message = "the point is proved strictly feasible, its ratio is not"
+        self.say("the point is proved strictly feasible, its ratio is not")
         return None
 
     def _mended(self, point: FloatArray) -> bool:
@@ -170,10 +171,7 @@ class Judge:
         for shift in SHIFTS:
             if self._prove(point + shift * unit * interior).feasible:
                 self.certificate["interior_shift"] = shift * unit
-                self.message = (
-                    "boundary answer, proved strictly feasible after an interior shift of "
-                    f"{shift * unit:.1e}"
-                )
+                self.say(finding=Finding(interior_shift=shift * unit))
                 return True
         return False
 
@@ -207,7 +205,7 @@ class Judge:
     def _settle_weights(self, claim: MarginBelow, state: State) -> Status | None:
         upper = self._bound(claim.weights)
         if upper == 0.0:
-            self.message = f"the weights prove it: {self._nothing(claim.weights)}"
+            self.say(f"the weights prove it: {self._nothing(claim.weights)}")
             return Status.INFEASIBLE
         # Where a run goes on after bounds, for a goal that they do not reach, the proof that exact
         # weights with A w = 0 are near is tried again when norm(A w) has halved.
@@ -222,11 +220,11 @@ class Judge:
         if upper is not None and bound is not None and upper <= bound:
             if self.goal == "decide" and self._sought(claim.weights, state.point):
                 return Status.INFEASIBLE
-            self.message = f"a margin of at most {text_above(upper, 3)} is proved"
+            self.say(f"a margin of at most {text_above(upper, 3)} is proved")
             self.certificate["claim"] = {"margin_below": bound}
             return Status.MARGIN_BOUNDED
         shown = "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
-        self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
+        self.say(f"margin <= {claim.bound:g} claimed, {shown} proved")
         self.rejection = f"it states a margin of at most {claim.bound:g}, and {shown} is proved"
         return None
 
@@ -253,7 +251,7 @@ class Judge:
         self.upper, self.weights = 0.0, proof.weights
         self.certificate["infeasibility_ratio"] = proof.ratio
         self.certificate["infeasibility_method"] = proof.method
-        self.message = (
+        self.say(
             "exact weights with A w = 0 are proved to exist near these: "
             f"{self._nothing(proof.weights)}"
         )
@@ -279,7 +277,7 @@ class Judge:
             return None
         upper = self._bound(state.weights)
         if upper == 0.0:
-            self.message = f"the weights prove it: {self._nothing(state.weights)}"
+            self.say(f"the weights prove it: {self._nothing(state.weights)}")
             return Status.INFEASIBLE
         if upper is None or upper > 0.9 * least:
             return None
@@ -311,10 +309,10 @@ class Judge:
             status = Status.INFEASIBLE if self.upper == 0.0 else Status.MARGIN_BOUNDED
         if status is None or not self.proved(status).reaches(self.goal):
             return None
-        self.message = f"the goal {self.goal} is proved"
+        self.say(f"the goal {self.goal} is proved")
         if status is Status.INFEASIBLE:
             assert self.weights is not None
-            self.message = f"the weights prove it: {self._nothing(self.weights)}"
+            self.say(f"the weights prove it: {self._nothing(self.weights)}")
         return status
 
     def proved(self, status: Status, *, spent: bool = False) -> Proved:
@@ -363,6 +361,10 @@ class Judge:
                 f"{self.rejection}"
             )
         return reached
+
+    def say(self, sentence: str = "", finding: Finding = NOTHING) -> None:
+        """Replace the message by a sentence, or by that of a finding."""
+        self.message, self.finding = sentence or finding.sentence, finding
 
     def _add(self, sentence: str) -> None:
         """Add to the message."""

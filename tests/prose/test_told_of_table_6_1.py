@@ -9,6 +9,7 @@ from datetime import datetime
 import pandas as pd
 
 from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.papers.thesis.table_6_1.entries import ROUNDING
 from tests.prose.pages import ROOT, numbers, paragraph, rounded, section, spelt
 
@@ -32,8 +33,9 @@ def claims() -> list[str]:
             noisy.get(row["problem"], 0.0), *(abs(end / count - 1.0) for end in ends)
         )
     assert {name for name, moved in noisy.items() if moved} == set(table["problem"][~exact])
-    shifts = runs["message"].str.extract(r"interior shift of ([\d.e-]+)")[0].dropna().astype(float)
-    assert f"{shifts.max():.0e}" == "1e-10"
+    moved_inside = [one.interior_shift for one in findings(Evidence.of_folder(SAMPLE).frame)]
+    shifts = [shift for shift in moved_inside if shift is not None]
+    assert f"{max(shifts):.0e}" == "1e-10"
     assert runs["status"].eq("FEASIBLE").all()
     assert runs["proved"].all()
     with Reader.open(SAMPLE) as reader:

@@ -9,6 +9,7 @@ import pytest
 
 from perceptron_lab import check, verify
 from perceptron_lab.cli.main import main
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.reporting.studies.decided import answered
 
 SMALL = [
@@ -20,18 +21,19 @@ SMALL = [
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "answer"),
+    ("status", "finding", "answer"),
     [
-        ("FEASIBLE", "", True),
-        ("INFEASIBLE", "", False),
-        ("UNVERIFIED", "HiGHS calls it feasible; its point", True),
-        ("UNVERIFIED", "HiGHS calls it infeasible; its ray", False),
-        ("TIME_LIMIT", "HiGHS calls it feasible", None),
-        ("UNVERIFIED", "something else", None),
+        ("FEASIBLE", NOTHING, True),
+        ("INFEASIBLE", NOTHING, False),
+        ("UNVERIFIED", Finding(claimed_feasible=True), True),
+        ("UNVERIFIED", Finding(claimed_feasible=False), False),
+        ("TIME_LIMIT", NOTHING, None),
     ],
 )
-def test_an_answer_is_told_by_status_or_words(status: str, message: str, answer: bool) -> None:
-    assert answered(status, message) is answer
+def test_an_answer_is_told_by_status_or_finding(
+    status: str, finding: Finding, answer: bool | None
+) -> None:
+    assert answered(status, finding) is answer
 
 
 @pytest.mark.slow

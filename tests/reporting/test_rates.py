@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from perceptron_lab.core.claims import RELAXED
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Bound
 from perceptron_lab.reporting import report
@@ -69,11 +68,11 @@ def test_an_expectation_is_held_against_the_mean_of_the_runs(tmp_path: Path) -> 
     assert pd.isna(line["largest ratio"])
 
 
-def relaxed_rows(*statuses: str, message: str = f"{RELAXED}: 0 or more") -> list[Row]:
-    """Cells of one label that ended as said, the bounded ones with a message."""
+def relaxed_rows(*statuses: str, finding: str = '{"relaxed_margin":0.0}') -> list[Row]:
+    """Cells of one label that ended as said, the bounded ones with a finding."""
     return [
         make_row("a", "relaxed", seed=seed, cell=str(seed), updates=10, bound=100)
-        | {"status": status, "message": message if status == "MARGIN_BOUNDED" else "a point"}
+        | {"status": status, "finding": finding if status == "MARGIN_BOUNDED" else None}
         for seed, status in enumerate(statuses)
     ]
 
@@ -84,8 +83,8 @@ def relaxed_rows(*statuses: str, message: str = f"{RELAXED}: 0 or more") -> list
         (relaxed_rows("MARGIN_BOUNDED", "FEASIBLE"), "relaxed"),
         (relaxed_rows("FEASIBLE", "FEASIBLE"), "feasible"),
         (relaxed_rows("MARGIN_BOUNDED", "INFEASIBLE"), ""),
-        (relaxed_rows("MARGIN_BOUNDED", "INFEASIBLE", message="the bound is proved"), "epsilon"),
-        (relaxed_rows("MARGIN_BOUNDED", "FEASIBLE", message="the bound is proved"), ""),
+        (relaxed_rows("MARGIN_BOUNDED", "INFEASIBLE", finding=""), "epsilon"),
+        (relaxed_rows("MARGIN_BOUNDED", "FEASIBLE", finding=""), ""),
     ],
 )
 def test_a_relaxed_answer_is_no_certificate(rows: list[Row], side: str, tmp_path: Path) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from perceptron_lab.core.findings import SeparationAnswer
 from perceptron_lab.reporting.studies.separation import wrong
-
-SAID = ["complete", "quasi-complete", "overlap", "separated", "not separated", "converged"]
 
 
 @pytest.mark.parametrize(
@@ -18,7 +17,6 @@ SAID = ["complete", "quasi-complete", "overlap", "separated", "not separated", "
     ],
 )
 def test_an_answer_is_wrong_if_it_contradicts_the_truth(truth: str, contradicted: set[str]) -> None:
-    silent = ["not converged", "singular", "penalised", "undecided", "not solved", None]
-    said = [*SAID, "perfect prediction", *silent]
+    said = [*SeparationAnswer, None]
     assert {word for word in said if wrong(word, truth)} == contradicted
     assert not any(wrong(word, "") for word in said)

@@ -23,6 +23,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.claims import FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.core.errors import ConfigError, InputError, NumericalError
+from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.goals import MarginRatio
 from perceptron_lab.core.results import Bound, Result, Status
 from tests.families import complete_pattern, infeasible, planted
@@ -416,8 +417,11 @@ def test_a_boundary_answer_is_mended_by_the_interior_and_says_so():
     interior = np.array([0.0, 1.0, 1.0])
     result = solve(boundary_system(interior), Scripted([FeasiblePoint(np.ones(3))]))
     assert result.status is Status.FEASIBLE
-    assert "interior shift" in result.message
-    assert 0 < result.certificate["interior_shift"] < 1e-5
+    shift = result.certificate["interior_shift"]
+    told = f"boundary answer, proved strictly feasible after an interior shift of {shift:.1e}"
+    assert result.message.startswith(told)
+    assert result.finding == Finding(interior_shift=shift)
+    assert 0 < shift < 1e-5
     assert result.point == pytest.approx(np.ones(3), abs=1e-4)
     assert not np.array_equal(result.point, np.ones(3))
     without = solve(boundary_system(None), Scripted([FeasiblePoint(np.ones(3))]))

@@ -176,7 +176,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
             return self._follow(system, state, None, silence)
         state.mirror()
         if claim is not None or state.inner.updates >= self.updates:
-            remark = state.inner.remark or f"{self.first} has answered"
+            remark = state.inner.said or f"{self.first} has answered"
             return self._follow(system, state, state.inner.point, remark)
         return None
 

@@ -22,8 +22,6 @@ from perceptron_lab.algorithms.linear.exact_answers import (
 )
 from perceptron_lab.algorithms.linear.floating_rows import FloatingRows, floating_rows
 from perceptron_lab.algorithms.linear.proofs import (
-    FEASIBLE,
-    INFEASIBLE,
     LinearProof,
     Weights,
     always_tight,
@@ -40,6 +38,7 @@ from perceptron_lab.algorithms.linear.proposals import (
     of_whole,
 )
 from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
@@ -68,6 +67,8 @@ class LinearDecision:
         The last computed point, shape ``(n,)``; zeros where there is none.
     pivots, iterations
         Exact ones, and those of HiGHS.
+    finding
+        The answer of HiGHS where it is not proved.
     """
 
     status: Status
@@ -76,6 +77,7 @@ class LinearDecision:
     point: FloatArray
     pivots: int = 0
     iterations: int = 0
+    finding: Finding = NOTHING
 
 
 def decide(
@@ -273,11 +275,12 @@ def _undecided(search: _LinearSearch, said: str | None) -> LinearDecision:
     """Return the bracket of the least violation; one of its ends is a point's."""
     system, work, proposal = search.system, search.work, search.proposal
     status, words = Status.TIME_LIMIT, said or "no exact answer within the budget"
+    finding = NOTHING
     if said is None and work.made >= work.pivots:
         status = Status.UPDATE_LIMIT
     elif said is None and proposal is not None and not time_is_up():
-        called = FEASIBLE if proposal.feasible else INFEASIBLE
-        status, words = Status.UNVERIFIED, f"{called}; the conditions are too many for exact pivots"
+        status, finding = Status.UNVERIFIED, Finding(claimed_feasible=proposal.feasible)
+        words = f"{finding.sentence}; the conditions are too many for exact pivots"
     with last_proofs(), suppress(TimeIsUp):
         point = None if search.rows is None else least_violation(search.rows)
         if point is not None and np.isfinite(point).all():
@@ -285,8 +288,10 @@ def _undecided(search: _LinearSearch, said: str | None) -> LinearDecision:
             largest = largest_violation(system, exact)
             if not largest:
                 return _feasible(system, exact, {}, "a point of HiGHS", work)
-            return LinearDecision(status, LinearProof(violation=at_most(largest)), words, point)
+            proof = LinearProof(violation=at_most(largest))
+            return LinearDecision(status, proof, words, point, finding=finding)
     origin = np.zeros(len(system.variables))
     constants = (one._replace(columns=(), coefficients=()) for one in system.conditions)
     most = max((one.violation((), 1) for one in constants), default=Fraction())
-    return LinearDecision(status, LinearProof(violation=at_most(most)), words, origin)
+    proof = LinearProof(violation=at_most(most))
+    return LinearDecision(status, proof, words, origin, finding=finding)

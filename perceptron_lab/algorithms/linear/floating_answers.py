@@ -16,18 +16,16 @@ from perceptron_lab.algorithms.linear.floating_rows import (
     HighsProgram,
     run_highs,
 )
-from perceptron_lab.algorithms.linear.proofs import (
-    FEASIBLE,
-    INFEASIBLE,
-    LinearProof,
-    at_most,
-    tight_at,
-)
+from perceptron_lab.algorithms.linear.proofs import LinearProof, at_most, tight_at
+from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
+
+_FEASIBLE = Finding(claimed_feasible=True)
+_INFEASIBLE = Finding(claimed_feasible=False)
 
 
 def asked_highs(system: LinearSystem) -> LinearDecision:
@@ -87,19 +85,24 @@ def _of_point(system: LinearSystem, values: FloatArray) -> LinearDecision:
     largest = system.violation(exact)
     if largest:
         size = to_double(largest, rounding="up")
-        words = f"{FEASIBLE}; its point violates a condition by {size:.2g}"
+        words = f"its point violates a condition by {size:.2g}"
         proof = LinearProof(violation=at_most(largest))
-        return LinearDecision(Status.UNVERIFIED, proof, words, values)
+        return _unproved(_FEASIBLE, words, proof, values)
     tight = tuple(tight_at(system, *over_common(exact)))
     proof = LinearProof(point=exact, tight=tight, violation=(0.0, 0.0))
-    return LinearDecision(Status.FEASIBLE, proof, FEASIBLE, values)
+    return LinearDecision(Status.FEASIBLE, proof, _FEASIBLE.sentence, values)
+
+
+def _unproved(finding: Finding, why: str, proof: LinearProof, point: FloatArray) -> LinearDecision:
+    words = f"{finding.sentence}; {why}"
+    return LinearDecision(Status.UNVERIFIED, proof, words, point, finding=finding)
 
 
 def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> LinearDecision:
     origin = np.zeros(len(system.variables))
     if ray is None:
-        words = f"{INFEASIBLE}; without a ray that would prove it"
-        return LinearDecision(Status.UNVERIFIED, LinearProof(), words, origin)
+        why = "without a ray that would prove it"
+        return _unproved(_INFEASIBLE, why, LinearProof(), origin)
     for sign in (1, -1):
         guess = [Fraction()] * len(system.conditions)
         for k, weight in zip(rows, ray.tolist(), strict=True):
@@ -108,9 +111,6 @@ def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> Li
             guess[k] = share if one.equation else max(share, Fraction())
         weights = absorbed(system, guess)
         if weights is not None:
-            return LinearDecision(
-                Status.INFEASIBLE, LinearProof(weights=weights), INFEASIBLE, origin
-            )
-    return LinearDecision(
-        Status.UNVERIFIED, LinearProof(), f"{INFEASIBLE}; its ray is not exact", origin
-    )
+            proof = LinearProof(weights=weights)
+            return LinearDecision(Status.INFEASIBLE, proof, _INFEASIBLE.sentence, origin)
+    return _unproved(_INFEASIBLE, "its ray is not exact", LinearProof(), origin)

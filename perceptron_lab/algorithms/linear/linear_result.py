@@ -109,6 +109,7 @@ def solve_linear(
         certificate=certificate_of(system, found),
         bound=NO_BOUND,
         message=message(system, found),
+        finding=found.finding,
         goal="decide",
         goal_reached=found.status in PROVED,
     )

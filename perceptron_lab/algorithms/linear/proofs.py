@@ -190,6 +190,3 @@ def faults(system: LinearSystem, status: Status, proof: LinearProof) -> list[str
         elif proof.irreducible and not irreducible(system, proof.weights):
             found.append("the contradiction is called irreducible, and that is not proved")
     return found
-
-
-FEASIBLE, INFEASIBLE = "HiGHS calls it feasible", "HiGHS calls it infeasible"

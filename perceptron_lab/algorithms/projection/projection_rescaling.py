@@ -32,6 +32,7 @@ from perceptron_lab.algorithms.projection.side import Found, Side, accuracy_for,
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.systems import ConicSystem
@@ -210,7 +211,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         state.iterations += 1
         if side.rescalings > before:
             first, second = (one.rescalings for one in state.sides)
-            state.remark = f"rescaled {first} and {second} times"
+            state.finding = Finding(rescalings=(first, second))
             state.learn(system, side)
             if state.upper <= system.target:
                 state.answer = claim_bound(system, state.weights, self.epsilon)

@@ -190,7 +190,9 @@ class AnswerContents:
 
 
 # The fields below one of these names are verified all, or none of them
-_GROUPS: Final = ("trace.", "bound.", "counts.", "algorithm.", "oracle.", "source.algorithm.")
+_GROUPS: Final = (
+    *("trace.", "bound.", "counts.", "algorithm.", "oracle.", "source.algorithm.", "finding."),
+)
 
 
 def shortened(paths: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perceptron_lab.core import registry
+from perceptron_lab.core.findings import SeparationAnswer
 from perceptron_lab.core.saved_answers.fields import Check, Field, Kind
 from perceptron_lab.core.saved_answers.values import (
     AMOUNT,
@@ -86,6 +87,19 @@ def _claims(kind: Kind) -> tuple[Field, ...]:
         Field("goal_reached", or_null(TRUTH), Check.GOAL_REACHED, required=False),
         Field("message", TEXT, Check.MESSAGE if kind == "linear" else None),
     )
+
+
+_FINDING: Final = tuple(
+    Field(f"finding.{name}", values, required=False)
+    for name, values in (
+        ("relaxed_margin", NUMBER),
+        ("interior_shift", FINITE),
+        ("claimed_feasible", TRUTH),
+        ("rescalings", list_of(COUNT)),
+        ("separation", one_of("an answer, as in runs.csv", tuple(SeparationAnswer))),
+        ("out_of_memory", TEXT),
+    )
+)
 
 
 def _bound(kind: Kind) -> tuple[Field, ...]:
@@ -213,6 +227,7 @@ def result_fields(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
     return (
         *_claims(kind),
         Field("goal", or_null(GOAL), required=False),
+        *_FINDING,
         *_optimum(kind),
         *_arrays(kind),
         *_bound(kind),
@@ -275,6 +290,7 @@ def row_fields(kind: Kind) -> tuple[Field, ...]:
     return (
         Field("cell", TEXT, Check.IDENTITY),
         *_claims(kind),
+        Field("finding", or_null(TEXT), required=False),
         Field("goal", or_null(TEXT)),
         *_optimum(kind),
         Field("optimum_width", or_null(NUMBER), Check.WIDTH, required=False),

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.precision import average_precision
@@ -28,6 +29,7 @@ class Learned:
     status: Status = Status.FITTED  # FITTED, or what is proved of the training examples
     # one sentence
     message: str = "fitted"
+    finding: Finding = NOTHING  # the facts in it, as data
     # processor time of the final fit, features and proofs included and tuning excluded
     seconds: float = 0.0
     iterations: int = 0  # of the fit
@@ -81,7 +83,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     Figures are means over the tasks: ``error`` is the share of test examples on the wrong side of
     0, ``average_precision`` the microaverage precision, where there are test examples. The status
     is that of all tasks, or FITTED where they differ; seconds, proofs among them, and iterations
-    are sums. Message, certificate and arrays are the first task's, and the trace measures
+    are sums. Message, finding, certificate and arrays are the first task's, and the trace measures
     ``ranks`` (of the scores, 0 for the least; equal scores have equal ranks) and ``labels`` of its
     test examples: all that average precision depends on, in a fifth of the room.
     """
@@ -109,6 +111,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         certificate=first.certificate | {"figures": figures_of(tasks, outcomes)},
         bound=NO_BOUND,
         message=first.message,
+        finding=first.finding,
         proof={
             f"{place}.{name}": array
             for place, one in enumerate(outcomes)

@@ -25,6 +25,7 @@ from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.goals import Width
 from perceptron_lab.core.killable_calls import call_directly
 from perceptron_lab.core.results import Result, Status, Trace
@@ -72,7 +73,7 @@ class Outcome:
 
     Parameters
     ----------
-    status, message
+    status, message, finding
         The result's, or what happened instead.
     result
         The result, or None if there is none.
@@ -103,6 +104,12 @@ class Outcome:
     peak_memory: int | None = None
     environment: dict[str, Any] | None = None
     limit: LimitName = ""
+    finding: Finding = NOTHING
+
+    @classmethod
+    def of(cls, result: Result, measures: dict[str, float]) -> Outcome:
+        """Return the outcome of a cell that ended with a result."""
+        return cls(result.status, result.message, result, measures, finding=result.finding)
 
 
 @cache
@@ -159,7 +166,7 @@ def run_cell(
         return failure(error)
     scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}
     scalars |= result.certificate.get("figures", {})
-    return Outcome(result.status, result.message, result, scalars)
+    return Outcome.of(result, scalars)
 
 
 def _minimise(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None) -> Outcome:
@@ -180,7 +187,7 @@ def _minimise(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | No
         for name, value in result.certificate["figures"].items()
         if not name.startswith("optimum_")  # which have columns of their own
     }
-    return Outcome(result.status, result.message, result, stated)
+    return Outcome.of(result, stated)
 
 
 def _learn(cell: Cell, problem: Problem) -> Outcome:
@@ -190,14 +197,15 @@ def _learn(cell: Cell, problem: Problem) -> Outcome:
             result = learn(cell.variant.algorithm.record, problem.tasks, cell.seed)
     except Exception as error:
         return failure(error)
-    return Outcome(result.status, result.message, result, result.certificate["figures"])
+    return Outcome.of(result, result.certificate["figures"])
 
 
 def failure(error: BaseException) -> Outcome:
     """Return the outcome of a cell that ended by an exception: OUT_OF_MEMORY or ERROR."""
     if isinstance(error, MemoryError):
-        text = str(error) or "no memory left"
-        return Outcome(Status.OUT_OF_MEMORY, f"{text}; run it on a machine with more memory")
+        finding = Finding(out_of_memory=str(error) or "no memory left")
+        text = f"{finding.sentence}; run it on a machine with more memory"
+        return Outcome(Status.OUT_OF_MEMORY, text, finding=finding)
     frames = traceback.extract_tb(error.__traceback__)
     last = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     place = own_place(error) or last
@@ -252,9 +260,9 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
             outcome = failure(error)
         limit_memory(None)  # there is little to be written, and it must not fail for lack of memory
         if outcome.status is Status.OUT_OF_MEMORY:
-            text = outcome.message.partition("; run it on")[0]
-            text += f"; its memory is limited to {in_words(memory)}: raise process.memory"
-            outcome = replace(outcome, message=f"{text}, or run fewer jobs", limit="memory")
+            text = f"{outcome.finding.sentence}; its memory is limited to {in_words(memory)}"
+            text += ": raise process.memory, or run fewer jobs"
+            outcome = replace(outcome, message=text, limit="memory")
         try:
             size = _write(outcome, handles.parcel)
         except Exception as error:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.visible_text import visible
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class Run:
         The oracles that were asked, with their parameters.
     seed
         The source of randomness.
-    status, message
+    status, message, finding
         How it ended.
     goal
         What was to be proved; None for a learner.
@@ -73,6 +75,7 @@ class Run:
     seed: int
     status: Status
     message: str
+    finding: Finding = NOTHING
     goal: Goal | None = None
     result: Result | None = None
     partial: Trace | None = None
@@ -158,6 +161,7 @@ COLUMNS: Final = {
         _result("total_seconds", ColumnKind.CLOCK),
         RunColumn("bound", ColumnKind.REAL, _bound),
         RunColumn("message", ColumnKind.TEXT, attrgetter("message")),
+        RunColumn("finding", ColumnKind.TEXT, lambda run: finding_text(run.finding)),
         RunColumn("environment", ColumnKind.TEXT, attrgetter("environment")),
         # The digest of the numeric code is known to the store alone.
         RunColumn("core", ColumnKind.TEXT, lambda run: None),
@@ -326,6 +330,27 @@ def blank(values: NDArray[np.object_]) -> NDArray[np.bool_]:
     absent = pd.isna(values)
     empty = [isinstance(one, str) and not one for one in values]
     return np.asarray(absent | np.array(empty, dtype=bool), dtype=bool)
+
+
+def finding_text(finding: Finding) -> str | None:
+    """Return the field of a finding in runs.csv, JSON; None, an empty one, without facts."""
+    return as_json(finding.values()) if finding else None
+
+
+def finding_in(field: Any) -> Finding:
+    """Return the finding in a field of runs.csv, or of a frame of runs; empty ones have no facts.
+
+    Raises
+    ------
+    DataError
+        If the field holds something else.
+    """
+    if not (isinstance(field, str) and field):
+        return NOTHING
+    try:
+        return Finding.of_values(json.loads(field))
+    except (TypeError, ValueError, AttributeError):
+        raise DataError(f"the table of runs, column finding: {field[:60]!r} is none") from None
 
 
 def as_json(content: Any) -> str:

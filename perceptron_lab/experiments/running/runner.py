@@ -278,6 +278,7 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         seed=cell.seed,
         status=outcome.status,
         message=outcome.message or f"ended without a reason given ({outcome.status})",
+        finding=outcome.finding,
         goal=_goal_of(cell),
         result=outcome.result,
         partial=outcome.partial,

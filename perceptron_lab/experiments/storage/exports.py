@@ -45,10 +45,11 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
         named = {row.pop("cell"): _said(row) for row in found}
     except (OSError, UnicodeDecodeError, csv.Error, KeyError, AttributeError):
         return f"{path} is no table of runs; `plab run` writes it again from the store"
-    # A file that was written before parameters were columns says the same without them.
-    known = any(name.startswith(PARAMETERS) for row in found[:1] for name in row)
-    left_out = () if known else PARAMETERS
-    stored = {row.pop("cell"): _said(row, left_out) for row in _fields(ours)}
+    # A file that was written before these were columns says the same without them.
+    names = [name for row in found[:1] for name in row]
+    later = [PARAMETERS, ("finding",)]
+    left_out = [one for one in later if not any(name.startswith(one) for name in names)]
+    stored = {row.pop("cell"): _said(row, sum(left_out, ())) for row in _fields(ours)}
     # Rows that are not there yet are no difference: a run that was killed leaves such a file.
     other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]
     if len(named) < len(found):

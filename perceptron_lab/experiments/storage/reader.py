@@ -18,13 +18,19 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Bound, Trace
 from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import refuse
-from perceptron_lab.experiments.configuration.rows import Row, ordered, parameter_columns
+from perceptron_lab.experiments.configuration.rows import (
+    Row,
+    finding_text,
+    ordered,
+    parameter_columns,
+)
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.provenance.code_digest import shown_digest
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
+from perceptron_lab.experiments.storage.former_rows import former_finding
 from perceptron_lab.experiments.storage.stored import (
     Planned,
     Stored,
@@ -247,6 +253,9 @@ def shown(planned: Planned, stored: Stored) -> Row:
     problem = {name: value for name, value in chosen.items() if name not in SELECTORS}
     # Rows that were written before parameters were columns have them in their settings alone.
     row = parameter_columns(problem, stored.settings.get("parameters", {})) | stored.row
+    if "finding" not in row:
+        finding = former_finding(str(row.get("status")), str(row.get("message")))
+        row["finding"] = finding_text(finding)
     row |= {"problem": planned.title, "label": planned.label, "core": shown_digest(stored.core)}
     return {name: row[name] for name in ordered(row)}
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from perceptron_lab.algorithms.linear.proofs import FEASIBLE, INFEASIBLE
 from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
-from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing.columns import cells, counts, medians, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
@@ -74,21 +74,13 @@ def _wrong(entry: Summary, truth: bool | None) -> int | None:
     """Return how many answers are wrong; None where nobody knows."""
     if truth is None:
         return None
-    pairs = zip(entry.runs["status"], entry.runs["message"].astype(str), strict=True)
-    answers = [answered(status, message) for status, message in pairs]
+    answers = map(answered, entry.runs["status"], findings(entry.runs))
     return sum(one is not None and one != truth for one in answers)
 
 
-def answered(status: str, message: str) -> bool | None:
-    """Return whether an answer is that there is a point, or that there is none; None without one.
-
-    An answer that is not proved is told by how its message begins.
-    """
-    if status in _DECIDED:
-        return status == Status.FEASIBLE
-    words = {FEASIBLE: True, INFEASIBLE: False}
-    said = [word for word in words if message.startswith(word)]
-    return words[said[0]] if status == Status.UNVERIFIED and said else None
+def answered(status: str, finding: Finding) -> bool | None:
+    """Return whether an answer, proved or not, is that there is a point; None without one."""
+    return status == Status.FEASIBLE if status in _DECIDED else finding.claimed_feasible
 
 
 _FAMILY = re.compile(r"[A-Za-z]*")

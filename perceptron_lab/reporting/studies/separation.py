@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.findings import SeparationAnswer
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, TextbookSeparation
 from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
-from perceptron_lab.estimators.learners.sayings import SEPARATION_SAID, said_in
 from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.problems.separation.coefficients import (
     CLASSES,
@@ -25,8 +25,7 @@ from perceptron_lab.problems.separation.coefficients import (
     PLUS,
     UNDETERMINED,
 )
-from perceptron_lab.problems.separation.verdict_record import COMPLETE, OVERLAP, QUASI
-from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
@@ -35,8 +34,12 @@ from perceptron_lab.reporting.summary import Summary, shape_of, summaries
 
 PROVING: Final = "separation-verdict"
 ASKED: Final = (PROVING, "konis-program", "newton-steps", "logistic-regression")
-"""The learners whose messages begin with what they say."""
-_VERDICTS: Final = (COMPLETE, QUASI, OVERLAP)
+"""The learners with a finding about separation."""
+_VERDICTS: Final = (
+    SeparationAnswer.COMPLETE,
+    SeparationAnswer.QUASI_COMPLETE,
+    SeparationAnswer.OVERLAP,
+)
 
 
 def asked_labels(outline: Outline) -> list[str]:
@@ -77,24 +80,23 @@ def truths(evidence: Evidence) -> Mapping[tuple[str, float], str]:
         if printed[problem]:
             found[problem, seed] = printed[problem]
     own = runs[(runs["label"] == label) & runs["proved"]]
-    for problem, seed, message in own[["problem", "seed", "message"]].itertuples(index=False):
-        found.setdefault((problem, seed), said_in(str(message)) or "")
+    for problem, seed, said in zip(own["problem"], own["seed"], answers(own), strict=True):
+        found.setdefault((problem, seed), said or "")
     return found
 
 
-def wrong(said: str | None, truth: str) -> bool:
-    """Return whether a word contradicts a verdict."""
+def wrong(said: SeparationAnswer | None, truth: str) -> bool:
+    """Return whether an answer contradicts a verdict."""
     if said is None or not truth:
         return False
     if said in _VERDICTS:
         return said != truth
-    separated = SEPARATION_SAID[said]
-    return separated is not None and separated == (truth == OVERLAP)
+    return said.separated is not None and said.separated == (truth == SeparationAnswer.OVERLAP)
 
 
-def words(runs: pd.DataFrame) -> list[str | None]:
+def answers(runs: pd.DataFrame) -> list[SeparationAnswer | None]:
     """Return what each run says; None for one that ended without an answer."""
-    return [said_in(message) for message in runs["message"].astype(str)]
+    return [one.separation for one in findings(runs)]
 
 
 # Figure -> the name of its column, and how its medians are printed
@@ -120,7 +122,7 @@ def separation_verdicts(evidence: Evidence) -> Table:
     """Separation of two classes: proved verdicts, and what other methods say.
 
     Columns: ``problem``, ``rows``, ``features``, ``seeds``, ``known`` (the verdict by construction,
-    or that of the source). Of each label ``says``, the first words of its messages with their
+    or that of the source). Of each label ``says``, its answers with their
     numbers of seeds where they differ; ``wrong``, on how many seeds it contradicts the truth, if
     some answer of this label could; medians over the seeds of ``overlapping rows``, ``diverging``
     (coefficients without a finite estimate), ``steps``, ``largest coefficient`` and ``largest
@@ -131,7 +133,7 @@ def separation_verdicts(evidence: Evidence) -> Table:
     for name in _FIGURES:
         column = f"measure.{name}"
         frame[name] = reals(frame[column]) if column in frame else float("nan")
-    frame["said"] = words(frame)
+    frame["said"] = pd.Series(answers(frame), frame.index, dtype=object)
     keys = zip(frame["problem"], frame["seed"], strict=True)
     frame["wrong"] = [
         wrong(said, truth.get(key, "")) for said, key in zip(frame["said"], keys, strict=True)
@@ -156,7 +158,7 @@ def _of_label(label: str, entries: list[Summary]) -> list[Column]:
     runs = pd.concat([entry.runs for entry in entries])
     says = texts(f"{label} says", [_said(entry.runs) for entry in entries])
     found = [_grouped(says, label)]
-    if any(SEPARATION_SAID.get(one) is not None for one in runs["said"].dropna()):
+    if any(one.separated is not None for one in runs["said"].dropna()):
         mistakes = [int(entry.runs["wrong"].sum()) if entry.seeds else None for entry in entries]
         found.append(_grouped(counts(f"{label} wrong", mistakes), label))
     for name, (title, show) in _FIGURES.items():

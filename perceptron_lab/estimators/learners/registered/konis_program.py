@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.linear.floating_rows import INFINITE, HighsProgram, solved_here
+from perceptron_lab.core.findings import Finding, SeparationAnswer
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner
-from perceptron_lab.estimators.learners.sayings import NOT_SEPARATED, NOT_SOLVED, SEPARATED, saying
 
 _DEPENDENT: Final = 1e-7
 
@@ -107,13 +107,15 @@ class KonisProgram(Learner):
         found = konis_program(rows[:, kept])
         seconds = time.process_time() - began
         diverging = int((np.abs(found.direction) > self.tolerance).sum())
-        word = (SEPARATED if diverging else NOT_SEPARATED) if found.solved else NOT_SOLVED
+        answer = SeparationAnswer.SEPARATED if diverging else SeparationAnswer.NOT_SEPARATED
+        finding = Finding(separation=answer if found.solved else SeparationAnswer.NOT_SOLVED)
         b = np.zeros(rows.shape[1])
         b[kept] = found.direction
         features = task.test_examples @ b[: len(b) - self.affine]
         return Learned(
             np.asarray(features + b[-1] * self.affine),
-            message=saying(word, f"optimum {found.gain:.3g} in doubles"),
+            message=f"{finding.sentence}: optimum {found.gain:.3g} in doubles",
+            finding=finding,
             seconds=seconds,
             iterations=found.iterations,
             figures={

@@ -13,19 +13,12 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from perceptron_lab.core.findings import Finding, SeparationAnswer
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 from perceptron_lab.estimators.learners.registered.konis_program import labelled_rows
-from perceptron_lab.estimators.learners.sayings import (
-    CONVERGED,
-    NOT_CONVERGED,
-    PENALISED,
-    PERFECT,
-    SINGULAR,
-    saying,
-)
 
 _RIDGE = 1e-10  # On the diagonal of the Hessian of the mean log-likelihood, in statsmodels
 _PERFECT = 1e-8  # Probabilities so near to the labels are called perfect
@@ -37,7 +30,7 @@ class NewtonCourse:
 
     Parameters
     ----------
-    word
+    answer
         ``converged``, ``perfect prediction``, ``not converged`` or ``singular``.
     coefficients
         After each step, shape ``(steps, n)``.
@@ -46,7 +39,7 @@ class NewtonCourse:
         ``(n,)``; NaN where there is none.
     """
 
-    word: str
+    answer: SeparationAnswer
     coefficients: FloatArray
     errors: FloatArray
 
@@ -67,23 +60,25 @@ def newton_course(rows: FloatArray, steps: int = 35, tolerance: float = 1e-8) ->
         As above.
     """
     count, width = rows.shape
-    b, along, word, perfect = np.zeros(width), [], NOT_CONVERGED, False
+    b, along, perfect = np.zeros(width), [], False
+    answer = SeparationAnswer.NOT_CONVERGED
     for _ in range(steps):
         wrong: FloatArray = expit(-(rows @ b))
         curved = -(rows.T @ ((wrong * (1.0 - wrong))[:, None] * rows)) / count
         try:
             move = np.linalg.solve(curved + _RIDGE * np.eye(width), rows.T @ wrong / count)
         except np.linalg.LinAlgError:
-            word = SINGULAR
+            answer = SeparationAnswer.SINGULAR
             break
         b = b - move
         along.append(b)
         perfect |= bool((expit(-(rows @ b)) <= _PERFECT).all())
         if np.abs(move).max() <= tolerance:
-            word = CONVERGED
+            answer = SeparationAnswer.CONVERGED
             break
     shown = np.array(along).reshape(-1, width)
-    return NewtonCourse(PERFECT if perfect else word, shown, _standard_errors(rows, b))
+    answer = SeparationAnswer.PERFECT if perfect else answer
+    return NewtonCourse(answer, shown, _standard_errors(rows, b))
 
 
 def _standard_errors(rows: FloatArray, b: FloatArray) -> FloatArray:
@@ -144,7 +139,8 @@ class NewtonSteps(Learner):
         features = task.test_examples @ b[: len(b) - self.affine]
         return Learned(
             np.asarray(features + b[-1] * self.affine),
-            message=saying(found.word, f"largest coefficient {np.abs(b).max():.3g}"),
+            message=f"{found.answer}: largest coefficient {np.abs(b).max():.3g}",
+            finding=Finding(separation=found.answer),
             seconds=seconds,
             iterations=count,
             figures=figures | {"steps": float(count), "cpu_seconds": seconds},
@@ -185,12 +181,14 @@ class SklearnLogisticRegression(Learner):
             model.fit(task.examples, task.labels)
         seconds = time.process_time() - began
         warned = any(issubclass(one.category, ConvergenceWarning) for one in caught)
-        word = PENALISED if self.penalised else (NOT_CONVERGED if warned else CONVERGED)
+        answer = SeparationAnswer.NOT_CONVERGED if warned else SeparationAnswer.CONVERGED
+        answer = SeparationAnswer.PENALISED if self.penalised else answer
         largest = float(np.abs(np.append(model.coef_, model.intercept_)).max())
         tested = len(task.test_labels) > 0
         return Learned(
             model.decision_function(task.test_examples) if tested else np.zeros(0),
-            message=saying(word, f"largest coefficient {largest:.3g}"),
+            message=f"{answer}: largest coefficient {largest:.3g}",
+            finding=Finding(separation=answer),
             seconds=seconds,
             iterations=int(model.n_iter_[0]),
             figures={"largest_coefficient": largest, "cpu_seconds": seconds},

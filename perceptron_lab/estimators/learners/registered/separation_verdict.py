@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from perceptron_lab.core.findings import Finding, SeparationAnswer
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
-from perceptron_lab.estimators.learners.sayings import saying
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.problems.separation.coefficients import (
     CLASSES,
@@ -76,10 +76,12 @@ class ProvedSeparation(Learner):
         found = decided(given, max_seconds=self.max_seconds)
         seconds = time.process_time() - began
         codes = [CLASSES.index(one.name) for one in found.proofs if found.classified]
+        finding = Finding(separation=SeparationAnswer(found.verdict))
         return Learned(
             self._scores(found, task),
             _status(found),
-            saying(found.verdict, f"{found.sentence} ({found.method})"),
+            f"{finding.sentence}: {found.sentence} ({found.method})",
+            finding,
             seconds=seconds,
             figures=_counts(found) | {"cpu_seconds": seconds},
             arrays={"classes": np.array(codes, dtype=float)},

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogFormatterMathtext
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
@@ -24,8 +24,7 @@ from perceptron_lab.reporting.summary import Summary, summaries
 
 SIDES = ("feasible", "infeasible", "ill-posed")
 _ANSWERS = {"feasible": Status.FEASIBLE, "infeasible": Status.INFEASIBLE}
-# projection-rescaling tells it in its message; the phases of others are called "perceptron 3"
-_TOLD = re.compile(r"rescaled (\d+) and (\d+) times")
+# The phases of algorithms without such a finding are called "perceptron 3"
 _PHASE = re.compile(r"[a-z]+ (\d+)")
 
 
@@ -79,12 +78,11 @@ def conditioned(evidence: Evidence) -> list[Conditioned]:
 def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
     """Return how often each cell has rescaled, on both sides where there are two; or nothing."""
     found = []
-    for cell, message in zip(entry.runs["cell"], entry.runs["message"], strict=True):
-        told = _TOLD.search(str(message))
-        trace = None if told else evidence.trace(str(cell))
+    for cell, finding in zip(entry.runs["cell"], findings(entry.runs), strict=True):
+        trace = None if finding.rescalings else evidence.trace(str(cell))
         phase = _PHASE.fullmatch(trace.phase[-1]) if trace else None
-        if told:
-            found.append(int(told[1]) + int(told[2]))
+        if finding.rescalings:
+            found.append(sum(finding.rescalings))
         elif phase:
             found.append(int(phase[1]) - 1)
     return found

@@ -9,10 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from perceptron_lab.core.claims import RELAXED
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
-from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
@@ -109,11 +108,11 @@ def _side(entry: Summary) -> str:
     """Return which kind of answer all cells ended with; empty where some have another, or none."""
     if not entry.answered:
         return ""
-    runs, statuses = entry.runs, set(entry.runs["status"])
-    if "message" in runs:
-        relaxed = runs["message"].astype(str).str.startswith(RELAXED)
-        if relaxed.any():
-            return "relaxed" if (relaxed | (runs["status"] == Status.FEASIBLE)).all() else ""
+    statuses = set(entry.runs["status"])
+    relaxed = [one.relaxed_margin is not None for one in findings(entry.runs)]
+    if any(relaxed):
+        pairs = zip(entry.runs["status"], relaxed, strict=True)
+        return "relaxed" if all(at or status == Status.FEASIBLE for status, at in pairs) else ""
     return next((side for side, of in SIDES.items() if statuses <= of), "")
 
 
