@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import Any, TypeVar
 
 import numpy as np
@@ -96,14 +97,27 @@ def summaries(runs: pd.DataFrame) -> list[Summary]:
 
 
 _Entry = TypeVar("_Entry", bound=Summary)
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
+    """Return key -> its items, both in the order of first appearance."""
+    found: dict[_Key, list[_Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def by_label(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
     """Return label -> its entries, both in the order of first appearance."""
-    found: dict[str, list[_Entry]] = {}
-    for entry in entries:
-        found.setdefault(entry.label, []).append(entry)
-    return found
+    return grouped(entries, lambda entry: entry.label)
+
+
+def median_of(values: Iterable[float | None]) -> float | None:
+    """Return the median of the values that are there, or None."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def shape_of(runs: pd.DataFrame) -> dict[str, Shape]:

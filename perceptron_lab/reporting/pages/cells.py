@@ -17,6 +17,7 @@ from perceptron_lab.reporting.pages.reading import PageCell
 from perceptron_lab.reporting.pages.tables import Head, PageTable
 from perceptron_lab.reporting.printing.typesetting import plain
 from perceptron_lab.reporting.printing.typesetting import seconds as seconds_text
+from perceptron_lab.reporting.summary import grouped
 
 Show = Callable[[Any], str]
 
@@ -66,9 +67,7 @@ _MEDIANS = ("updates", "queries", "seconds")
 
 def medians_table(cells: Sequence[PageCell]) -> PageTable:
     """Return one line per problem and algorithm: endings, medians, and the history of one seed."""
-    groups: dict[tuple[str, str], list[PageCell]] = {}
-    for cell in cells:
-        groups.setdefault((str(cell.row["problem"]), str(cell.row["label"])), []).append(cell)
+    groups = grouped(cells, lambda cell: (str(cell.row["problem"]), str(cell.row["label"])))
     heads = [
         *map(Head, ("problem", "algorithm", "endings")),
         *(Head(name, number=True) for name in _MEDIANS),

@@ -1,4 +1,8 @@
-"""Tables of a page as data: heads and lines, which ``table.html.jinja`` writes."""
+"""Tables of a page as data: heads and lines, which ``macros.html.jinja`` writes.
+
+pandas's Styler would give each cell an identifier and classes, several times its bytes, and can
+hold no lines or details in cells.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Files of figures, with the same bytes each time."""
+"""Files of figures, with the same bytes each time.
+
+matplotlib writes them. Ours are undated files in one layout, which savefig would make for each.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A table of a report, for CSV, LaTeX, HTML and Markdown."""
+"""A table of a report, for CSV, LaTeX, HTML and Markdown.
+
+pandas's Styler writes LaTeX and HTML. Ours are what it lacks: Markdown without a further package,
+rules below the names of groups, several tabulars where one is too wide, notes, and escaped text.
+"""
 
 from __future__ import annotations
 

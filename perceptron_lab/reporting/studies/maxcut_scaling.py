@@ -20,7 +20,7 @@ from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.summary import Summary, grouped, summaries
 
 _NOTE = (
     "Seconds: of the search; proof seconds: of its proofs and of the cut; without loading. Memory: "
@@ -165,10 +165,9 @@ def scaling_figure(evidence: Evidence) -> Figure:
     """
     lines = scaled(evidence)
     several = len({line.entry.label for line in lines}) > 1
-    kinds: dict[str, list[ScaledRuns]] = {}
-    for line in lines:
-        name = f"{line.kind}, {line.entry.label}" if several else line.kind
-        kinds.setdefault(name, []).append(line)
+    kinds = grouped(
+        lines, lambda line: f"{line.kind}, {line.entry.label}" if several else line.kind
+    )
     known = drawing.looks(list(kinds))
     figure = drawing.canvas(7.2, 2.9)
     panels = figure.subplots(1, 3)

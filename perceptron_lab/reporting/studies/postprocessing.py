@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from operator import attrgetter
 from typing import Any, Final
 
 import pandas as pd
@@ -28,7 +28,7 @@ from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.summary import Summary, grouped, median_of, summaries
 
 CONTINUED: Final = "postprocessed"
 _NUMBERS: Final = range(1, 7)
@@ -222,10 +222,7 @@ def postprocessing_table(evidence: Evidence) -> Table:
 
 def _groups(found: list[Continued]) -> list[list[Continued]]:
     """Return the problems of each family, side and pair."""
-    groups: dict[tuple[str, str, str], list[Continued]] = {}
-    for one in found:
-        key = (one.problem.family, one.problem.side, one.entry.label)
-        groups.setdefault(key, []).append(one)
+    groups = grouped(found, lambda one: (one.problem.family, one.problem.side, one.entry.label))
     families: list[str] = list(dict.fromkeys(one.problem.family for one in found))
     sides: list[str] = list(dict.fromkeys(one.problem.side for one in found))
     order = sorted(groups, key=lambda key: (families.index(key[0]), sides.index(key[1])))
@@ -233,18 +230,7 @@ def _groups(found: list[Continued]) -> list[list[Continued]]:
 
 
 Cells = Callable[[Continued], Summary]
-
-
-def _pair(one: Continued) -> Summary:
-    return one.entry
-
-
-def _solver(one: Continued) -> Summary:
-    return one.solver
-
-
-def _own(one: Continued) -> Summary:
-    return one.own
+_pair, _solver, _own = (attrgetter(name) for name in ("entry", "solver", "own"))
 
 
 def _proved(group: Sequence[Continued], cells: Cells) -> int | None:
@@ -255,9 +241,7 @@ def _proved(group: Sequence[Continued], cells: Cells) -> int | None:
 
 
 def _typical(group: Sequence[Continued], cells: Cells, column: str) -> float | None:
-    values = [cells(one).median(column) for one in group if cells(one).seeds]
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    return median_of(cells(one).median(column) for one in group if cells(one).seeds)
 
 
 ANSWER = "the answer itself"

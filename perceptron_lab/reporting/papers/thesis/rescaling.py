@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from statistics import median
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,7 +19,7 @@ from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, 
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import upper_bound
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.summary import Summary, grouped, median_of, summaries
 
 SIDES = ("feasible", "infeasible", "ill-posed")
 _ANSWERS = {"feasible": Status.FEASIBLE, "infeasible": Status.INFEASIBLE}
@@ -125,10 +124,9 @@ def rescaling_table(evidence: Evidence) -> Table:
 
 def _groups(found: list[Conditioned]) -> list[list[Conditioned]]:
     """Return the problems of each family, side and label, by decreasing delta."""
-    groups: dict[tuple[str, int, str], list[Conditioned]] = {}
-    for one in found:
-        key = (one.problem.family, SIDES.index(one.problem.side), one.entry.label)
-        groups.setdefault(key, []).append(one)
+    groups = grouped(
+        found, lambda one: (one.problem.family, SIDES.index(one.problem.side), one.entry.label)
+    )
     families = list(dict.fromkeys(family for family, _, _ in groups))
     order = sorted(groups, key=lambda key: (families.index(key[0]), key[1]))
     return [sorted(groups[key], key=lambda one: -one.problem.delta) for key in order]
@@ -145,14 +143,11 @@ def _down_to(group: list[Conditioned]) -> float | None:
 
 
 def _typical(group: list[Conditioned], column: str) -> float | None:
-    values = [one.entry.median(column) for one in group]
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    return median_of(one.entry.median(column) for one in group)
 
 
 def _rescalings(evidence: Evidence, group: list[Conditioned]) -> float | None:
-    values = [count for one in group for count in rescalings_of(evidence, one.entry)]
-    return median(values) if values else None
+    return median_of(count for one in group for count in rescalings_of(evidence, one.entry))
 
 
 def _width(group: list[Conditioned]) -> float | None:

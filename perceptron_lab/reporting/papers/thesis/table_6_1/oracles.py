@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Final
 
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
@@ -22,7 +21,7 @@ from perceptron_lab.reporting.papers.thesis.table_6_1.entries import (
 from perceptron_lab.reporting.printing import typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.summary import Summary, median_of, summaries
 
 RESCALED: Final = "rescaled-perceptron"
 _RESCALING: Final = (
@@ -91,8 +90,7 @@ def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
 
 
 def _typical(evidence: Evidence, entry: Summary) -> float | None:
-    found = rescalings_of(evidence, entry)
-    return median(found) if found else None
+    return median_of(rescalings_of(evidence, entry))
 
 
 _ALGORITHMS: Final = dict(zip(THESIS_LABELS, (RESCALED, "ellipsoid"), strict=True))

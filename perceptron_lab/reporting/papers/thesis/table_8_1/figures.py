@@ -25,7 +25,7 @@ from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
 )
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
-from perceptron_lab.reporting.summary import by_label, common
+from perceptron_lab.reporting.summary import by_label, common, grouped
 
 MEAN = "mean"
 """The last line: the mean over the categories."""
@@ -62,10 +62,10 @@ def table_8_1(evidence: Evidence) -> Figure:
     """
     labels = by_label(entries(evidence))
     problems = [entry.problem for entry in next(iter(labels.values()))]
-    panels: dict[tuple[bool, int | None, str], list[Sequence[PrecisionEntry]]] = {}
-    for own in labels.values():
-        one = own[0]
-        panels.setdefault((one.algorithm == HARD, one.components, one.kernel), []).append(own)
+    panels = grouped(
+        labels.values(),
+        lambda own: (own[0].algorithm == HARD, own[0].components, own[0].kernel),
+    )
     figure = drawing.canvas(1.2 + 2.0 * len(panels), 1.4 + 0.42 * (len(problems) + 1))
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
     for axes, ((hard, components, kernel), given) in zip(grid[0], panels.items(), strict=True):
