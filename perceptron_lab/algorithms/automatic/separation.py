@@ -24,7 +24,7 @@ from perceptron_lab.core.errors import NumericalError, counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_is_up
 from perceptron_lab.numerics.compiled.entropic_separation import Course, carried, separate
-from perceptron_lab.numerics.compiled.entropic_trials import RealArray
+from perceptron_lab.numerics.compiled.kernel import RealArray
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.systems import ConicSystem
 

@@ -11,15 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import (
+    REORDER,
+    GivenMatrix,
+    GivenVector,
+    Vector,
+    kernel,
+)
 
-_ROWS = "Array(float64, 2, 'C', readonly=True)"
-_VECTOR = "Array(float64, 1, 'C', readonly=True)"
-_RESULT = "float64[::1]"
 
-
-@kernel(f"void({_ROWS}, {_VECTOR}, {_RESULT}, {_RESULT})", fastmath=REORDER)
-def products(rows: FloatArray, vector: FloatArray, product: FloatArray, sizes: FloatArray) -> None:
+@kernel(fastmath=REORDER)
+def products(rows: GivenMatrix, vector: GivenVector, product: Vector, sizes: Vector) -> None:
     """Set product to A v and sizes to |A||v|.
 
     Parameters
@@ -49,10 +51,8 @@ def products_reference(
     np.matmul(np.abs(rows), np.abs(vector), out=sizes)
 
 
-@kernel(f"void({_VECTOR}, {_ROWS}, {_RESULT}, {_RESULT})", fastmath=REORDER)
-def add_combination(
-    weights: FloatArray, rows: FloatArray, total: FloatArray, sizes: FloatArray
-) -> None:
+@kernel(fastmath=REORDER)
+def add_combination(weights: GivenVector, rows: GivenMatrix, total: Vector, sizes: Vector) -> None:
     """Add w A to total and |w||A| to sizes; rows of weight 0 are not even read.
 
     Parameters

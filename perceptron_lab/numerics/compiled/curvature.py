@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import IntVector, Vector, kernel
 
 
-@kernel("UniTuple(float64, 2)(int64[::1], int64[::1], float64[::1], float64, float64[::1])")
+@kernel()
 def quadratic_form(
-    rows: IntArray, columns: IntArray, entries: FloatArray, slack: float, vector: FloatArray
+    rows: IntVector, columns: IntVector, entries: Vector, slack: float, vector: Vector
 ) -> tuple[float, float]:
     """Return v'(M + sI)v and |v|'|M + sI||v|, the first by a compensated sum.
 
@@ -39,8 +38,8 @@ def quadratic_form(
     return total + lost, sizes
 
 
-@kernel("UniTuple(float64, 3)(int64[::1], float64[::1])")
-def diagonal_sizes(diagonal: IntArray, entries: FloatArray) -> tuple[float, float, float]:
+@kernel()
+def diagonal_sizes(diagonal: IntVector, entries: Vector) -> tuple[float, float, float]:
     """Return the largest |m_ij|, the largest m_ii, and the sum of the positive m_ii; NaN if any is.
 
     Parameters

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import Vector, kernel
 
-Signs = npt.NDArray[np.int8]
+Signs = Annotated[npt.NDArray[np.int8], "int8[::1]"]
+Int32Vector = Annotated[npt.NDArray[np.int32], "int32[::1]"]
 
 
-@kernel("int64(int32[::1], int32[::1], float64[::1], float64[::1], int8[::1], int64)")
+@kernel()
 def flip_sweeps(
-    starts: npt.NDArray[np.int32],
-    columns: npt.NDArray[np.int32],
-    weights: FloatArray,
-    margins: FloatArray,
+    starts: Int32Vector,
+    columns: Int32Vector,
+    weights: Vector,
+    margins: Vector,
     signs: Signs,
     most: int,
 ) -> int:

@@ -9,23 +9,24 @@ stands its plain numpy reference.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import PIECE, time_is_up
-from perceptron_lab.numerics.compiled.kernel import RECIPROCALS, kernel
-
-RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-
-
-@kernel(
-    "UniTuple(int64, 4)(real[:, ::1], real[::1], float64[::1], int64, int64, int64, int64)",
-    fastmath=RECIPROCALS,
+from perceptron_lab.numerics.compiled.kernel import (
+    RECIPROCALS,
+    IntVector,
+    RealArray,
+    RealMatrix,
+    RealVector,
+    Vector,
+    kernel,
 )
+
+
+@kernel(fastmath=RECIPROCALS)
 def perceptron_sweep(
-    rows: RealArray,
-    point: RealArray,
-    counts: FloatArray,
+    rows: RealMatrix,
+    point: RealVector,
+    counts: Vector,
     first: int,
     most: int,
     quiet: int,
@@ -76,12 +77,15 @@ def perceptron_sweep(
     return updates, seen, row, quiet
 
 
-@kernel(
-    "UniTuple(int64, 4)(real[:, ::1], real[::1], float64, int64, int64, int64, int64)",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def relaxed_sweep(
-    rows: RealArray, point: RealArray, sigma: float, first: int, most: int, quiet: int, checks: int
+    rows: RealMatrix,
+    point: RealVector,
+    sigma: float,
+    first: int,
+    most: int,
+    quiet: int,
+    checks: int,
 ) -> tuple[int, int, int, int]:
     """Project x <- x - (a'x) a while unit rows a have a'x < -sigma norm(x), at most so often.
 
@@ -116,8 +120,8 @@ def relaxed_sweep(
     return updates, seen, row, quiet
 
 
-@kernel("int64(real[:, ::1], real[::1])", fastmath=RECIPROCALS)
-def stretch_rows(rows: RealArray, direction: RealArray) -> int:
+@kernel(fastmath=RECIPROCALS)
+def stretch_rows(rows: RealMatrix, direction: RealVector) -> int:
     """Stretch a <- (a + (a'x) x) / sqrt(1 + 3 (a'x)^2) for all unit rows a, in place.
 
     With a unit vector x these are the rows times I + x x', divided by their norms. Returns how many
@@ -149,23 +153,19 @@ NEXT, STRETCHES, USED, SEEN, ROW, MADE, QUIET, FAILURES = range(8)
 SHORTEST = 1e-5
 
 
-@kernel(
-    "int64(real[:, ::1], real[::1], real[:, ::1], real[:, ::1], float64, int64, int64,"
-    " float64[::1], real[::1], float64[::1], int64[::1], int64)",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def _separating_sweeps(
-    rows: RealArray,
-    point: RealArray,
-    starts: RealArray,
-    directions: RealArray,
+    rows: RealMatrix,
+    point: RealVector,
+    starts: RealMatrix,
+    directions: RealMatrix,
     sigma: float,
     most: int,
     most_relaxed: int,
-    count: FloatArray,
-    trial: RealArray,
-    lengths: FloatArray,
-    progress: IntArray,
+    count: Vector,
+    trial: RealVector,
+    lengths: Vector,
+    progress: IntVector,
     work: int,
 ) -> int:
     """Go on for about ``work`` operations; return how it ended, or that it has not.
@@ -278,15 +278,15 @@ def separating_sweeps(
     return ending, stretches, used, seen, row
 
 
-@kernel("void(real[:, ::1], real[:, ::1])", fastmath=RECIPROCALS)
-def stretch_again(rows: RealArray, directions: RealArray) -> None:
+@kernel(fastmath=RECIPROCALS)
+def stretch_again(rows: RealMatrix, directions: RealMatrix) -> None:
     """Stretch rows along all directions in turn, in place."""
     for k in range(len(directions)):
         stretch_rows(rows, directions[k])
 
 
-@kernel("void(float64[::1], real[:, ::1])", fastmath=RECIPROCALS)
-def unstretched(point: FloatArray, directions: RealArray) -> None:
+@kernel(fastmath=RECIPROCALS)
+def unstretched(point: Vector, directions: RealMatrix) -> None:
     """Go from z to y = (I + x_1 x_1') ... (I + x_s x_s') z, up to a factor, in place."""
     dimension = len(point)
     for k in range(len(directions) - 1, -1, -1):

@@ -16,12 +16,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import REORDER, IntVector, Matrix, Vector, kernel
 from perceptron_lab.numerics.compiled.lower_triangles import symmetric_product, symmetric_update
 
-Structure: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
-Values: TypeAlias = tuple[FloatArray, FloatArray]
+Structure: TypeAlias = tuple[IntVector, IntVector, IntVector, IntVector]
+Values: TypeAlias = tuple[Vector, Vector]
 
 # How a call ends: the updates are made, the target or the gap is reached, nothing is left to cut
 GOING_ON, REACHED, FLAT = 0, 1, 2
@@ -31,17 +30,14 @@ BEST, SCALE, LOG_VOLUME, LOWER, NUMBERS = 0, 1, 2, 3, 4
 UPDATES, OBJECTIVE, FEASIBLE, CUTS, COUNTS = 0, 1, 2, 3, 4
 
 
-@kernel(
-    "void(int64, UniTuple(int64[::1], 4), float64[::1], float64[:, ::1], int64[::1], float64[::1])",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def failing_direction(
     failed: int,
     structure: Structure,
-    factor: FloatArray,
-    rest: FloatArray,
-    filled: IntArray,
-    direction: FloatArray,
+    factor: Vector,
+    rest: Matrix,
+    filled: IntVector,
+    direction: Vector,
 ) -> None:
     """Write v, 1 in the failing row and 0 behind it, with L'v = e in the rows before.
 
@@ -65,23 +61,18 @@ def failing_direction(
         direction[j] = -value
 
 
-@kernel(
-    "int64(float64[::1], UniTuple(int64[::1], 4), UniTuple(float64[::1], 2),"
-    " UniTuple(int64[::1], 4), float64[::1], float64[::1], float64[:, ::1], int64[::1],"
-    " float64[::1], float64[::1])",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def first_failure(
-    point: FloatArray,
+    point: Vector,
     entries: Structure,
     values: Values,
     structure: Structure,
-    factor: FloatArray,
-    pivots: FloatArray,
-    rest: FloatArray,
-    filled: IntArray,
-    work: FloatArray,
-    direction: FloatArray,
+    factor: Vector,
+    pivots: Vector,
+    rest: Matrix,
+    filled: IntVector,
+    work: Vector,
+    direction: Vector,
 ) -> int:
     """Write v with v'F(x)v equal to the first pivot that is not positive; return its row, or -1.
 
@@ -157,18 +148,14 @@ def first_failure(
     return failed
 
 
-@kernel(
-    "float64(int64, float64[::1], float64[::1], UniTuple(int64[::1], 4),"
-    " UniTuple(float64[::1], 2), float64[::1])",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def matrix_cut(
     failed: int,
-    direction: FloatArray,
-    centre: FloatArray,
+    direction: Vector,
+    centre: Vector,
     entries: Structure,
     values: Values,
-    normal: FloatArray,
+    normal: Vector,
 ) -> float:
     """Write the normal of the cut v'F(y)v >= 0, and return -v'F(x)v at the centre, 0 at least.
 
@@ -194,17 +181,9 @@ def matrix_cut(
     return max(excess, 0.0)
 
 
-@kernel(
-    "void(float64[::1], float64[:, ::1], float64[::1], float64[::1], float64, float64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def moved(
-    centre: FloatArray,
-    lower: FloatArray,
-    numbers: FloatArray,
-    product: FloatArray,
-    square: float,
-    depth: float,
+    centre: Vector, lower: Matrix, numbers: Vector, product: Vector, square: float, depth: float
 ) -> None:
     """Move to the smallest ellipsoid around what a cut of some depth leaves, in the given arrays.
 
@@ -226,23 +205,18 @@ def moved(
     numbers[LOG_VOLUME] += 0.5 * (n * np.log(growth) + np.log(1.0 - shrink))
 
 
-@kernel(
-    "int64(float64[::1], float64[::1], float64[::1], float64[:, ::1], float64[::1], int64[::1],"
-    " UniTuple(int64[::1], 4), UniTuple(float64[::1], 2), UniTuple(int64[::1], 4),"
-    " float64[:, ::1], float64, float64, int64, boolean)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def deep_cut_search(
-    objective: FloatArray,
-    centre: FloatArray,
-    best: FloatArray,
-    lower: FloatArray,
-    numbers: FloatArray,
-    counts: IntArray,
+    objective: Vector,
+    centre: Vector,
+    best: Vector,
+    lower: Matrix,
+    numbers: Vector,
+    counts: IntVector,
     entries: Structure,
     values: Values,
     structure: Structure,
-    kept: FloatArray,
+    kept: Matrix,
     target: float,
     gap: float,
     most: int,

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import REORDER, IntVector, Matrix, Vector, kernel
 
 
-@kernel(
-    "float64[::1](int64[::1], int64[::1], float64[:, ::1])",
-    fastmath=REORDER,
-)
-def edge_products(rows: IntArray, columns: IntArray, vectors: FloatArray) -> FloatArray:
+@kernel(fastmath=REORDER)
+def edge_products(rows: IntVector, columns: IntVector, vectors: Matrix) -> Vector:
     """Return v_i'v_j for the edges (i, j), any order of summation, shape ``(edges,)``.
 
     Parameters

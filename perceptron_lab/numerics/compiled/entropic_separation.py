@@ -17,7 +17,8 @@ from perceptron_lab.numerics.compiled.entropic_steps import (
     entropic_loop,
     entropic_pass,
 )
-from perceptron_lab.numerics.compiled.entropic_trials import LOG_PARTITION, TOTAL, WEIGHT, RealArray
+from perceptron_lab.numerics.compiled.entropic_trials import LOG_PARTITION, TOTAL, WEIGHT
+from perceptron_lab.numerics.compiled.kernel import RealArray
 
 
 @dataclass

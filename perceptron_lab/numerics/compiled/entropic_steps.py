@@ -15,14 +15,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.compiled.entropic_trials import ETA, TOTAL, try_step
-from perceptron_lab.numerics.compiled.kernel import RECIPROCALS, kernel
+from perceptron_lab.numerics.compiled.kernel import (
+    RECIPROCALS,
+    Matrix,
+    RealMatrix,
+    RealVector,
+    Vector,
+    kernel,
+)
 from perceptron_lab.numerics.compiled.negative_exponential import exponential
-
-RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 # Entries of the rows taken at a time: they stay in the cache between the two products
 _ENTRIES = 2**15
@@ -30,12 +33,9 @@ _ENTRIES = 2**15
 CENTRE, AVERAGE, GOING_ON, BROKEN = 1, 2, 0, -1
 
 
-@kernel(
-    "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64[::1])",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def advance_sums(
-    sums: FloatArray, scores: RealArray, eta: float, new_sums: FloatArray
+    sums: Vector, scores: RealVector, eta: float, new_sums: Vector
 ) -> tuple[float, float]:
     """Write sums + eta scores; return the least new sum and the least score."""
     lowest, lowest_score = np.inf, np.inf
@@ -48,12 +48,9 @@ def advance_sums(
     return lowest, lowest_score
 
 
-@kernel(
-    "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64, real[::1])",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def write_powers(
-    sums: FloatArray, scores: RealArray, shift: float, temperature: float, powers: RealArray
+    sums: Vector, scores: RealVector, shift: float, temperature: float, powers: RealVector
 ) -> tuple[float, float]:
     """Write exp((shift - sums) / temperature); return their sum and their product with scores."""
     inverse = 1.0 / temperature
@@ -67,17 +64,14 @@ def write_powers(
     return total, along
 
 
-@kernel(
-    "UniTuple(float64, 3)(float64[::1], real[::1], float64, float64, float64[::1], real[::1])",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def softmin(
-    sums: FloatArray,
-    scores: RealArray,
+    sums: Vector,
+    scores: RealVector,
     eta: float,
     temperature: float,
-    new_sums: FloatArray,
-    share: RealArray,
+    new_sums: Vector,
+    share: RealVector,
 ) -> tuple[float, float, float]:
     """Write the new sums S = sums + eta scores, and their softmin x.
 
@@ -104,22 +98,18 @@ def softmin(
     return lowest, math.log(total) - lowest / temperature, along / total
 
 
-@kernel(
-    "UniTuple(float64, 4)(real[:, ::1], real[::1], boolean, real[::1], float64[::1], float64, "
-    "float64, float64[::1], real[::1], float64[::1])",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def entropic_pass(
-    rows: RealArray,
-    centre: RealArray,
+    rows: RealMatrix,
+    centre: RealVector,
     priced: bool,
-    scores: RealArray,
-    sums: FloatArray,
+    scores: RealVector,
+    sums: Vector,
     eta: float,
     temperature: float,
-    new_sums: FloatArray,
-    share: RealArray,
-    image: FloatArray,
+    new_sums: Vector,
+    share: RealVector,
+    image: Vector,
 ) -> tuple[float, float, float, float]:
     """Make a softmin x of S = sums + eta A*y and its image A x in one pass over the rows.
 
@@ -171,17 +161,13 @@ def entropic_pass(
     return lowest_score, shift, math.log(total) - shift / temperature, along / total
 
 
-@kernel(
-    "UniTuple(int64, 3)(real[:, ::1], real[::1], float64[:, ::1], float64[:, ::1], float64[::1], "
-    "int64, float64)",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def entropic_loop(
-    rows: RealArray,
-    centre: RealArray,
-    points: FloatArray,
-    entries: FloatArray,
-    numbers: FloatArray,
+    rows: RealMatrix,
+    centre: RealVector,
+    points: Matrix,
+    entries: Matrix,
+    numbers: Vector,
     most: int,
     clearance: float,
 ) -> tuple[int, int, int]:

@@ -8,12 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.kernel import RECIPROCALS, kernel
-
-RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+from perceptron_lab.numerics.compiled.kernel import RECIPROCALS, Matrix, RealVector, Vector, kernel
 
 # What rounding may add to the distance of a step, relative to its terms (as sums of doubles)
 ROUNDING = 1e-15
@@ -23,12 +19,9 @@ LONGEST = 1e6
 ETA, TOTAL, WEIGHT, LOG_PARTITION, TRIALS = range(5)
 
 
-@kernel(
-    "UniTuple(float64, 2)(real[::1], float64[::1], float64[::1], float64, real[::1])",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def move(
-    centre: RealArray, image: FloatArray, before: FloatArray, pace: float, moved: RealArray
+    centre: RealVector, image: Vector, before: Vector, pace: float, moved: RealVector
 ) -> tuple[float, float]:
     """Write ball(y + pace (2 A x - A x')); return norm(dy)^2 and abs(<A x - A x', dy>)."""
     square = 0.0
@@ -46,17 +39,14 @@ def move(
     return moves, abs(coupling)
 
 
-@kernel(
-    "void(float64[:, ::1], float64[:, ::1], float64, real[::1], real[::1], float64[::1])",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def _accumulate(
-    points: FloatArray,
-    entries: FloatArray,
+    points: Matrix,
+    entries: Matrix,
     eta: float,
-    centre: RealArray,
-    share: RealArray,
-    image: FloatArray,
+    centre: RealVector,
+    share: RealVector,
+    image: Vector,
 ) -> None:
     """Add y_t, x_t and A x_t to the sums, times eta."""
     for j in range(len(image)):
@@ -67,19 +57,15 @@ def _accumulate(
         entries[1, i] += eta * share[i]
 
 
-@kernel(
-    "boolean(real[::1], float64[:, ::1], float64[:, ::1], float64[::1], real[::1], float64[::1],"
-    " float64[::1], float64, float64)",
-    fastmath=RECIPROCALS,
-)
+@kernel(fastmath=RECIPROCALS)
 def try_step(
-    centre: RealArray,
-    points: FloatArray,
-    entries: FloatArray,
-    numbers: FloatArray,
-    share: RealArray,
-    image: FloatArray,
-    new_sums: FloatArray,
+    centre: RealVector,
+    points: Matrix,
+    entries: Matrix,
+    numbers: Vector,
+    share: RealVector,
+    image: Vector,
+    new_sums: Vector,
     log_partition: float,
     along: float,
 ) -> bool:

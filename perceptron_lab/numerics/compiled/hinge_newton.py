@@ -21,10 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import PIECE, time_is_up
 from perceptron_lab.numerics.compiled.hinge_products import (
-    UnsignedArray,
     best_pace,
     column_squares,
     hinge_curvature,
@@ -32,7 +31,15 @@ from perceptron_lab.numerics.compiled.hinge_products import (
     inactive_scores,
     sparse_scores,
 )
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import (
+    REORDER,
+    IntVector,
+    Matrix,
+    UnsignedArray,
+    UnsignedVector,
+    Vector,
+    kernel,
+)
 
 # How a run ends: min A*y > 0; norm(A r) / sum r is as small as asked for; neither yet; or a number
 # is not finite
@@ -72,8 +79,8 @@ class HingeRun:
     products: int
 
 
-@kernel("float64(float64[::1], float64[::1])", fastmath=REORDER)
-def inner(first: FloatArray, second: FloatArray) -> float:
+@kernel(fastmath=REORDER)
+def inner(first: Vector, second: Vector) -> float:
     """Return u'v."""
     total = 0.0
     for j in range(len(first)):
@@ -81,24 +88,20 @@ def inner(first: FloatArray, second: FloatArray) -> float:
     return total
 
 
-@kernel(
-    "boolean(float64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[::1],"
-    " float64[::1], float64[::1], float64[:, ::1], float64[::1], float64[::1], int64[::1], int64,"
-    " int64)"
-)
+@kernel()
 def _conjugate_steps(
-    values: FloatArray,
-    columns: UnsignedArray,
-    ends: UnsignedArray,
-    active: UnsignedArray,
-    inverse: FloatArray,
-    residual: FloatArray,
-    solution: FloatArray,
-    moves: FloatArray,
-    vectors: FloatArray,
-    scores: FloatArray,
-    squares: FloatArray,
-    made: IntArray,
+    values: Vector,
+    columns: UnsignedVector,
+    ends: UnsignedVector,
+    active: UnsignedVector,
+    inverse: Vector,
+    residual: Vector,
+    solution: Vector,
+    moves: Vector,
+    vectors: Matrix,
+    scores: Vector,
+    squares: Vector,
+    made: IntVector,
     most: int,
     pieces: int,
 ) -> bool:

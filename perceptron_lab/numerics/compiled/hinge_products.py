@@ -14,26 +14,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
-
-UnsignedArray = npt.NDArray[np.uint32]
+from perceptron_lab.numerics.compiled.kernel import REORDER, UnsignedVector, Vector, kernel
 
 CONTRACTED = frozenset({"contract"})
 
 
-@kernel(
-    "void(float64[::1], uint32[::1], uint32[::1], float64[::1], float64[::1])",
-    fastmath=CONTRACTED,
-)
+@kernel(fastmath=CONTRACTED)
 def sparse_scores(
-    values: FloatArray,
-    columns: UnsignedArray,
-    ends: UnsignedArray,
-    point: FloatArray,
-    scores: FloatArray,
+    values: Vector, columns: UnsignedVector, ends: UnsignedVector, point: Vector, scores: Vector
 ) -> None:
     """Write A*y."""
     for i in range(len(scores)):
@@ -43,26 +32,22 @@ def sparse_scores(
         scores[i] = score
 
 
-@kernel("void(float64[::1], uint32[::1], float64[::1])", fastmath=CONTRACTED)
-def column_squares(values: FloatArray, columns: UnsignedArray, squares: FloatArray) -> None:
+@kernel(fastmath=CONTRACTED)
+def column_squares(values: Vector, columns: UnsignedVector, squares: Vector) -> None:
     """Write the squared norms of the columns, the diagonal of A A*."""
     squares[:] = 0.0
     for k in range(len(values)):
         squares[columns[k]] += values[k] * values[k]
 
 
-@kernel(
-    "Tuple((int64, float64))(float64[::1], uint32[::1], uint32[::1], float64[::1], uint32[::1],"
-    " float64[::1])",
-    fastmath=CONTRACTED,
-)
+@kernel(fastmath=CONTRACTED)
 def hinge_gradient(
-    values: FloatArray,
-    columns: UnsignedArray,
-    ends: UnsignedArray,
-    scores: FloatArray,
-    active: UnsignedArray,
-    image: FloatArray,
+    values: Vector,
+    columns: UnsignedVector,
+    ends: UnsignedVector,
+    scores: Vector,
+    active: UnsignedVector,
+    image: Vector,
 ) -> tuple[int, float]:
     """Write the active rows, shape ``(m,)``, and A r, shape ``(n,)``; return |I| and sum r."""
     image[:] = 0.0
@@ -78,19 +63,15 @@ def hinge_gradient(
     return count, total
 
 
-@kernel(
-    "void(float64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[::1],"
-    " float64[::1])",
-    fastmath=CONTRACTED,
-)
+@kernel(fastmath=CONTRACTED)
 def hinge_curvature(
-    values: FloatArray,
-    columns: UnsignedArray,
-    ends: UnsignedArray,
-    active: UnsignedArray,
-    direction: FloatArray,
-    products: FloatArray,
-    image: FloatArray,
+    values: Vector,
+    columns: UnsignedVector,
+    ends: UnsignedVector,
+    active: UnsignedVector,
+    direction: Vector,
+    products: Vector,
+    image: Vector,
 ) -> None:
     """Write q = A_I* d, shape ``(|I|,)``, and the Hessian's product A_I q, in one pass.
 
@@ -116,17 +97,14 @@ def hinge_curvature(
             image[columns[k]] += product * values[k]
 
 
-@kernel(
-    "void(float64[::1], uint32[::1], uint32[::1], float64[::1], float64[::1], float64[::1])",
-    fastmath=CONTRACTED,
-)
+@kernel(fastmath=CONTRACTED)
 def inactive_scores(
-    values: FloatArray,
-    columns: UnsignedArray,
-    ends: UnsignedArray,
-    scores: FloatArray,
-    direction: FloatArray,
-    moves: FloatArray,
+    values: Vector,
+    columns: UnsignedVector,
+    ends: UnsignedVector,
+    scores: Vector,
+    direction: Vector,
+    moves: Vector,
 ) -> None:
     """Write A*d for the rows that are not active, and leave the others."""
     for i in range(len(scores)):
@@ -137,8 +115,8 @@ def inactive_scores(
             moves[i] = move
 
 
-@kernel("UniTuple(float64, 2)(float64[::1], float64[::1], float64)", fastmath=REORDER)
-def hinge_slope(scores: FloatArray, moves: FloatArray, pace: float) -> tuple[float, float]:
+@kernel(fastmath=REORDER)
+def hinge_slope(scores: Vector, moves: Vector, pace: float) -> tuple[float, float]:
     """Return minus the first and the second derivative of f(y + t d) at t = ``pace``."""
     slope, curvature = 0.0, 0.0
     for i in range(len(scores)):
@@ -149,8 +127,8 @@ def hinge_slope(scores: FloatArray, moves: FloatArray, pace: float) -> tuple[flo
     return slope, curvature
 
 
-@kernel("float64(float64[::1], float64[::1])", fastmath=REORDER)
-def best_pace(scores: FloatArray, moves: FloatArray) -> float:
+@kernel(fastmath=REORDER)
+def best_pace(scores: Vector, moves: Vector) -> float:
     """Return the t >= 0 with the least f(y + t d), to one part in a hundred.
 
     f is convex along d, and its derivative is piecewise linear: Newton's method finds the zero

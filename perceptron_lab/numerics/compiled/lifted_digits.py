@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from perceptron_lab.core.results import IntArray
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import IntMatrix, IntVector, UnsignedVector, kernel
 
-Words = Any
-"""Whole numbers in [0, 2^32), an array of uint32."""
+# Whole numbers in [0, 2^32)
+WordMatrix = Annotated[Any, "uint32[:, ::1]"]
+WordTensor = Annotated[Any, "uint32[:, :, ::1]"]
 
 
-@kernel("int64(int64[::1], int64)")
-def _remainder(words: IntArray, prime: int) -> int:
+@kernel()
+def _remainder(words: IntVector, prime: int) -> int:
     """Return a number mod p: words to the base 2^32, the last of any sign, others in [0, 2^32)."""
     rest = words[-1] % prime
     for k in range(len(words) - 2, -1, -1):
@@ -22,8 +22,8 @@ def _remainder(words: IntArray, prime: int) -> int:
     return int(rest)
 
 
-@kernel("int64(int64[::1], int64)")
-def _divide(words: IntArray, prime: int) -> int:
+@kernel()
+def _divide(words: IntVector, prime: int) -> int:
     """Divide a number by p, rounded down; return what is left. Words may be of any sign."""
     mask = (np.int64(1) << 32) - 1
     for k in range(len(words) - 1):
@@ -37,8 +37,8 @@ def _divide(words: IntArray, prime: int) -> int:
     return int(rest)
 
 
-@kernel("UniTuple(int64, 2)(uint32[::1], uint32[::1])")
-def _dot(left: Words, right: Words) -> tuple[np.int64, np.int64]:
+@kernel()
+def _dot(left: UnsignedVector, right: UnsignedVector) -> tuple[np.int64, np.int64]:
     """Return l and h with l + 2^32 h the inner product of words, one below 2^31 of each pair.
 
     Of fewer than 2^20 pairs l is below 2^52, and h below 2^51.
@@ -52,9 +52,14 @@ def _dot(left: Words, right: Words) -> tuple[np.int64, np.int64]:
     return np.int64(low), np.int64(high)
 
 
-@kernel("int64(uint32[:, ::1], uint32[:, :, ::1], int64, int64[:, ::1], int64, uint32[:, ::1])")
+@kernel()
 def lifted_digits(
-    inverse: Words, words: Words, offset: int, rest: IntArray, prime: int, digits: Words
+    inverse: WordMatrix,
+    words: WordTensor,
+    offset: int,
+    rest: IntMatrix,
+    prime: int,
+    digits: WordMatrix,
 ) -> int:
     """Write the next digits of x, A x = r: x = sum_t digits_t p^t modulo a power of p (Dixon).
 

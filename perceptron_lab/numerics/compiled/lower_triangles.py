@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import REORDER, Matrix, Vector, kernel
 
 
-@kernel("float64(float64[:, ::1], float64[::1], float64[::1])", fastmath=REORDER)
-def symmetric_product(lower: FloatArray, vector: FloatArray, out: FloatArray) -> float:
+@kernel(fastmath=REORDER)
+def symmetric_product(lower: Matrix, vector: Vector, out: Vector) -> float:
     """Write Qa, of which the lower triangle is stored, and return a'Qa."""
     n = vector.shape[0]
     out[:] = 0.0
@@ -40,8 +39,8 @@ def symmetric_product(lower: FloatArray, vector: FloatArray, out: FloatArray) ->
     return square
 
 
-@kernel("void(float64[:, ::1], float64[::1], float64)", fastmath=REORDER)
-def symmetric_update(lower: FloatArray, vector: FloatArray, amount: float) -> None:
+@kernel(fastmath=REORDER)
+def symmetric_update(lower: Matrix, vector: Vector, amount: float) -> None:
     """Apply Q <- Q - amount v v' to the lower triangle."""
     for i in range(vector.shape[0]):
         scale = amount * vector[i]

@@ -15,24 +15,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import REORDER, Matrix, Vector, kernel
 
 # Between these the scale of a fixed-length point is kept apart from its weights
 SMALL, LARGE = 1e-100, 1e100
 UNLIMITED = 2**62  # Updates or checks, for those who do not count them
 
 
-@kernel(
-    "UniTuple(int64, 4)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64, int64,"
-    " int64, int64, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def margin_sweep(
-    rows: FloatArray,
-    point: FloatArray,
-    counts: FloatArray,
-    limits: FloatArray,
+    rows: Matrix,
+    point: Vector,
+    counts: Vector,
+    limits: Vector,
     rate: float,
     first: int,
     most: int,
@@ -77,16 +72,12 @@ def margin_sweep(
     return updates, seen, row, quiet
 
 
-@kernel(
-    "UniTuple(int64, 4)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
-    " float64, float64, int64, int64, int64, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def relaxation_sweep(
-    rows: FloatArray,
-    squares: FloatArray,
-    point: FloatArray,
-    weights: FloatArray,
+    rows: Matrix,
+    squares: Vector,
+    point: Vector,
+    weights: Vector,
     rate: float,
     limit: float,
     aim: float,
@@ -122,16 +113,12 @@ def relaxation_sweep(
     return updates, seen, row, quiet
 
 
-@kernel(
-    "UniTuple(int64, 4)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
-    " float64, boolean, int64, int64, int64, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def fixed_margin_sweep(
-    rows: FloatArray,
-    squares: FloatArray,
-    point: FloatArray,
-    weights: FloatArray,
+    rows: Matrix,
+    squares: Vector,
+    point: Vector,
+    weights: Vector,
     rate: float,
     margin: float,
     angle: bool,
@@ -174,16 +161,12 @@ def fixed_margin_sweep(
     return updates, seen, row, quiet
 
 
-@kernel(
-    "Tuple((int64, int64, int64, int64, float64))(float64[:, ::1], float64[::1], float64[::1],"
-    " float64[::1], float64, float64, boolean, float64, int64, int64, int64, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def fixed_length_sweep(
-    rows: FloatArray,
-    squares: FloatArray,
-    point: FloatArray,
-    weights: FloatArray,
+    rows: Matrix,
+    squares: Vector,
+    point: Vector,
+    weights: Vector,
     rate: float,
     margin: float,
     angle: bool,

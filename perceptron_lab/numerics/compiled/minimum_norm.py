@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import PIECE, time_is_up
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import REORDER, IntVector, Matrix, Vector, kernel
 
 # norm(x)^2 - a'x below this is rounding error, for rows of norm 1
 _GAP = 1e-15
@@ -27,13 +27,8 @@ _INSIDE = 1e-13
 _SHARE = 0.5
 
 
-@kernel(
-    "boolean(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1], int64)",
-    fastmath=REORDER,
-)
-def enter(
-    row: FloatArray, carrying: FloatArray, factor: FloatArray, solved: FloatArray, count: int
-) -> bool:
+@kernel(fastmath=REORDER)
+def enter(row: Vector, carrying: Matrix, factor: Matrix, solved: Vector, count: int) -> bool:
     """Append a row to P, R and z; False if it is affinely dependent on the active ones."""
     # R'R gains a row and a column: one triangular solve with R'
     column = np.dot(carrying[:count], row)
@@ -57,16 +52,13 @@ def enter(
     return True
 
 
-@kernel(
-    "void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], int64, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def leave(
-    carrying: FloatArray,
-    factor: FloatArray,
-    solved: FloatArray,
-    active: IntArray,
-    weights: FloatArray,
+    carrying: Matrix,
+    factor: Matrix,
+    solved: Vector,
+    active: IntVector,
+    weights: Vector,
     count: int,
     place: int,
 ) -> None:
@@ -93,18 +85,14 @@ def leave(
         solved[a + 1] = cosine * lower - sine * upper
 
 
-@kernel(
-    "UniTuple(int64, 2)(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1],"
-    " float64[::1], int64, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def descend(
-    carrying: FloatArray,
-    factor: FloatArray,
-    solved: FloatArray,
-    active: IntArray,
-    weights: FloatArray,
-    target: FloatArray,
+    carrying: Matrix,
+    factor: Matrix,
+    solved: Vector,
+    active: IntVector,
+    weights: Vector,
+    target: Vector,
     count: int,
     work: int,
 ) -> tuple[int, int]:
@@ -148,24 +136,19 @@ def descend(
 NEXT, COUNT, TURNS, POOL, DESCENDING = range(5)
 
 
-@kernel(
-    "boolean(float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
-    " float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1], float64[::1],"
-    " int64, boolean, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def _minimum_norm(
-    rows: FloatArray,
-    start: FloatArray,
-    active: IntArray,
-    weights: FloatArray,
-    point: FloatArray,
-    carrying: FloatArray,
-    factor: FloatArray,
-    vectors: FloatArray,
-    pool: IntArray,
-    progress: IntArray,
-    least: FloatArray,
+    rows: Matrix,
+    start: Vector,
+    active: IntVector,
+    weights: Vector,
+    point: Vector,
+    carrying: Matrix,
+    factor: Matrix,
+    vectors: Matrix,
+    pool: IntVector,
+    progress: IntVector,
+    least: Vector,
     most: int,
     separator: bool,
     work: int,

@@ -11,7 +11,14 @@ import numpy.typing as npt
 
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import PIECE, time_is_up
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import (
+    REORDER,
+    BoolVector,
+    IntVector,
+    Matrix,
+    Vector,
+    kernel,
+)
 from perceptron_lab.numerics.compiled.minimum_norm import (
     COUNT,
     DESCENDING,
@@ -27,8 +34,8 @@ BoolArray = npt.NDArray[np.bool_]
 _GAP = 1e-15
 
 
-@kernel("UniTuple(float64, 2)(float64[::1], boolean[::1])")
-def least_of_each(scores: FloatArray, first: BoolArray) -> tuple[float, float]:
+@kernel()
+def least_of_each(scores: Vector, first: BoolVector) -> tuple[float, float]:
     """Return the least score of the first class and that of the second, shape ``(m,)`` both."""
     low, other = np.inf, np.inf
     for i in range(len(scores)):
@@ -39,23 +46,19 @@ def least_of_each(scores: FloatArray, first: BoolArray) -> tuple[float, float]:
     return low, other
 
 
-@kernel(
-    "boolean(float64[:, ::1], float64[:, ::1], int64[::1], float64[::1], int64[::1], float64[::1],"
-    " float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, int64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def _nearest_points(
-    first: FloatArray,
-    second: FloatArray,
-    pairs: IntArray,
-    shares: FloatArray,
-    active: IntArray,
-    weights: FloatArray,
-    point: FloatArray,
-    carrying: FloatArray,
-    factor: FloatArray,
-    vectors: FloatArray,
-    progress: IntArray,
+    first: Matrix,
+    second: Matrix,
+    pairs: IntVector,
+    shares: Vector,
+    active: IntVector,
+    weights: Vector,
+    point: Vector,
+    carrying: Matrix,
+    factor: Matrix,
+    vectors: Matrix,
+    progress: IntVector,
     most: int,
     work: int,
 ) -> bool:

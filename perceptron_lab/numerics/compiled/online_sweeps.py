@@ -6,30 +6,30 @@ products may be summed in any order.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import Annotated
 
-from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
-
-RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-
-_ROWS = "Array(real, 2, 'C', readonly=True)"
-_ENTRIES = "Array(real, 1, 'C', readonly=True)"
-_SIGNS = "Array(float64, 1, 'C', readonly=True)"
-_INDICES = "Array(int64, 1, 'C', readonly=True)"
-
-
-@kernel(
-    f"int64({_ROWS}, {_SIGNS}, {_INDICES}, float64, float64[::1], int64[::1])", fastmath=REORDER
+from perceptron_lab.numerics.compiled.kernel import (
+    REORDER,
+    GivenIntVector,
+    GivenVector,
+    IntVector,
+    RealArray,
+    Vector,
+    kernel,
 )
+
+GivenRealVector = Annotated[RealArray, "Array(real, 1, 'C', readonly=True)"]
+GivenRealMatrix = Annotated[RealArray, "Array(real, 2, 'C', readonly=True)"]
+
+
+@kernel(fastmath=REORDER)
 def online_sweep(
-    rows: RealArray,
-    signs: FloatArray,
-    order: IntArray,
+    rows: GivenRealMatrix,
+    signs: GivenVector,
+    order: GivenIntVector,
     constant: float,
-    weight: FloatArray,
-    mistaken: IntArray,
+    weight: Vector,
+    mistaken: IntVector,
 ) -> int:
     """Add s a to w where s a'w <= 0, example by example; in place.
 
@@ -67,20 +67,16 @@ def online_sweep(
     return count
 
 
-@kernel(
-    f"int64({_ENTRIES}, {_INDICES}, {_INDICES}, {_SIGNS}, {_INDICES}, float64, float64[::1],"
-    " int64[::1])",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def online_sparse_sweep(
-    entries: RealArray,
-    columns: IntArray,
-    starts: IntArray,
-    signs: FloatArray,
-    order: IntArray,
+    entries: GivenRealVector,
+    columns: GivenIntVector,
+    starts: GivenIntVector,
+    signs: GivenVector,
+    order: GivenIntVector,
     constant: float,
-    weight: FloatArray,
-    mistaken: IntArray,
+    weight: Vector,
+    mistaken: IntVector,
 ) -> int:
     """Do the same with rows in CSR.
 

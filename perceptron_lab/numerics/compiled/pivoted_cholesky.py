@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import PIECE, check_time
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import IntVector, Matrix, Vector, kernel
 
 # As printed: stop when no residual diagonal is negative and none is positive
 ACCEPT_ZEROS = 0
@@ -34,14 +34,14 @@ SMALL = 500
 PANEL, STRIPE = 64, 512
 
 
-@kernel("float64(int64)")
+@kernel()
 def rounding_tolerance(order: int) -> float:
     """2 n eps: below this fraction of z_ii a residual diagonal of a matrix of order n is noise."""
     return 2.0 * order * 2.0**-52
 
 
-@kernel("UniTuple(int64, 2)(float64[::1], int64[::1], int64)")
-def extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, int]:
+@kernel()
+def extremes(diagonal: Vector, order: IntVector, start: int) -> tuple[int, int]:
     """Positions of the first smallest and the first largest residual diagonal from ``start`` on."""
     smallest, largest = start, start
     for k in range(start + 1, order.shape[0]):
@@ -53,10 +53,8 @@ def extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, in
     return smallest, largest
 
 
-@kernel("void(float64[:, ::1], float64[:, ::1], int64, int64, float64[::1])")
-def _residual_row(
-    matrix: FloatArray, rows: FloatArray, found: int, row: int, out: FloatArray
-) -> None:
+@kernel()
+def _residual_row(matrix: Matrix, rows: Matrix, found: int, row: int, out: Vector) -> None:
     """Write a row of Z - R'R after so many rows of R, which may be sparse."""
     # Columns of former pivots are written, too: loops from 0 on are the ones that are vectorised.
     n = out.shape[0]
@@ -69,20 +67,17 @@ def _residual_row(
                 out[t] -= scale * rows[k, t]
 
 
-@kernel(
-    "boolean(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64, int64[::1],"
-    " int64, int64, float64[::1])"
-)
+@kernel()
 def _indefinite_pair(
-    matrix: FloatArray,
-    rows: FloatArray,
-    diagonal: FloatArray,
-    sizes: FloatArray,
+    matrix: Matrix,
+    rows: Matrix,
+    diagonal: Vector,
+    sizes: Vector,
     tolerance: float,
-    order: IntArray,
+    order: IntVector,
     begin: int,
     count: int,
-    direction: FloatArray,
+    direction: Vector,
 ) -> bool:
     """Find residual diagonals 0, 0 with s != 0 between them; set e_i - sign(s) e_j."""
     row = np.empty(order.shape[0])
@@ -99,20 +94,17 @@ def _indefinite_pair(
     return False
 
 
-@kernel(
-    "UniTuple(int64, 2)(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64,"
-    " int64, int64[::1], int64, float64[::1], int64, int64)"
-)
+@kernel()
 def _panel(
-    matrix: FloatArray,
-    rows: FloatArray,
-    diagonal: FloatArray,
-    sizes: FloatArray,
+    matrix: Matrix,
+    rows: Matrix,
+    diagonal: Vector,
+    sizes: Vector,
     tolerance: float,
     zeros: int,
-    order: IntArray,
+    order: IntVector,
     begin: int,
-    direction: FloatArray,
+    direction: Vector,
     first: int,
     work: int,
 ) -> tuple[int, int]:
@@ -150,8 +142,8 @@ def _panel(
     return GOING_ON, begin + rows.shape[0]
 
 
-@kernel("void(float64[:, ::1], int64[::1], int64, float64[::1])")
-def _lift(rows: FloatArray, order: IntArray, count: int, direction: FloatArray) -> None:
+@kernel()
+def _lift(rows: Matrix, order: IntVector, count: int, direction: Vector) -> None:
     """Solve R v = 0 for the pivot entries of v, given its trailing ones: back-substitution."""
     places = np.argsort(order)
     for k in range(count - 1, -1, -1):
@@ -205,8 +197,8 @@ def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) 
     return bool(state == FOUND)
 
 
-@kernel("boolean(float64[:, ::1], int64, float64[::1])")
-def _direction_at_once(matrix: FloatArray, zeros: int, direction: FloatArray) -> bool:
+@kernel()
+def _direction_at_once(matrix: Matrix, zeros: int, direction: Vector) -> bool:
     """Do what :func:`separating_direction` does in one call, for small matrices."""
     n = matrix.shape[0]
     rows, order, sizes = np.empty((n, n)), np.arange(n), np.diag(matrix).copy()

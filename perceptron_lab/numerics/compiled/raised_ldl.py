@@ -15,23 +15,18 @@ import numpy as np
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import PIECE, check_time
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
-from perceptron_lab.numerics.compiled.sparse_ldl import _NUMBERS, _STRUCTURE, Numbers, Structure
-
-_VECTOR = "float64[::1]"
+from perceptron_lab.numerics.compiled.kernel import REORDER, Matrix, Vector, kernel
+from perceptron_lab.numerics.compiled.sparse_ldl import Numbers, Structure
 
 
-@kernel(
-    f"int64({_STRUCTURE}, {_VECTOR}, {_VECTOR}, {_NUMBERS}, float64[:, ::1], {_VECTOR}, int64,"
-    " int64)"
-)
+@kernel()
 def _eliminate_rows(
     structure: Structure,
-    values: FloatArray,
-    floors: FloatArray,
+    values: Vector,
+    floors: Vector,
     numbers: Numbers,
-    rest: FloatArray,
-    raises: FloatArray,
+    rest: Matrix,
+    raises: Vector,
     first: int,
     operations: int,
 ) -> int:
@@ -106,13 +101,8 @@ def eliminate_raised(
         row = _eliminate_rows(*given, row, PIECE // 4)
 
 
-@kernel(
-    "void(float64[:, ::1], int64, int64, float64[::1], float64[::1])",
-    fastmath=REORDER,
-)
-def factor_panel(
-    matrix: FloatArray, begin: int, end: int, floors: FloatArray, raises: FloatArray
-) -> None:
+@kernel(fastmath=REORDER)
+def factor_panel(matrix: Matrix, begin: int, end: int, floors: Vector, raises: Vector) -> None:
     """Replace some columns of a matrix, all of their rows, by those of its Cholesky factor.
 
     Parameters

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import BoolVector, IntVector, Vector, kernel
+
+Counts = Annotated[npt.NDArray[np.int16], "int16[:, ::1]"]
 
 
-@kernel("(int16[:, ::1], int64[::1], bool_[::1], int64[::1], float64[::1])")
+@kernel()
 def resampled_precision(
-    counts: npt.NDArray[np.int16],
-    order: IntArray,
-    positive: npt.NDArray[np.bool_],
-    ends: IntArray,
-    precision: FloatArray,
+    counts: Counts, order: IntVector, positive: BoolVector, ends: IntVector, precision: Vector
 ) -> None:
     """Write the average precision of each resample: sum_i c_i y_i P(f_i) / sum_i c_i y_i.
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.numerics.compiled.kernel import REORDER, kernel
+from perceptron_lab.numerics.compiled.kernel import (
+    REORDER,
+    GivenIntVector,
+    GivenVector,
+    Matrix,
+    kernel,
+)
 
 _INDICES = "Array(int64, 1, 'C', readonly=True)"
 _VALUES = "Array(float64, 1, 'C', readonly=True)"
 
 
-@kernel(
-    f"float64({_INDICES}, {_INDICES}, {_VALUES}, float64[:, ::1], float64[:, ::1], float64)",
-    fastmath=REORDER,
-)
+@kernel(fastmath=REORDER)
 def ascend(
-    starts: IntArray,
-    columns: IntArray,
-    values: FloatArray,
-    vectors: FloatArray,
-    before: FloatArray,
+    starts: GivenIntVector,
+    columns: GivenIntVector,
+    values: GivenVector,
+    vectors: Matrix,
+    before: Matrix,
     momentum: float,
 ) -> float:
     """Extrapolate V by the step before, then maximise <C, VV'> over each row in turn.
@@ -80,16 +82,13 @@ def ascend(
     return turn
 
 
-@kernel(
-    f"UniTuple(int64, 2)({_INDICES}, {_INDICES}, {_VALUES}, "
-    "float64[:, ::1], float64[:, ::1], int64, int64, float64)"
-)
+@kernel()
 def sweep(
-    starts: IntArray,
-    columns: IntArray,
-    values: FloatArray,
-    vectors: FloatArray,
-    before: FloatArray,
+    starts: GivenIntVector,
+    columns: GivenIntVector,
+    values: GivenVector,
+    vectors: Matrix,
+    before: Matrix,
     sweeps: int,
     since: int,
     delay: float,

@@ -21,24 +21,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import PIECE, check_time
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import IntVector, Matrix, Vector, kernel
 
 # starts, columns, places: the entries left of the diagonal, row by row, and where their values are
 # diagonal: where those of the diagonal are
 # row_starts, row_columns: the sparse columns of each row of L, each before its parent
 # ends, rows: where the sparse columns of L begin, and the rows of their entries
-Structure = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]
+Structure = tuple[
+    IntVector, IntVector, IntVector, IntVector, IntVector, IntVector, IntVector, IntVector
+]
 # entries and pivots of the sparse columns, how far they are filled, and n zeros to work on
-Numbers = tuple[FloatArray, FloatArray, IntArray, FloatArray]
-
-_STRUCTURE = f"Tuple(({', '.join(['int64[::1]'] * 8)}))"
-_NUMBERS = "Tuple((float64[::1], float64[::1], int64[::1], float64[::1]))"
+Numbers = tuple[Vector, Vector, IntVector, Vector]
 
 
-@kernel("int64[::1](int64[::1], int64[::1])")
-def elimination_tree(starts: IntArray, columns: IntArray) -> IntArray:
+@kernel()
+def elimination_tree(starts: IntVector, columns: IntVector) -> IntVector:
     """Return the parent of each column, -1 for roots, shape ``(n,)``.
 
     Parameters
@@ -62,18 +61,16 @@ def elimination_tree(starts: IntArray, columns: IntArray) -> IntArray:
     return parent
 
 
-@kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], int64[::1])"
-)
+@kernel()
 def _reach(
-    starts: IntArray,
-    columns: IntArray,
-    parent: IntArray,
+    starts: IntVector,
+    columns: IntVector,
+    parent: IntVector,
     row: int,
     head: int,
-    marks: IntArray,
-    stack: IntArray,
-    path: IntArray,
+    marks: IntVector,
+    stack: IntVector,
+    path: IntVector,
 ) -> int:
     """Put the columns below ``head`` of a row of L on the stack's end, each before its parent."""
     # Returns where they begin. marks says in which row a column was met last.
@@ -93,10 +90,10 @@ def _reach(
     return top
 
 
-@kernel("UniTuple(int64[::1], 2)(int64[::1], int64[::1], int64[::1])")
+@kernel()
 def factor_counts(
-    starts: IntArray, columns: IntArray, parent: IntArray
-) -> tuple[IntArray, IntArray]:
+    starts: IntVector, columns: IntVector, parent: IntVector
+) -> tuple[IntVector, IntVector]:
     """Return how many entries beside the diagonal the columns and the rows of L have."""
     n = parent.shape[0]
     of_columns, of_rows = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -109,10 +106,10 @@ def factor_counts(
     return of_columns, of_rows
 
 
-@kernel("UniTuple(int64[::1], 3)(int64[::1], int64[::1], int64[::1], int64[::1])")
+@kernel()
 def factor_structure(
-    starts: IntArray, columns: IntArray, parent: IntArray, ends: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
+    starts: IntVector, columns: IntVector, parent: IntVector, ends: IntVector
+) -> tuple[IntVector, IntVector, IntVector]:
     """Return where the rows of L begin, their columns before h, and the rows of these columns.
 
     Parameters
@@ -138,16 +135,13 @@ def factor_structure(
     return row_starts, row_columns, rows
 
 
-@kernel(
-    f"UniTuple(int64, 2)({_STRUCTURE}, float64[::1], float64, {_NUMBERS}, float64[:, ::1], int64,"
-    " int64)"
-)
+@kernel()
 def _eliminate_rows(
     structure: Structure,
-    values: FloatArray,
+    values: Vector,
     shift: float,
     numbers: Numbers,
-    rest: FloatArray,
+    rest: Matrix,
     first: int,
     operations: int,
 ) -> tuple[int, int]:
@@ -227,8 +221,8 @@ def eliminate(
     return int(failed)
 
 
-@kernel(f"void({_STRUCTURE}, {_NUMBERS}, int64, float64[::1])")
-def solve_upper(structure: Structure, numbers: Numbers, count: int, vector: FloatArray) -> None:
+@kernel()
+def solve_upper(structure: Structure, numbers: Numbers, count: int, vector: Vector) -> None:
     """Solve L'v = 0 for the first ``count`` entries of v, given the others: back-substitution."""
     ends, rows = structure[6], structure[7]
     entries, filled = numbers[0], numbers[2]

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import PIECE, check_time
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import IntMatrix, IntVector, Matrix, Vector, kernel
 from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
@@ -34,16 +34,13 @@ FILLED = 2
 # Operations that an entry of a row of R stands for
 ENTRY = 16
 
-Entries = tuple[IntArray, IntArray, FloatArray]
-Rows = tuple[IntArray, IntArray, FloatArray, IntArray, IntArray]
-
-_ENTRIES = "Tuple((int64[::1], int64[:, ::1], float64[::1]))"
-_ROWS = "Tuple((int64[::1], int64[:, ::1], float64[::1], int64[:, ::1], int64[:, ::1]))"
+Entries = tuple[IntVector, IntMatrix, Vector]
+Rows = tuple[IntVector, IntMatrix, Vector, IntMatrix, IntMatrix]
 
 
-@kernel(f"int64({_ENTRIES}, {_ROWS}, int64, int64, float64[::1], int64[::1])")
+@kernel()
 def _residual_row(
-    matrix: Entries, factor: Rows, count: int, row: int, work: FloatArray, touched: IntArray
+    matrix: Entries, factor: Rows, count: int, row: int, work: Vector, touched: IntVector
 ) -> int:
     """Find row ``row`` of Z - R'R, beside the diagonal and the ``count`` pivots so far."""
     # touched receives the columns where it may have entries, work the entries there; their number
@@ -76,15 +73,15 @@ def _residual_row(
     return found
 
 
-@kernel(f"boolean({_ENTRIES}, {_ROWS}, int64, float64[::1], float64[::1], float64, float64[::1])")
+@kernel()
 def _indefinite_pair(
     matrix: Entries,
     factor: Rows,
     count: int,
-    diagonal: FloatArray,
-    sizes: FloatArray,
+    diagonal: Vector,
+    sizes: Vector,
     tolerance: float,
-    direction: FloatArray,
+    direction: Vector,
 ) -> bool:
     """Find residual diagonals 0, 0 with s != 0 between them; set e_i - sign(s) e_j."""
     order, position, n = factor[4][0], factor[4][1], diagonal.shape[0]
@@ -106,18 +103,16 @@ def _indefinite_pair(
     return False
 
 
-@kernel(
-    f"int64({_ENTRIES}, {_ROWS}, int64, int64, float64[::1], float64[::1], float64, float64[::1])"
-)
+@kernel()
 def _eliminate(
     matrix: Entries,
     factor: Rows,
     count: int,
     pivot: int,
-    diagonal: FloatArray,
-    sizes: FloatArray,
+    diagonal: Vector,
+    sizes: Vector,
     tolerance: float,
-    roots: FloatArray,
+    roots: Vector,
 ) -> int:
     """Append the row of R of a pivot, which stands at ``count``; return its number of entries."""
     ends, links, values, lists, _ = factor
@@ -142,19 +137,16 @@ def _eliminate(
     return found
 
 
-@kernel(
-    f"UniTuple(int64, 2)({_ENTRIES}, {_ROWS}, float64[::1], float64[::1], float64, int64,"
-    " float64[::1], float64[::1], int64, int64)"
-)
+@kernel()
 def _rows_from(
     matrix: Entries,
     factor: Rows,
-    diagonal: FloatArray,
-    sizes: FloatArray,
+    diagonal: Vector,
+    sizes: Vector,
     tolerance: float,
     zeros: int,
-    roots: FloatArray,
-    direction: FloatArray,
+    roots: Vector,
+    direction: Vector,
     first: int,
     work: int,
 ) -> tuple[int, int]:
@@ -237,10 +229,8 @@ def sparse_direction(
     return state, count
 
 
-@kernel(f"void({_ENTRIES}, {_ROWS}, int64, float64[::1], float64[:, ::1])")
-def write_rest(
-    matrix: Entries, factor: Rows, count: int, diagonal: FloatArray, rest: FloatArray
-) -> None:
+@kernel()
+def write_rest(matrix: Entries, factor: Rows, count: int, diagonal: Vector, rest: Matrix) -> None:
     """Write the rest of Z - R'R after ``count`` rows, in their order, into zeros."""
     order, position, n = factor[4][0], factor[4][1], diagonal.shape[0]
     work, touched = np.empty(n), np.empty(n, np.int64)
@@ -250,8 +240,8 @@ def write_rest(
         rest[k - count, k - count] = diagonal[order[k]]
 
 
-@kernel(f"void({_ROWS}, int64, float64[::1], float64[::1])")
-def lift(factor: Rows, count: int, roots: FloatArray, direction: FloatArray) -> None:
+@kernel()
+def lift(factor: Rows, count: int, roots: Vector, direction: Vector) -> None:
     """Solve R v = 0 for the pivot entries of v, given its trailing ones: back-substitution."""
     ends, links, values, _, orders = factor
     for k in range(count - 1, -1, -1):

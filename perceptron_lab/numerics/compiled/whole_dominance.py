@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.core.results import IntArray
-from perceptron_lab.numerics.compiled.kernel import kernel
+from perceptron_lab.numerics.compiled.kernel import IntMatrix, IntVector, kernel
 
-Words = tuple[IntArray, IntArray, IntArray, IntArray]
+Words = tuple[IntVector, IntVector, IntVector, IntVector]
 """Where each line begins, the places in it, ascending, and the two words of each entry."""
 
-_WORDS = "UniTuple(int64[::1], 4)"
 
-
-@kernel(
-    f"int64({_WORDS}, UniTuple(int64[::1], 2), {_WORDS}, int64, int64[::1], int64[:, ::1],"
-    " int64[::1], int64[::1])"
-)
+@kernel()
 def _collect(
     factor: Words,
-    rows: tuple[IntArray, IntArray],
+    rows: tuple[IntVector, IntVector],
     matrix: Words,
     i: int,
-    next_of: IntArray,
-    sums: IntArray,
-    seen: IntArray,
-    met: IntArray,
+    next_of: IntVector,
+    sums: IntMatrix,
+    seen: IntVector,
+    met: IntVector,
 ) -> int:
     """Add up row i of LL' and M from the diagonal on; return how many places are met.
 
@@ -58,9 +52,9 @@ def _collect(
     return count
 
 
-@kernel(f"int64({_WORDS}, UniTuple(int64[::1], 2), {_WORDS}, int64, int64)")
+@kernel()
 def undominated_row(
-    factor: Words, rows: tuple[IntArray, IntArray], matrix: Words, bits: int, slack: int
+    factor: Words, rows: tuple[IntVector, IntVector], matrix: Words, bits: int, slack: int
 ) -> int:
     """Return the first i with R_ii <= sum_{j != i} (|R_ij| + slack) for R = M - LL', or -1.
 

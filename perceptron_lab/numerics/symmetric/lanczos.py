@@ -1,4 +1,11 @@
-"""The lowest eigenvalue of a large symmetric matrix, computed from products with vectors."""
+"""The lowest eigenvalue of a large symmetric matrix, computed from products with vectors.
+
+Why not scipy's ``eigsh`` (ARPACK): it gives eigenpairs only, at the end of a restart, and counts no
+products. Here the first negative pivot of the tridiagonal matrix ends :func:`negative_direction`,
+an estimate of the error in the value (not a residual) ends :func:`lowest_eigenpair`, both end when
+the time is up, and every product is counted: with ARPACK the cuts of oracles, and so the numbers
+of queries that tables state, would be others.
+"""
 
 from __future__ import annotations
 

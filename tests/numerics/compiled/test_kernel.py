@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -13,6 +13,8 @@ import pytest
 from perceptron_lab import solve
 from perceptron_lab.numerics.compiled import kernel as module
 from perceptron_lab.numerics.compiled.kernel import before_kernels, kernel, load_kernels
+
+Real = Annotated[float, "real"]
 
 
 def run(script: str) -> str:
@@ -69,8 +71,8 @@ def test_a_call_loads_the_kernels_of_its_module_and_those_that_they_call() -> No
 
 
 def test_a_kernel_is_compiled_for_both_precisions_and_calls_those_before_it() -> None:
-    @kernel("real(real)")
-    def doubled(x: Any) -> Any:
+    @kernel()
+    def doubled(x: Real) -> Real:
         return x + x
 
     load_kernels()

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perceptron_lab.numerics.symmetric.curvature import curvature_above
+from perceptron_lab.numerics.symmetric.factor import curvature_above
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 from tests.cones.oracles.exact import exact, form, plus_identity
 from tests.numerics.symmetric.test_sparse_factors import random_pattern
