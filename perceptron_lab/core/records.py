@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any
+from typing import Any, Final
+
+_SECTION: Final = "Parameters\n----------\n"
 
 
 def fault_of(kind: Any) -> str:
@@ -38,3 +42,19 @@ def needed_of(kind: Any) -> list[str]:
         for one in fields(kind)
         if one.init and one.default is MISSING and one.default_factory is MISSING
     ]
+
+
+def documentation_of(record: type[Any]) -> str:
+    """Return the docstring of a class of records, with the parameters that only bases document."""
+    names = {field.name for field in fields(record)}
+    entries: dict[str, str] = {}
+    for kind in reversed(record.__mro__):
+        # Each docstring in three parts, of which the record's own are the last.
+        before, _, rest = inspect.cleandoc(kind.__doc__ or "").partition(_SECTION)
+        section, *after = re.split(r"\n\n(?=\S)", rest, maxsplit=1)
+        for entry in re.split(r"\n(?=\S)", section):
+            key = entry.partition("\n")[0]
+            if names.intersection(key.split(", ")):
+                entries[key] = entry
+    explained = [_SECTION + "\n".join(entries.values())] if entries else []
+    return "\n\n".join([before.rstrip(), *explained, *after])

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from perceptron_lab.estimators.ellipsoid_separation import (
         EllipsoidSeparationClassifier as EllipsoidSeparationClassifier,
     )
+    from perceptron_lab.estimators.ellipsoid_separation import (
+        SoftSeparationClassifier as SoftSeparationClassifier,
+    )
     from perceptron_lab.estimators.perceptrons import (
         MarginPerceptronClassifier as MarginPerceptronClassifier,
     )
@@ -27,10 +30,7 @@ if TYPE_CHECKING:
     from perceptron_lab.estimators.soft_ellipsoid import (
         SoftEllipsoidClassifier as SoftEllipsoidClassifier,
     )
-    from perceptron_lab.estimators.soft_separation import (
-        SoftSeparationClassifier as SoftSeparationClassifier,
-    )
-    from perceptron_lab.estimators.squared_hinge import (
+    from perceptron_lab.estimators.soft_ellipsoid import (
         SquaredHingeClassifier as SquaredHingeClassifier,
     )
 
@@ -44,23 +44,11 @@ _MODULES = {
     "RescaledPerceptronClassifier": "separators",
     "SmoothedPerceptronClassifier": "separators",
     "SoftEllipsoidClassifier": "soft_ellipsoid",
-    "SoftSeparationClassifier": "soft_separation",
-    "SquaredHingeClassifier": "squared_hinge",
+    "SoftSeparationClassifier": "ellipsoid_separation",
+    "SquaredHingeClassifier": "soft_ellipsoid",
 }
 
-__all__ = [
-    "EllipsoidMethodClassifier",
-    "EllipsoidSeparationClassifier",
-    "MarginPerceptronClassifier",
-    "MaxMarginClassifier",
-    "MirrorProxClassifier",
-    "PerceptronClassifier",
-    "RescaledPerceptronClassifier",
-    "SmoothedPerceptronClassifier",
-    "SoftEllipsoidClassifier",
-    "SoftSeparationClassifier",
-    "SquaredHingeClassifier",
-]
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

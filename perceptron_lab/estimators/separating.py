@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, ClassVar, Self, TypeAlias
+from dataclasses import field
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
@@ -18,7 +18,6 @@ from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above
-from perceptron_lab.core.refusals import Count, Positive, Proportion
 from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
@@ -26,22 +25,25 @@ from perceptron_lab.estimators.kernel_choice import KernelChoice, dense, learned
 from perceptron_lab.estimators.linear_values import linear_values
 from perceptron_lab.estimators.one_problem import Separation, separate
 from perceptron_lab.estimators.validation import (
+    Count,
+    Proportion,
+    RandomState,
+    Seconds,
     learned_examples,
     new_examples,
     refuse_one_class,
     refuse_parameters,
+    with_parameters,
 )
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 
-Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
-RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
-Seconds: TypeAlias = Positive | None
 Run: TypeAlias = tuple[AnyAlgorithm, str | None]  # An algorithm, and the name of its oracle
 
 FOREVER = 1e9  # Seconds
 
 
+@with_parameters
 class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Classes by linear functions, of which each separates one class from the rest.
 
@@ -116,24 +118,14 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     _other: ClassVar[AnyAlgorithm | None] = None  # Looked at where no point is found
 
-    classes_: npt.NDArray[Any]
+    classes_: npt.NDArray[Any] = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        kernel: KernelChoice = None,
-        fit_intercept: bool = True,
-        max_iter: Count = 100_000,
-        max_seconds: Seconds = None,
-        tol: Proportion = 1e-3,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.random_state = random_state
+    kernel: KernelChoice = None
+    fit_intercept: bool = True
+    max_iter: Count = 100_000
+    max_seconds: Seconds = None
+    tol: Proportion = 1e-3
+    random_state: RandomState = 0
 
     @abstractmethod
     def _run(self, system: ConicSystem) -> Run:

@@ -10,18 +10,13 @@ from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerc
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
 from perceptron_lab.core.goals import Goal, MarginRatio
-from perceptron_lab.core.refusals import Count, Proportion
-from perceptron_lab.estimators.kernel_choice import KernelChoice
-from perceptron_lab.estimators.separating import (
-    RandomState,
-    Run,
-    Seconds,
-    SeparatingClassifier,
-)
+from perceptron_lab.estimators.separating import Run, SeparatingClassifier
+from perceptron_lab.estimators.validation import Count, with_parameters
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 
 
+@with_parameters
 class EllipsoidMethodClassifier(SeparatingClassifier):
     """The ellipsoid method: the centre of an ellipsoid that shrinks around what separates.
 
@@ -29,8 +24,8 @@ class EllipsoidMethodClassifier(SeparatingClassifier):
     volume is too small for a margin of ``tol``, the fit ends. A kernel has as many dimensions as
     its matrix has rank: choose few examples, or another method.
 
-    Parameters are those of :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`, as
-    are the attributes. Nothing is drawn.
+    Nothing is drawn. The attributes are those of
+    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
 
     References
     ----------
@@ -47,20 +42,19 @@ class EllipsoidMethodClassifier(SeparatingClassifier):
         return Ellipsoid(margin=float(self.tol)), None
 
 
+@with_parameters
 class RescaledPerceptronClassifier(SeparatingClassifier):
     """The perceptron that stretches the space where it fails, and so finds small margins.
 
     Its weights prove little once the space is stretched: where the classes are not separable, most
-    fits end by ``max_iter``.
+    fits end by ``max_iter``, which is less by default. The relaxed perceptron starts at random. The
+    attributes are those of :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
 
     Parameters
     ----------
     preset
         ``"practical"`` (default), ``"thesis"``, ``"dunagan-vempala"`` or ``"least-bound"``, see
         :class:`~perceptron_lab.algorithms.rescaling.rescaled_perceptron.RescaledPerceptron`.
-    kernel, fit_intercept, max_iter, max_seconds, tol, random_state
-        See :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`, as for attributes;
-        ``max_iter`` is less by default. The relaxed perceptron starts at random.
 
     References
     ----------
@@ -74,36 +68,19 @@ class RescaledPerceptronClassifier(SeparatingClassifier):
     array([1])
     """
 
-    def __init__(
-        self,
-        *,
-        preset: Literal["dunagan-vempala", "thesis", "practical", "least-bound"] = "practical",
-        kernel: KernelChoice = None,
-        fit_intercept: bool = True,
-        max_iter: Count = 20_000,
-        max_seconds: Seconds = None,
-        tol: Proportion = 1e-3,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.preset = preset
-        super().__init__(
-            kernel=kernel,
-            fit_intercept=fit_intercept,
-            max_iter=max_iter,
-            max_seconds=max_seconds,
-            tol=tol,
-            random_state=random_state,
-        )
+    max_iter: Count = 20_000
+    preset: Literal["dunagan-vempala", "thesis", "practical", "least-bound"] = "practical"
 
     def _run(self, system: ConicSystem) -> Run:
         return RescaledPerceptron(preset=self.preset), None
 
 
+@with_parameters
 class SmoothedPerceptronClassifier(SeparatingClassifier):
     """The smoothed perceptron: 2 sqrt(2 ln m) / rho iterations at most, on m rows of margin rho.
 
-    Parameters are those of :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`, as
-    are the attributes. Nothing is drawn.
+    Nothing is drawn. The attributes are those of
+    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
 
     References
     ----------
@@ -120,16 +97,17 @@ class SmoothedPerceptronClassifier(SeparatingClassifier):
         return SmoothedPerceptron(), None
 
 
+@with_parameters
 class MirrorProxClassifier(SeparatingClassifier):
     """Mirror-Prox on the saddle point of the margin: sqrt(2 ln m) / rho iterations at most.
+
+    Nothing is drawn. The attributes are those of
+    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
 
     Parameters
     ----------
     adaptive
         Whether steps are tested instead of bounded beforehand: fewer, longer ones (default False).
-    kernel, fit_intercept, max_iter, max_seconds, tol, random_state
-        See :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`, as for attributes.
-        Nothing is drawn.
 
     References
     ----------
@@ -142,31 +120,13 @@ class MirrorProxClassifier(SeparatingClassifier):
     array([1])
     """
 
-    def __init__(
-        self,
-        *,
-        adaptive: bool = False,
-        kernel: KernelChoice = None,
-        fit_intercept: bool = True,
-        max_iter: Count = 100_000,
-        max_seconds: Seconds = None,
-        tol: Proportion = 1e-3,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.adaptive = adaptive
-        super().__init__(
-            kernel=kernel,
-            fit_intercept=fit_intercept,
-            max_iter=max_iter,
-            max_seconds=max_seconds,
-            tol=tol,
-            random_state=random_state,
-        )
+    adaptive: bool = False
 
     def _run(self, system: ConicSystem) -> Run:
         return AdaptiveMirrorProx() if self.adaptive else MirrorProx(), None
 
 
+@with_parameters
 class MaxMarginClassifier(SeparatingClassifier):
     """The functions of the largest geometric margin: support vector machines with a hard margin.
 
@@ -179,13 +139,11 @@ class MaxMarginClassifier(SeparatingClassifier):
 
     Where no function separates there is no largest margin; a smoothed perceptron then looks for the
     function of least violation, the sum of the distances of the examples on the wrong side. An
-    update is a round in which examples join the working set.
+    update is a round in which examples join the working set. Nothing is drawn. The attributes are
+    those of :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
 
     Parameters
     ----------
-    kernel, fit_intercept, max_iter, max_seconds, random_state
-        See :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`, as for attributes.
-        Nothing is drawn.
     tol
         The part of the largest margin that may be missing, between 0 and 1 (default 1e-3).
 

@@ -1,37 +1,59 @@
-"""Parameters, examples and labels as the classifiers take them; refused with a reason."""
+"""Parameters of estimators, declared once; examples and labels; refused with a reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import PurePath
-from typing import Any, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, dataclass_transform, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.records import documentation_of
 from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.numerics.input_checks import checked_rows, refuse_mixed, refuse_rounded
 
+Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
+RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
+Proportion: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+Positive: TypeAlias = Annotated[float, Field(gt=0)]
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+Seconds: TypeAlias = Positive | None
+
 NO_NUMBER = "could not convert string to float"  # numpy's words for a text among numbers
+
+_Estimator = TypeVar("_Estimator")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def with_parameters(estimator: type[_Estimator]) -> type[_Estimator]:
+    """Make the annotated attributes of an estimator the parameters of its constructor.
+
+    Each is declared and documented by one class. Those that derive from it inherit its range, its
+    default and its paragraph of the docstring, unless they state their own.
+    """
+    made = dataclass(kw_only=True, eq=False, repr=False)(estimator)
+    made.__doc__ = documentation_of(made)
+    return made
 
 
 @cache
-def _ranges(kind: type) -> dict[str, TypeAdapter[Any]]:
-    """Return the allowed values of each parameter, by the annotations of ``__init__``."""
-    hints = get_type_hints(kind.__init__, include_extras=True)  # type: ignore[misc]
+def _ranges(kind: type[Any]) -> dict[str, TypeAdapter[Any]]:
+    """Return the allowed values of each parameter of an estimator, by its annotation."""
+    hints = get_type_hints(kind, include_extras=True)
     config = STRICT | ConfigDict(arbitrary_types_allowed=True)
-    return {
-        name: TypeAdapter(hint, config=config) for name, hint in hints.items() if name != "return"
-    }
+    names = [one.name for one in fields(kind) if one.init]
+    return {name: TypeAdapter(hints[name], config=config) for name in names}
 
 
 def refuse_parameters(estimator: Any) -> None:
-    """Refuse parameters of an estimator that are out of the ranges of its ``__init__``."""
+    """Refuse parameters of an estimator that are out of their ranges."""
     for name, allowed in _ranges(estimator.__class__).items():
         value = getattr(estimator, name)
         try:

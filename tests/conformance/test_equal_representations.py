@@ -21,7 +21,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.extraction import OnFeatures
 from perceptron_lab.estimators.learners.learning import Learned
-from perceptron_lab.estimators.online import OnlineClassifier
+from perceptron_lab.estimators.perceptrons import OnlineClassifier
 from perceptron_lab.estimators.separating import SeparatingClassifier
 
 FEATURES = 4

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, did_you_mean
+from perceptron_lab.core.records import documentation_of
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
@@ -124,7 +125,7 @@ def show(name: str) -> list[dict[str, Any]]:
         record = registry.load(kind, name)
         documentation, parameters = inspect.getdoc(record) or "", []
         if isinstance(record, type) and is_dataclass(record):
-            documentation = components.documentation_of(record)
+            documentation = documentation_of(record)
             parameters = components.parameters_of(record)
         explained = {"documentation": documentation, "parameters": parameters}
         meanings.append({"kind": kind, "name": name} | explained)

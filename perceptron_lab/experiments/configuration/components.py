@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
@@ -34,8 +32,6 @@ _TYPES = {
     "object": "mapping",
     "array": "list",
 }
-
-_SECTION = "Parameters\n----------\n"
 
 
 @dataclass(frozen=True)
@@ -125,22 +121,6 @@ def build(
         suggests = isinstance(error, UnknownNameError) and error.suggests
         faults.append(Fault(at, str(error), unregistered=named, suggests=suggests))
     return None
-
-
-def documentation_of(record: type[Any]) -> str:
-    """Return the docstring of a class of records, with the parameters that only bases document."""
-    names = {field.name for field in fields(record)}
-    entries: dict[str, str] = {}
-    for kind in reversed(record.__mro__):
-        # Each docstring in three parts, of which the record's own are the last.
-        before, _, rest = inspect.cleandoc(kind.__doc__ or "").partition(_SECTION)
-        section, *after = re.split(r"\n\n(?=\S)", rest, maxsplit=1)
-        for entry in re.split(r"\n(?=\S)", section):
-            key = entry.partition("\n")[0]
-            if names.intersection(key.split(", ")):
-                entries[key] = entry
-    explained = [_SECTION + "\n".join(entries.values())] if entries else []
-    return "\n\n".join([before.rstrip(), *explained, *after])
 
 
 def parameters_of(record: Any) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -25,6 +26,7 @@ from perceptron_lab.estimators.learners.features.partial_cholesky import (
     kernel_values,
     partial_cholesky,
 )
+from perceptron_lab.estimators.validation import with_parameters
 from perceptron_lab.numerics.input_checks import refuse_rounded, signs_of
 
 KernelName = Literal["linear", "poly", "rbf", "precomputed"]
@@ -33,6 +35,7 @@ LARGEST_BIAS = 10.0
 """B of the thesis: the inverse fraction of positives, but this at most."""
 
 
+@with_parameters
 class GramSchmidtFeatures(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -80,24 +83,13 @@ class GramSchmidtFeatures(
         B.
     """
 
-    def __init__(
-        self,
-        n_components: int = 30,
-        *,
-        kernel: KernelName = "linear",
-        gamma: float | None = None,
-        degree: int = 2,
-        coef0: float = 1.0,
-        bias: float | Literal["balanced"] = "balanced",
-        pivot_start: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.pivot_start = pivot_start
+    n_components: int = field(default=30, kw_only=False)
+    kernel: KernelName = "linear"
+    gamma: float | None = None
+    degree: int = 2
+    coef0: float = 1.0
+    bias: float | Literal["balanced"] = "balanced"
+    pivot_start: int = 0
 
     def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike | None = None) -> Self:
         """Choose the pivots.
