@@ -12,9 +12,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 from perceptron_lab.core.errors import DataError, InputError
-from perceptron_lab.datasets.generated.graph_names import graph_name
 from perceptron_lab.datasets.generated.graphs import (
     Edges,
+    graph_name,
     most_planar,
     planar_edges,
     torus_edges,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from perceptron_lab.datasets.generated.graph_names import LARGEST_ENCLOSED
+from perceptron_lab.datasets.generated.graphs import LARGEST_ENCLOSED
 from perceptron_lab.datasets.generated.maxcut import (
     Maxcut,
     graph_of,

@@ -23,7 +23,7 @@ from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download import transfer
 from perceptron_lab.datasets.download.fetching import fetch
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
-from perceptron_lab.datasets.download.watch import Watch
+from perceptron_lab.datasets.download.transfer import Watch
 from tests.datasets.local_home import Answer, LocalHome, RawHome
 from tests.repetitions import examples
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final, TypeVar
 
 Place = TypeVar("Place")
@@ -17,10 +17,19 @@ _THOUSANDS: Final = re.compile(
     r"([+-]?\d{1,3}(?:([,.'’ _\u00a0\u2009\u202f])\d{3})(?:\2\d{3})*)(.*)"
 )
 _REST: Final = re.compile(r"(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
-_UNDERSCORED: Final = re.compile(r"[+-]?[\d.]+(?:_[\d.]+)+")
-_MINUS: Final = re.compile(r"[\u2010-\u2015\u2212]\s*[\d.,]+")
-_UNIT: Final = re.compile(r"[$€£¥]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%‰$€£¥]")
-_DATE: Final = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}([./])\d{1,2}\2\d{2,4}")
+_MENDS: Final = (
+    (DECIMAL_COMMA, "write it with a decimal point, or separate the columns by semicolons"),
+    (re.compile(r"[\u2010-\u2015\u2212]\s*[\d.,]+"), "write the minus sign as -"),
+    (re.compile(r"[+-]?[\d.]+(?:_[\d.]+)+"), "write {plain}"),
+    (
+        re.compile(r"[$€£¥]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%‰$€£¥]"),
+        "write the number alone, in one unit for the column",
+    ),
+    (
+        re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}([./])\d{1,2}\2\d{2,4}"),
+        "give dates as numbers, such as days since the first one, or leave the column out",
+    ),
+)
 
 
 def is_number(text: str) -> bool:
@@ -67,10 +76,11 @@ def decimal_commas(entries: Iterable[tuple[Place, str]]) -> tuple[str, tuple[Pla
 def mend_of(text: str) -> str:
     """Return how a text could be written as a number, in words; empty where that is unknown."""
     text = text.strip()
-    return next((mend for mend in (rule(text) for rule in _RULES) if mend), "")
+    found = next((words for pattern, words in _MENDS if pattern.fullmatch(text)), "")
+    return _thousands(text) or found.format(plain=text.replace("_", ""))
 
 
-def _as_thousands(text: str) -> str:
+def _thousands(text: str) -> str:
     """Explain separators of thousands, and the comma that may be one."""
     found = _THOUSANDS.fullmatch(text)
     if _GROUPED_BY_COMMA.fullmatch(text):
@@ -80,37 +90,3 @@ def _as_thousands(text: str) -> str:
         return ""
     plain = found[1].replace(found[2], "") + found[3].replace(",", ".")
     return f"write {plain}, with nothing between thousands"
-
-
-def _as_decimal_comma(text: str) -> str:
-    if not DECIMAL_COMMA.fullmatch(text):
-        return ""
-    return "write it with a decimal point, or separate the columns by semicolons"
-
-
-def _as_signed(text: str) -> str:
-    return "write the minus sign as -" if _MINUS.fullmatch(text) else ""
-
-
-def _as_underscored(text: str) -> str:
-    return f"write {text.replace('_', '')}" if _UNDERSCORED.fullmatch(text) else ""
-
-
-def _with_unit(text: str) -> str:
-    return "write the number alone, in one unit for the column" if _UNIT.fullmatch(text) else ""
-
-
-def _as_date(text: str) -> str:
-    if not _DATE.fullmatch(text):
-        return ""
-    return "give dates as numbers, such as days since the first one, or leave the column out"
-
-
-_RULES: Final[tuple[Callable[[str], str], ...]] = (
-    _as_thousands,
-    _as_decimal_comma,
-    _as_signed,
-    _as_underscored,
-    _with_unit,
-    _as_date,
-)

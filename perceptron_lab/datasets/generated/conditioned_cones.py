@@ -12,20 +12,14 @@ from pydantic import Field, model_validator
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.product import Product
-from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import check_instance_name, chosen_with
 from perceptron_lab.datasets.generated import subspaces
-from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
-from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
+from perceptron_lab.datasets.generated.conic_sets import ProductOfCones
+from perceptron_lab.datasets.generated.generator import plain
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
-
-# Numbers in a generated matrix: 160 megabytes
-MOST_ENTRIES = 20_000_000
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "orthant": {"rows": 100},
@@ -58,7 +52,7 @@ class ConditionedCone:
 
 
 @parameter_record
-class ConditionedCones(GeneratedDataset):
+class ConditionedCones(ProductOfCones):
     """Subspaces that meet products of cones at a controlled condition; one instance per entry.
 
     Find y with A*y strictly inside K, where the columns of A* are an orthonormal basis, in the
@@ -131,21 +125,17 @@ class ConditionedCones(GeneratedDataset):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        size, unknowns = self._size, self._unknowns
-        if unknowns * size > MOST_ENTRIES:
+        unknowns = self._unknowns
+        self.check_entries(unknowns)
+        if unknowns >= self.size:
             raise ValueError(
-                f"dimension {unknowns} for cones of {size} coordinates in all makes "
-                f"{unknowns * size} numbers; allowed: {MOST_ENTRIES}"
+                f"dimension {unknowns} for cones of {self.size} coordinates in all; allowed are "
+                f"dimensions below {self.size}"
             )
-        if unknowns >= size:
+        if self.known == "margin" and self.delta**2 * (rank := self.cone.rank) >= 1.0:
             raise ValueError(
-                f"dimension {unknowns} for cones of {size} coordinates in all; allowed are "
-                f"dimensions below {size}"
-            )
-        if self.known == "margin" and self.delta**2 * self._cone().rank >= 1.0:
-            raise ValueError(
-                f"margin {self.delta} for cones of rank {self._cone().rank}; allowed: below "
-                f"{1.0 / math.sqrt(self._cone().rank):.3g}"
+                f"margin {self.delta} for cones of rank {rank}; allowed: below "
+                f"{1.0 / math.sqrt(rank):.3g}"
             )
         try:
             check_instance_name(self.name)
@@ -162,15 +152,13 @@ class ConditionedCones(GeneratedDataset):
         """Generate the instance."""
         made = self.generate(seed)
         system = ConicSystem(Matrix(made.data), made.cone)
-        margin = None
-        if made.point is not None and self.side == "feasible":
-            margin = proved_margin(self.name, system, made.point)
-        return Problem(self.name, system, sha256_of_arrays(made.data), system.facts(margin))
+        point = made.point if self.side == "feasible" else None
+        return self.stated(system, made.data, point=point)
 
     def generate(self, seed: int) -> ConditionedCone:
         """Return the data, with the solutions known by construction."""
-        with self.random(seed, 32 * self._size * self._unknowns, self._stream) as rng:
-            cone = self._cone()
+        with self.random(seed, 32 * self.size * self._unknowns, self._stream) as rng:
+            cone = self.cone
             frame = cone.spectrum(rng.standard_normal(cone.size) / np.sqrt(cone.multiplicity))[1]
             found = self._elements(rng, cone)
             twin = self.side == "infeasible"
@@ -189,35 +177,15 @@ class ConditionedCones(GeneratedDataset):
             made = subspaces.centre(rng, cone, self.delta, self.large or 0.0)
         return subspaces.boundary(rng, cone, made) if self.side == "ill-posed" else made
 
-    def _cone(self) -> Cone:
-        blocks = range(self.blocks or 0)
-        parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
-        if self.block_size:
-            parts += [SecondOrder(self.block_size) for _ in blocks]
-        if self.order:
-            entries = np.triu_indices(self.order)
-            parts += [Semidefinite(self.order, *entries) for _ in blocks]
-        return parts[0] if len(parts) == 1 else Product(parts)
-
-    @property
-    def _size(self) -> int:
-        """The number of coordinates of all cones."""
-        order = self.order or 0
-        block = (self.block_size or 0) + order * (order + 1) // 2
-        return (self.rows or 0) + (self.blocks or 0) * block
-
     @property
     def _unknowns(self) -> int:
-        return self.dimension or self._size // 2
+        return self.dimension or self.size // 2
 
     @property
     def _stream(self) -> str:
         """The name without the side: what x is drawn from."""
-        blocks = [f"{self.blocks}x{size}" for size in (self.block_size, self.order) if size]
-        rows = [] if self.rows is None else [str(self.rows)]
         large = [] if self.large is None else [plain(self.large)]
-        known = [self.family, self.known, str(self._unknowns)]
-        return "-".join([*known, *rows, *blocks, *large, plain(self.delta)])
+        return "-".join([self.named(self.known, str(self._unknowns)), *large, plain(self.delta)])
 
 
 def _rotation(rng: Generator, dimension: int) -> FloatArray:

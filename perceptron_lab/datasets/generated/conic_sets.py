@@ -20,8 +20,8 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen, chosen_with
-from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
-from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
+from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
 
 # Numbers in a generated matrix: 160 megabytes
@@ -55,8 +55,51 @@ class ConicSet:
     point: FloatArray | None
 
 
+class ProductOfCones(GeneratedDataset):
+    """Rows, then second-order cones, then matrices, as parameters state them."""
+
+    family: str
+    rows: int | None
+    blocks: int | None
+    block_size: int | None
+    order: int | None
+
+    @property
+    def cone(self) -> Cone:
+        """The product K."""
+        blocks = range(self.blocks or 0)
+        parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
+        if self.block_size:
+            parts += [SecondOrder(self.block_size) for _ in blocks]
+        if self.order:
+            entries = np.triu_indices(self.order)
+            parts += [Semidefinite(self.order, *entries) for _ in blocks]
+        return parts[0] if len(parts) == 1 else Product(parts)
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates of all cones."""
+        order = self.order or 0
+        block = (self.block_size or 0) + order * (order + 1) // 2
+        return (self.rows or 0) + (self.blocks or 0) * block
+
+    def named(self, *first: str) -> str:
+        """Return the family, these words and the sizes of the cones, as in an instance's name."""
+        blocks = [f"{self.blocks}x{size}" for size in (self.block_size, self.order) if size]
+        rows = [] if self.rows is None else [str(self.rows)]
+        return "-".join([self.family, *first, *rows, *blocks])
+
+    def check_entries(self, dimension: int) -> None:
+        """Refuse data of too many numbers."""
+        if dimension * self.size > MOST_ENTRIES:
+            raise ValueError(
+                f"dimension {dimension} for cones of {self.size} coordinates in all makes "
+                f"{dimension * self.size} numbers; allowed: {MOST_ENTRIES}"
+            )
+
+
 @parameter_record
-class ConicSets(GeneratedDataset):
+class ConicSets(ProductOfCones):
     """Generated systems of second-order, semidefinite and mixed cones; one instance per entry.
 
     Find y with A*y strictly inside the product K of the cones. The instance's name holds all its
@@ -117,55 +160,34 @@ class ConicSets(GeneratedDataset):
 
     @model_validator(mode="after")
     def _possible_size(self) -> Self:
-        dimension, size = self.dimension or 0, self._size
-        if dimension * size > MOST_ENTRIES:
+        dimension = self.dimension or 0
+        self.check_entries(dimension)
+        if self.infeasible and dimension >= self.size:
             raise ValueError(
-                f"dimension {dimension} for cones of {size} coordinates in all makes "
-                f"{dimension * size} numbers; allowed: {MOST_ENTRIES}"
-            )
-        if self.infeasible and dimension >= size:
-            raise ValueError(
-                f"dimension {dimension} for cones of {size} coordinates in all; an infeasible "
-                f"system spans the space: allowed are dimensions below {size}"
+                f"dimension {dimension} for cones of {self.size} coordinates in all; an infeasible "
+                f"system spans the space: allowed are dimensions below {self.size}"
             )
         return self
 
     @property
     def name(self) -> str:
         """The instance's name, which holds its parameters."""
-        blocks = [f"{self.blocks}x{size}" for size in (self.block_size, self.order) if size]
         end = "infeasible" if self.margin is None else plain(self.margin)
-        rows = [] if self.rows is None else [str(self.rows)]
-        return "-".join([self.family, str(self.dimension), *rows, *blocks, end])
+        return f"{self.named(str(self.dimension))}-{end}"
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
         made = self.generate(seed)
         system = ConicSystem(Matrix(made.data), made.cone)
-        margin = None if made.point is None else proved_margin(self.name, system, made.point)
-        return Problem(self.name, system, sha256_of_arrays(made.data), system.facts(margin))
+        return self.stated(system, made.data, point=made.point)
 
     def generate(self, seed: int) -> ConicSet:
         """Return the data, with the solutions known by construction."""
-        dimension, blocks = self.dimension or 0, range(self.blocks or 0)
-        with self.random(seed, 8 * self._size * dimension) as rng:
-            parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
-            if self.block_size:
-                parts += [SecondOrder(self.block_size) for _ in blocks]
-            if self.order:
-                entries = np.triu_indices(self.order)
-                parts += [Semidefinite(self.order, *entries) for _ in blocks]
-            cone = parts[0] if len(parts) == 1 else Product(parts)
+        dimension = self.dimension or 0
+        with self.random(seed, 8 * self.size * dimension) as rng:
             if self.margin is None:
-                return infeasible(rng, cone, dimension)
-            return planted(rng, cone, dimension, self.margin)
-
-    @property
-    def _size(self) -> int:
-        """The number of coordinates of all cones."""
-        order = self.order or 0
-        block = (self.block_size or 0) + order * (order + 1) // 2
-        return (self.rows or 0) + (self.blocks or 0) * block
+                return infeasible(rng, self.cone, dimension)
+            return planted(rng, self.cone, dimension, self.margin)
 
 
 def planted(rng: Generator, cone: Cone, dimension: int, margin: float) -> ConicSet:

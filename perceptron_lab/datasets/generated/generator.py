@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
 from numpy.random import Generator
 from threadpoolctl import ThreadpoolController
@@ -19,7 +20,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset
-from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 
 if TYPE_CHECKING:
     from perceptron_lab.systems import ConicSystem
@@ -45,6 +46,21 @@ class GeneratedDataset(Dataset):
         """Generate the instance; the folder is without meaning."""
         self.check_name(name)
         return self.problem(seed)
+
+    def stated(
+        self,
+        system: ConicSystem,
+        *arrays: npt.NDArray[Any],
+        point: FloatArray | None = None,
+        tasks: tuple[Task, ...] = (),
+    ) -> Problem:
+        """Return the instance of a system made from these arrays.
+
+        The margin of a ``point`` that is feasible by construction is proved.
+        """
+        margin = None if point is None else proved_margin(self.name, system, point)
+        facts = system.facts(margin)
+        return Problem(self.name, system, sha256_of_arrays(*arrays), facts, tasks=tasks)
 
     @contextmanager
     def random(self, seed: int, size: int, stream: str | None = None) -> Iterator[Generator]:

@@ -13,7 +13,7 @@ from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.ellipsoid_sets import AffineMap, Count
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
-from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
+from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.systems import ConicSystem
 
 # The part of the normal distribution that the unit ball holds
@@ -68,8 +68,7 @@ class InvertedBalls(GeneratedDataset):
         tasks = self.tasks(seed)
         system = ConicSystem.from_labelled(tasks[0].examples, tasks[0].labels)
         arrays = [part for task in tasks for part in (task.examples, task.test_examples)]
-        sha256 = sha256_of_arrays(*(np.asarray(part) for part in arrays))
-        return Problem(self.name, system, sha256, system.facts(), tasks=tasks)
+        return self.stated(system, *map(np.asarray, arrays), tasks=tasks)
 
     def tasks(self, seed: int) -> tuple[Task, ...]:
         """Return the repetitions."""

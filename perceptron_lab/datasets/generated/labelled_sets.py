@@ -14,9 +14,9 @@ from pydantic import Field, ValidationInfo, field_validator
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen_with
-from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
+from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.generated.margin_families import random_unit
-from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
 
 # Numbers that are generated at most: 4 gigabytes
@@ -149,8 +149,7 @@ class LabelledSets(GeneratedDataset):
         """Generate the instance."""
         made = self.generate(seed)
         system = ConicSystem.from_labelled(made.examples, made.labels)
-        facts = system.facts(proved_margin(self.name, system, made.point))
-        return Problem(self.name, system, sha256_of_arrays(*_arrays(made)), facts)
+        return self.stated(system, *_arrays(made), point=made.point)
 
     def generate(self, seed: int) -> LabelledSet:
         """Return the examples, their labels and a separator."""

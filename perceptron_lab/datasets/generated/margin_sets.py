@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -10,8 +11,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.datasets.dataset import chosen, chosen_with
 from perceptron_lab.datasets.generated import margin_families as families
-from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
-from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
+from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.infeasible_margin import negative_margin
 
@@ -145,11 +146,10 @@ class MarginSets(GeneratedDataset):
         else:
             system = ConicSystem.from_labelled(made.rows, made.labels, margin=self.measured)
             arrays = [made.rows, made.labels]
-        margin = None if made.point is None else proved_margin(self.name, system, made.point)
-        facts = system.facts(margin)
-        if self.bracket and margin is None:
-            facts = negative_margin(system).known(facts)
-        return Problem(self.name, system, sha256_of_arrays(*arrays), facts)
+        problem = self.stated(system, *arrays, point=made.point)
+        if not self.bracket or made.point is not None:
+            return problem
+        return replace(problem, facts=negative_margin(system).known(problem.facts))
 
     def generate(self, seed: int) -> families.MarginSet:
         """Return the rows, with the solutions known by construction."""

@@ -26,9 +26,11 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.generated.generator import one_thread, seed_sequence
-from perceptron_lab.datasets.generated.graph_names import GraphName, check_order, graph_name
 from perceptron_lab.datasets.generated.graphs import (
     Edges,
+    GraphName,
+    check_order,
+    graph_name,
     planar_edges,
     random_edges,
     signs,

@@ -15,7 +15,7 @@ from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
-from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
+from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.systems import ConicSystem
 
 _LARGEST: Final = 9  # Of the whole numbers drawn
@@ -126,8 +126,7 @@ class SeparationFamilies(GeneratedDataset):
         system = ConicSystem.from_labelled(made.examples, made.labels)
         none = made.examples[:0], made.labels[:0]
         task = Task("positive", made.examples, made.labels, *none)
-        sha256 = sha256_of_arrays(made.examples, made.labels)
-        return Problem(self.name, system, sha256, system.facts(), tasks=(task,))
+        return self.stated(system, made.examples, made.labels, tasks=(task,))
 
     def known(self, seed: int) -> Known:
         """Return the answer on the instance of a seed."""

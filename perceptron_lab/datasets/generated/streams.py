@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen_with
-from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
+from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.generated.margin_families import above_margin, random_unit
-from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
+from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.systems import ConicSystem
 
 STEEPEST = 2**26
@@ -107,10 +107,7 @@ class Streams(GeneratedDataset):
         examples = np.asarray(task.examples)
         system = ConicSystem.from_labelled(examples, task.labels, affine=False)
         arrays = (examples, task.labels, np.asarray(task.test_examples), task.test_labels)
-        margin = None if point is None else proved_margin(self.name, system, point)
-        return Problem(
-            self.name, system, sha256_of_arrays(*arrays), system.facts(margin), None, (task,)
-        )
+        return self.stated(system, *arrays, point=point, tasks=(task,))
 
     def _planted(self, seed: int) -> tuple[Task, FloatArray | None]:
         """Return a stream around a random direction, and this unless labels are turned round."""

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.core.errors import DataError, InputError
-from perceptron_lab.datasets.generated.graph_names import GraphName, graph_name
+from perceptron_lab.datasets.generated.graphs import GraphName, graph_name
 from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
