@@ -14,14 +14,12 @@ from pydantic import Field
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.refusals import Count, Positive, Proportion
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray
 from perceptron_lab.estimators.validation import (
-    Count,
-    Positive,
-    Proportion,
     Seconds,
     with_parameters,
 )

@@ -14,12 +14,12 @@ from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPercep
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.refusals import Positive
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.kernel_choice import dense
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
 from perceptron_lab.estimators.validation import (
-    Positive,
     learned_examples,
     refuse_one_class,
     refuse_parameters,

@@ -18,6 +18,7 @@ from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above
+from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
@@ -25,8 +26,6 @@ from perceptron_lab.estimators.kernel_choice import KernelChoice, dense, learned
 from perceptron_lab.estimators.linear_values import linear_values
 from perceptron_lab.estimators.one_problem import Separation, separate
 from perceptron_lab.estimators.validation import (
-    Count,
-    Proportion,
     RandomState,
     Seconds,
     learned_examples,

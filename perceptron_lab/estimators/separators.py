@@ -10,8 +10,9 @@ from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerc
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
 from perceptron_lab.core.goals import Goal, MarginRatio
+from perceptron_lab.core.refusals import Count
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
-from perceptron_lab.estimators.validation import Count, with_parameters
+from perceptron_lab.estimators.validation import with_parameters
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 

@@ -12,10 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.refusals import Count, Positive
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
-from perceptron_lab.estimators.validation import Count, Positive, Seconds, with_parameters
+from perceptron_lab.estimators.validation import Seconds, with_parameters
 from perceptron_lab.problems.ellipsoids.soft import squared_hinge
 from perceptron_lab.problems.ellipsoids.soft.descent import minimised
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (

@@ -16,14 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.records import documentation_of
-from perceptron_lab.core.refusals import STRICT
+from perceptron_lab.core.refusals import STRICT, Positive
 from perceptron_lab.numerics.input_checks import checked_rows, refuse_mixed, refuse_rounded
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
 RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
-Proportion: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
-Positive: TypeAlias = Annotated[float, Field(gt=0)]
-Count: TypeAlias = Annotated[int, Field(ge=1)]
 Seconds: TypeAlias = Positive | None
 
 NO_NUMBER = "could not convert string to float"  # numpy's words for a text among numbers

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.estimators.ellipsoid_separation import SoftSeparationClassifier
 from perceptron_lab.estimators.learners.extraction import Components
 from perceptron_lab.estimators.learners.tuned_learner import (
@@ -42,7 +42,7 @@ class TunedSoftEllipsoid(TunedLearner):
     rank: Annotated[int, Field(ge=0)] = 20
     regularisations: Candidates = REGULARISATIONS
     class_weight: Literal["balanced"] | None = None
-    tolerance: Annotated[float, Field(gt=0)] = 1e-4
+    tolerance: Positive = 1e-4
     folds: Folds = 3
 
     def search(self, seed: int) -> tuple[Grid, int]:
@@ -109,7 +109,7 @@ class TunedSoftSeparation(TunedLearner):
     negative_penalties: Annotated[
         tuple[Annotated[float, Field(gt=1)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = (2.0, 5.0, 20.0)
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+    tolerance: Proportion = 1e-9
     folds: Folds = 3
 
     def search(self, seed: int) -> tuple[Grid, int]:
