@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import WrapValidator
 from pydantic_core import PydanticCustomError
 
@@ -20,6 +19,7 @@ from perceptron_lab.cones.operators.kernels import (
 )
 from perceptron_lab.core.errors import did_you_mean
 from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.sparse_arrays import dense
 
 NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf()}
 
@@ -43,11 +43,6 @@ KernelChoice = Annotated[
     Literal["linear", "poly", "rbf", "precomputed"] | Kernel | None, WrapValidator(_in_words)
 ]
 """None for the features themselves; a name stands for the record with its defaults."""
-
-
-def dense(examples: Any) -> FloatArray:
-    """Return examples as an array: kernels make no use of zeros."""
-    return examples if isinstance(examples, np.ndarray) else np.asarray(examples.toarray())
 
 
 def learned_matrix(choice: KernelChoice, examples: Any, intercept: bool) -> KernelMatrix:

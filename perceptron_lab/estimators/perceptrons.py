@@ -17,7 +17,6 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.kernel_choice import dense
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
 from perceptron_lab.estimators.validation import (
     learned_examples,
@@ -27,6 +26,7 @@ from perceptron_lab.estimators.validation import (
 )
 from perceptron_lab.numerics.compiled.margin_sweeps import UNLIMITED, margin_sweep
 from perceptron_lab.numerics.input_checks import refuse_extreme_rows
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 
 from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.core.errors import InputError
@@ -22,18 +22,20 @@ from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.kernel_choice import KernelChoice, dense, learned_matrix, new_values
+from perceptron_lab.estimators.kernel_choice import KernelChoice, learned_matrix, new_values
 from perceptron_lab.estimators.linear_values import linear_values
 from perceptron_lab.estimators.one_problem import Separation, separate
 from perceptron_lab.estimators.validation import (
     RandomState,
     Seconds,
+    generator_of,
     learned_examples,
     new_examples,
     refuse_one_class,
     refuse_parameters,
     with_parameters,
 )
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 
@@ -177,9 +179,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """Return one function for each class, or one for two classes, and the signs s_i of each."""
         positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
         signs = np.array([np.where(place == k, 1.0, -1.0) for k in positive])
-        rng = self.random_state
-        if not isinstance(rng, np.random.Generator):
-            rng = np.random.default_rng(check_random_state(rng).randint(np.iinfo(np.int32).max))
+        rng = generator_of(self.random_state)
         seconds = FOREVER if self.max_seconds is None else self.max_seconds / len(signs)
         budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
         found = [

@@ -8,7 +8,6 @@ from typing import Annotated, Self
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_lab.core.errors import InputError
@@ -16,7 +15,7 @@ from perceptron_lab.core.refusals import Count, Positive
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
-from perceptron_lab.estimators.validation import Seconds, with_parameters
+from perceptron_lab.estimators.validation import Seconds, generator_of, with_parameters
 from perceptron_lab.problems.ellipsoids.soft import squared_hinge
 from perceptron_lab.problems.ellipsoids.soft.descent import minimised
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (
@@ -106,13 +105,9 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         weights = self._weights(data, positive, sample_weight)
         self.axes_ = AffineMap.whitening(data, weights) if self.whiten else None
         objective = self._objective(data, positive, weights)
-        rng = self.random_state
-        if not isinstance(rng, np.random.Generator):
-            seed = check_random_state(rng).randint(np.iinfo(np.int32).max)
-            rng = np.random.default_rng(int(seed))
         found = minimised(
             objective,
-            Quadratic.random(objective, self.rank, rng),
+            Quadratic.random(objective, self.rank, generator_of(self.random_state)),
             tolerance=self.tol,
             steps=self.max_iter,
             seconds=self.max_seconds,

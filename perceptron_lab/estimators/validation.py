@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, dataclass_transform, get_
 import numpy as np
 import numpy.typing as npt
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -59,6 +60,13 @@ def refuse_parameters(estimator: Any) -> None:
         except ValidationError as error:
             reason = str(error.errors()[0]["msg"])
             raise InputError(f"{name}={value!r}: {reason[:1].lower()}{reason[1:]}") from None
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Return the source of randomness that a parameter of scikit-learn's kind stands for."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def learned_examples(

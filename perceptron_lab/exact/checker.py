@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.core.results import IntArray
-from perceptron_lab.numerics.compiled.whole_dominance import undominated_row
+from perceptron_lab.numerics.compiled.whole_words import undominated_row
 
 _PACKAGE = Path(__file__).parents[1]
 # Smaller matrices take the checker no time; larger ones might overflow sums of words

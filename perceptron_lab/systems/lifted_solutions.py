@@ -26,7 +26,7 @@ import numpy as np
 from flint import fmpz, fmpz_poly, nmod_mat
 
 from perceptron_lab.core.time_limit import check_time, in_time
-from perceptron_lab.numerics.compiled.lifted_digits import lifted_digits
+from perceptron_lab.numerics.compiled.whole_words import lifted_digits
 
 # The largest primes below 2^31: one of them hardly ever divides a determinant
 _PRIMES = (2147483647, 2147483629, 2147483587)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.download.registered_files import sdplib
+from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from tests.cli.small_runs import run_config
@@ -30,7 +30,7 @@ SMALL = {
 def test_every_registered_file_of_sdplib_is_in_its_configuration() -> None:
     instances = load_experiment(gallery()["sdplib"]).instances
     names = [one.name for one in instances if one.dataset.record.question == "feasibility"]
-    assert sorted(names) == sorted(sdplib().files)
+    assert sorted(names) == sorted(collection("sdplib").files)
     assert all(one.optional for one in instances)
 
 

@@ -12,10 +12,9 @@ from perceptron_lab.datasets.generated.maxcut import (
     generate,
     laplacian,
     maxcut_data,
-    random_graph,
-    torus,
 )
 from perceptron_lab.systems.sdpa_data import SdpaData
+from tests.random_graphs import random_graph, torus
 
 
 def _quarter_laplacian(data: SdpaData) -> np.ndarray:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.datasets.download.registered_files import sdplib
+from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.studies.optima import ListedOptimum, best_optima, sdplib_optima
 from perceptron_lab.reporting.studies.optima import proved_optima_figure as drawn
@@ -74,7 +74,7 @@ def test_the_figure_needs_an_interval() -> None:
 def test_listed_values_are_those_of_registered_files() -> None:
     known = sdplib_optima()
     infeasible = {"infd1", "infd2", "infp1", "infp2"}
-    assert set(sdplib().files) - infeasible <= set(known)
+    assert set(collection("sdplib").files) - infeasible <= set(known)
     assert [name for name, one in known.items() if one.corrected] == ["maxG51", "maxG55"]
     assert known["maxG55"].value == 12869.8667
     assert known["maxG11"].value == 629.1648

@@ -25,7 +25,7 @@ from perceptron_lab.numerics.compiled.cyclic_sweeps import (
     stretch_again,
     unstretched,
 )
-from perceptron_lab.numerics.compiled.entropic_trials import RealArray
+from perceptron_lab.numerics.compiled.kernel import RealArray
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 
 

@@ -24,7 +24,7 @@ import scipy.linalg
 
 from perceptron_lab.cones.oracles.examiner import Examiner, PatternExaminer
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.curvature import diagonal_sizes
+from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
 from perceptron_lab.numerics.symmetric.factor import Factor, curvature_above, rounding_taken
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair

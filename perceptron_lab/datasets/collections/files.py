@@ -25,7 +25,7 @@ from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.datasets.regular_files import sha256_of
 
-_ENDS = (
+_ENDS = [
     ".gz",
     ".dat-s",
     ".rud",
@@ -40,7 +40,7 @@ _ENDS = (
     ".parquet",
     ".svm",
     ".libsvm",
-)
+]
 
 
 _ADDED = ("reference", "positive")

@@ -12,7 +12,7 @@ from perceptron_lab.core.errors import did_you_mean
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.dataset import Dataset, Distinct, check_distinct, check_instance_name
 from perceptron_lab.datasets.download.fetching import read_registered
-from perceptron_lab.datasets.download.registered_files import sdplib
+from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.sdpa import decode_sdpa, read_content
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems.sdpa_data import SdpaData
@@ -36,7 +36,7 @@ def semidefinite_problem(name: str, data: SdpaData, sha256: str, question: Quest
 
 
 def _registered(name: str) -> str:
-    known = sdplib().files
+    known = collection("sdplib").files
     if name not in known:
         raise ValueError(
             f"no registered SDPLIB instance is called {name!r}"
@@ -82,7 +82,9 @@ class Sdplib(Dataset):
         file = dict(zip(self.names(), self.instances, strict=True)).get(name, name)
         path, content = read_registered("sdplib", file)
         data = decode_sdpa(content, str(path))
-        return semidefinite_problem(file, data, sdplib().file(file).sha256, self.question)
+        return semidefinite_problem(
+            file, data, collection("sdplib").file(file).sha256, self.question
+        )
 
 
 def _stem(file: str) -> str:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files as package_files
 
 from perceptron_lab.core.errors import ConfigError, did_you_mean
-
-_SDPLIB_COMMIT = "fa11b45c1d8c896a6abad2648d5dad46d8ecefaa"
-_SDPLIB_HOMES = (
-    f"https://raw.githubusercontent.com/vsdp/SDPLIB/{_SDPLIB_COMMIT}/data/{{file}}",
-    f"https://github.com/vsdp/SDPLIB/raw/{_SDPLIB_COMMIT}/data/{{file}}",
-    "https://archive.softwareheritage.org/api/1/content/sha256:{sha256}/raw/",
-)
-_REUTERS_ARCHIVES = (
-    "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
-    "http://www.daviddlewis.com/resources/testcollections/reuters21578/reuters21578.tar.gz",
-    "https://archive.ics.uci.edu/static/public/137/reuters+21578+text+categorization+collection.zip",
-)
 
 
 @dataclass(frozen=True)
@@ -67,53 +56,25 @@ class Collection:
 
 
 @cache
-def sdplib() -> Collection:
-    """Return SDPLIB 1.2: the 87 of its 92 files whose sha256 is known."""
-    return Collection(
-        name="sdplib",
-        title="SDPLIB 1.2, a library of semidefinite programming test problems",
-        home="http://euler.nmt.edu/~brian/sdplib/sdplib.html",
-        licence="published for research without a licence of its own; cite it",
-        citation=(
-            "B. Borchers, SDPLIB 1.2, a library of semidefinite programming test problems, "
-            "Optimization Methods and Software 11(1):683-690, 1999"
-        ),
-        files=_files("sdplib.sha256", ".dat-s", _SDPLIB_HOMES),
-    )
-
-
-@cache
-def reuters21578() -> Collection:
-    """Return the 22 files of Reuters-21578, Distribution 1.0; they are published as archives."""
-    return Collection(
-        name="reuters21578",
-        title="Reuters-21578 text categorization test collection, Distribution 1.0",
-        home="http://www.daviddlewis.com/resources/testcollections/reuters21578/",
-        licence="free for research purposes only; cite it",
-        citation=(
-            "D. D. Lewis, Reuters-21578 text categorization test collection, Distribution 1.0, "
-            "AT&T Labs - Research, 1997"
-        ),
-        files=_files("reuters21578.sha256", ".sgm"),
-        archives=_REUTERS_ARCHIVES,
-    )
-
-
-def _files(listing: str, end: str, homes: tuple[str, ...] = ()) -> dict[str, DataFile]:
-    """Return the files of a listing in this package, by their names without their end."""
-    lines = (package_files(__package__) / listing).read_text("ascii").splitlines()
-    return {
+def _registered(name: str) -> Collection:
+    """Return a collection of ``collections.toml``, its files by their names without their end."""
+    folder = package_files(__package__)
+    stated = tomllib.loads((folder / "collections.toml").read_text("utf-8"))[name]
+    end, homes = stated.pop("end"), stated.pop("homes")
+    lines = (folder / f"{name}.sha256").read_text("ascii").splitlines()
+    files = {
         file.removesuffix(end): DataFile(
             file, sha256, tuple(home.format(file=file, sha256=sha256) for home in homes)
         )
         for sha256, file in map(str.split, lines)
     }
+    return Collection(name, files=files, archives=tuple(stated.pop("archives")), **stated)
 
 
-# Each is read when it is asked for
+# Each is read when it is asked for: SDPLIB 1.2, the 87 of its 92 files whose sha256 is known, and
+# the 22 files of Reuters-21578, Distribution 1.0, which are published as archives
 COLLECTIONS: dict[str, Callable[[], Collection]] = {
-    "sdplib": sdplib,
-    "reuters21578": reuters21578,
+    name: partial(_registered, name) for name in ("sdplib", "reuters21578")
 }
 
 

@@ -68,20 +68,6 @@ def maxcut_data(weights: sparse.csr_array) -> SdpaData:
     return SdpaData.from_entries(np.ones(order), [order], np.vstack([entries, diagonal]), value)
 
 
-def random_graph(vertices: int, edges: int, rng: np.random.Generator) -> sparse.csr_array:
-    """Return the unit weights of a graph drawn uniformly among those with this many edges."""
-    return weights_of(vertices, random_edges(vertices, edges, rng), np.ones(edges))
-
-
-def torus(rows: int, columns: int, rng: np.random.Generator) -> sparse.csr_array:
-    """Return the weights, +1 or -1 with equal chance, of a toroidal grid.
-
-    Vertex r * columns + c is joined to its right and its lower neighbour.
-    """
-    edges = torus_edges((rows, columns))
-    return weights_of(rows * columns, edges, signs(len(edges[0]), rng))
-
-
 def weights_of(order: int, edges: Edges, weight: FloatArray) -> sparse.csr_array:
     """Return the symmetric matrix W of weighted edges, each given once; shape ``(n, n)``."""
     half = sparse.coo_array((weight, edges), shape=(order, order))

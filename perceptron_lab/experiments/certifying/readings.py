@@ -10,7 +10,7 @@ from typing import Any
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download.fetching import fetch
-from perceptron_lab.datasets.download.registered_files import sdplib
+from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.columns import Columns, Contents
 from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.datasets.problem import Problem
@@ -58,7 +58,7 @@ def _of_registered(name: str, question: Any) -> Reading:
     """Return the reading of an instance of SDPLIB, whose own bytes are the registered ones."""
     path = fetch("sdplib", name)
     reading = of_sdpa(path, question)
-    if hashlib.sha256(reading.content).hexdigest() != sdplib().file(name).sha256:
+    if hashlib.sha256(reading.content).hexdigest() != collection("sdplib").file(name).sha256:
         raise DataError(f"{path} was changed while it was read; try again")
     return reading
 

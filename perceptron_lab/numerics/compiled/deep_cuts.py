@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from perceptron_lab.numerics.compiled.kernel import REORDER, IntVector, Matrix, Vector, kernel
-from perceptron_lab.numerics.compiled.lower_triangles import symmetric_product, symmetric_update
+from perceptron_lab.numerics.compiled.symmetric_products import symmetric_product, symmetric_update
 
 Structure: TypeAlias = tuple[IntVector, IntVector, IntVector, IntVector]
 Values: TypeAlias = tuple[Vector, Vector]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.curvature import quadratic_form
 from perceptron_lab.numerics.compiled.sparse_ldl import eliminate, solve_upper
+from perceptron_lab.numerics.compiled.symmetric_products import quadratic_form
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 from perceptron_lab.numerics.symmetric.leading_blocks import leading_cholesky, lift
 from perceptron_lab.numerics.symmetric.pattern import Pattern

@@ -9,7 +9,7 @@ import pytest
 from flint import fmpq, fmpz_mat
 
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
-from perceptron_lab.numerics.compiled.lifted_digits import lifted_digits
+from perceptron_lab.numerics.compiled.whole_words import lifted_digits
 from perceptron_lab.systems.exact_solutions import SMALLEST_LIFTED, Equation, near_multiples
 from perceptron_lab.systems.lifted_solutions import _PRIMES, LiftedMatrix
 from tests.repetitions import repeated

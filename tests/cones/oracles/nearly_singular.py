@@ -23,7 +23,7 @@ from perceptron_lab.certificates.matrices.definite import pattern_eigenvalue_bou
 from perceptron_lab.cones.oracles.proving import ProvingExaminer, Question
 from perceptron_lab.core import registry
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.curvature import diagonal_sizes
+from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
 ORACLES = ["sparse-ldl", "leading-cholesky", "lanczos", "auto"]

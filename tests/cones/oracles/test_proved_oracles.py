@@ -18,7 +18,7 @@ from perceptron_lab.core.errors import ArithmeticModeError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.numerics.compiled.curvature import diagonal_sizes
+from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes
 from perceptron_lab.numerics.symmetric.factor import Factor
 from perceptron_lab.numerics.symmetric.leading_blocks import LeadingBlocks
 from perceptron_lab.numerics.symmetric.pattern import Pattern

@@ -12,7 +12,6 @@ from perceptron_lab.cones.oracles import on_pattern
 from perceptron_lab.cones.oracles.on_pattern import SparsePivoted
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.generated.maxcut import random_graph, torus
 from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
@@ -30,6 +29,7 @@ from tests.cones.oracles.matrices import (
     small_integers,
     zero_rows,
 )
+from tests.random_graphs import random_graph, torus
 
 MODES = {"thesis": ACCEPT_ZEROS, "closed": INSPECT_ZEROS, "open": CUT_ZEROS}
 

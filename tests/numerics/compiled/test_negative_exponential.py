@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from perceptron_lab.numerics.compiled.entropic_steps import exponential
 from perceptron_lab.numerics.compiled.kernel import load_kernels
-from perceptron_lab.numerics.compiled.negative_exponential import exponential
 from tests.repetitions import examples, repeated
 
 KINDS = [(np.float32, -87.3, 2e-7), (np.float64, -708.0, 5e-16)]

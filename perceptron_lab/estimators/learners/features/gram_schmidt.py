@@ -21,13 +21,13 @@ from perceptron_lab.estimators.learners.features.partial_cholesky import (
     FeatureKernel,
     PartialCholesky,
     computed_columns,
-    dense,
     given_columns,
     kernel_values,
     partial_cholesky,
 )
 from perceptron_lab.estimators.validation import with_parameters
 from perceptron_lab.numerics.input_checks import refuse_rounded, signs_of
+from perceptron_lab.numerics.sparse_arrays import dense
 
 KernelName = Literal["linear", "poly", "rbf", "precomputed"]
 

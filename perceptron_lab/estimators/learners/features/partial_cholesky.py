@@ -31,6 +31,7 @@ from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.input_checks import checked_rows
+from perceptron_lab.numerics.sparse_arrays import dense
 
 Rows = FloatArray | sp.csr_array
 FeatureKernel = Linear | Polynomial | Rbf
@@ -192,8 +193,3 @@ def _square_norms(rows: Rows) -> FloatArray:
 
 def _exact_units(squares: FloatArray) -> FloatArray:
     return np.where(np.abs(squares - 1.0) <= TIE_TOLERANCE, 1.0, squares)
-
-
-def dense(rows: Rows) -> FloatArray:
-    """Return rows as an array."""
-    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())

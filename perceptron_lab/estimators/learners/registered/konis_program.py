@@ -15,6 +15,7 @@ from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner
+from perceptron_lab.numerics.sparse_arrays import dense
 
 _DEPENDENT: Final = 1e-7
 
@@ -145,8 +146,6 @@ def independent_columns(rows: FloatArray) -> list[int]:
 
 def labelled_rows(task: Task, *, affine: bool) -> FloatArray:
     """Return y_i (x_i, 1) of the training examples, dense, shape ``(m, n)``."""
-    examples = task.examples
-    dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
-    constant = [np.ones((len(dense), 1))] if affine else []
-    rows: FloatArray = np.hstack([dense, *constant]) * task.labels[:, None]
+    constant = [np.ones((len(task.labels), 1))] if affine else []
+    rows: FloatArray = np.hstack([dense(task.examples), *constant]) * task.labels[:, None]
     return rows

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.row_ascent import sweep
+from perceptron_lab.numerics.compiled.maxcut import sweep
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 
 # t / (t + this): with 2 to 6 the sweeps to a width differ by less than with the seed

@@ -34,7 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.edge_products import edge_products
+from perceptron_lab.numerics.compiled.maxcut import edge_products
 from perceptron_lab.numerics.roundoff import (
     SMALLEST,
     UNIT_ROUNDOFF,

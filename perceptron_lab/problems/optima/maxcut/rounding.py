@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import time_is_up
-from perceptron_lab.numerics.compiled.cut_flips import Signs, flip_sweeps
+from perceptron_lab.numerics.compiled.maxcut import Signs, flip_sweeps
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF, above, gamma, require_ieee_mode
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.row_ascent import ascend, sweep
+from perceptron_lab.numerics.compiled.maxcut import ascend, sweep
 from perceptron_lab.problems.optima.maxcut.ascent import Ascent
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from tests.problems.optima.maxcut.small_graphs import DEGENERATE, dense, random_program
