@@ -147,17 +147,16 @@ def read_problem(
             return _linear_problem(path, columns, memory)
         found = read_contents(path, columns, memory=memory)
         features = None if found.features is None else tuple(found.features)
-        if found.classes is None:
-            with in_lines(found.lines):
-                system = ConicSystem.from_rows(found.rows, margin=margin)
-            told_of = tuple(found.notes), found.reading, found.lines
-            return FileProblem(system, features, None, *told_of)
+        labels = None
         with in_lines(found.lines):
-            classes = found.two_classes()
-            system = ConicSystem.from_labelled(found.rows, classes.signs, margin=margin)
-        labels = Labels(found.label, classes.negative, classes.positive)
-        told_of = tuple(found.notes), found.reading, found.lines
-        return FileProblem(system, features, labels, *told_of)
+            if found.classes is None:
+                system = ConicSystem.from_rows(found.rows, margin=margin)
+            else:
+                classes = found.two_classes()
+                system = ConicSystem.from_labelled(found.rows, classes.signs, margin=margin)
+                labels = Labels(found.label, classes.negative, classes.positive)
+        notes = tuple(found.notes)
+        return FileProblem(system, features, labels, notes, found.reading, found.lines)
 
 
 def _graph_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:

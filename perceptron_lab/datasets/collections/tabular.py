@@ -29,12 +29,19 @@ Source = Literal["digits", "breast-cancer", "wine", "iris"]
 
 _CLASSES = {"digits": 10, "breast-cancer": 2, "wine": 3, "iris": 3}
 _KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
-_OF_KERNEL: dict[str, dict[str, Any]] = {
+OF_KERNEL: dict[str, dict[str, Any]] = {
     "none": {},
     "linear": {},
     "polynomial": {"gamma": None, "polynomial_degree": 3, "coef0": 1.0},
     "rbf": {"gamma": None},
 }
+
+
+def stated_kernel(record: Any) -> kernels.Kernel | None:
+    """Return the kernel that a record of parameters names, with its own; None for ``none``."""
+    kind, names = _KERNELS.get(record.kernel), OF_KERNEL[record.kernel]
+    values = {name.removeprefix("polynomial_"): getattr(record, name) for name in names}
+    return None if kind is None else kind(**values)
 
 
 def _known(name: str, info: ValidationInfo) -> str:
@@ -112,7 +119,7 @@ class Tabular(Dataset):
     coef0: Annotated[float, Field(ge=0)] | None = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
 
-    _of_the_kernel = chosen_with("kernel", _OF_KERNEL, "gamma", "polynomial_degree", "coef0")
+    _of_the_kernel = chosen_with("kernel", OF_KERNEL, "gamma", "polynomial_degree", "coef0")
 
     @field_validator("margin")
     @classmethod
@@ -146,9 +153,7 @@ class Tabular(Dataset):
 
         The training examples are of some classes, or of all (None); the seed is that of the split.
         """
-        made, parameters = _KERNELS.get(self.kernel), _OF_KERNEL[self.kernel]
-        given = {one.removeprefix("polynomial_"): getattr(self, one) for one in parameters}
-        kernel = None if made is None else made(**given)
+        kernel = stated_kernel(self)
         seed = seed if self.test_fraction else 0
         key = (self.source, classes, self.scaling, self.degree, self.test_fraction, kernel, seed)
         found = _shared.get(key)

@@ -106,7 +106,10 @@ def read_registered(collection_name: str, name: str) -> Registered:
                 f"expected {file.sha256}; replace it, or unset PLAB_DATA_MIRROR"
             )
     homes = [f"{mirror}/{source.name}/{file.file}"] if isinstance(mirror, str) else []
-    return _downloaded([*homes, *file.urls, *source.archives], file, cached, source)
+    content = _read(_download([*homes, *file.urls, *source.archives], file, cached, source))
+    if content is None or not _is_registered(content, file):
+        raise DataError(f"{cached} was changed after its download; try again")
+    return Registered(cached, content)
 
 
 def verify(collection_name: str) -> list[tuple[str, State]]:
@@ -237,14 +240,6 @@ def _state(path: Path, file: DataFile) -> State:
     if content is None:
         return State.MISSING
     return State.PRESENT if _is_registered(content, file) else State.WRONG_HASH
-
-
-def _downloaded(urls: list[str], file: DataFile, target: Path, source: Collection) -> Registered:
-    """Download a file and read it."""
-    content = _read(_download(urls, file, target, source))
-    if content is None or not _is_registered(content, file):
-        raise DataError(f"{target} was changed after its download; try again")
-    return Registered(target, content)
 
 
 def _download(urls: list[str], file: DataFile, target: Path, source: Collection) -> Path:

@@ -478,19 +478,15 @@ class _Table:
             rows = self._complete(chunk, kept) if self.columns.drop_missing else chunk
             for j in kept:
                 seen[j].update(rows[j])
-        found = {
-            j: {text: times for text, times in counts.items() if text.lower() not in _MISSING}
-            for j, counts in seen.items()
-        }
-        separator, categories = self.lines.separator, dict[int, list[str]]()
-        for j, counts in found.items():
-            if all(is_number(number_text(text, separator)) for text in counts):
+        categories = dict[int, list[str]]()
+        for j, counts in seen.items():
+            texts = sorted(text for text in counts if text.lower() not in _MISSING)
+            numbers = all(is_number(number_text(text, self.lines.separator)) for text in texts)
+            if numbers or _truth_values(texts) is not None:
                 continue
-            if _truth_values(np.array(list(counts), dtype=object)) is not None:
-                continue
-            if len(counts) > 1 == max(counts.values()):
+            if len(texts) > 1 == max(counts[text] for text in texts):
                 raise InputError(f"{self._named(j)}: {self._leave_out(j)}")
-            categories[j] = sorted(counts)
+            categories[j] = texts
         return categories
 
 

@@ -16,6 +16,7 @@ from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.outward_rounding import text_above
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.datasets.collections.tabular import OF_KERNEL, stated_kernel
 from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
@@ -33,13 +34,6 @@ from perceptron_lab.problems.streams.mistake_history import mistake_history
 from perceptron_lab.problems.streams.presented import Presented, presented
 from perceptron_lab.problems.streams.stream import Passes
 from perceptron_lab.systems import ConicSystem
-
-_KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
-_OF_KERNEL: dict[str, dict[str, Any]] = {
-    "linear": {},
-    "polynomial": {"gamma": None, "polynomial_degree": 3, "coef0": 1.0},
-    "rbf": {"gamma": None},
-}
 
 
 @dataclass(frozen=True)
@@ -220,7 +214,7 @@ class StreamedKernelPerceptron(OnlineLearner):
     polynomial_degree: Count | None = None
     coef0: Annotated[float, Field(ge=0)] | None = None
 
-    _of_the_kernel = chosen_with("kernel", _OF_KERNEL, "gamma", "polynomial_degree", "coef0")
+    _of_the_kernel = chosen_with("kernel", OF_KERNEL, "gamma", "polynomial_degree", "coef0")
 
     def present(self, task: Task, seed: int) -> OnlineKernelPerceptron:
         """Return the perceptron after the stream."""
@@ -244,11 +238,9 @@ class StreamedKernelPerceptron(OnlineLearner):
         return replace(origin, unit_rows=False)
 
     def _kernel(self) -> kernels.Kernel:
-        given = {name: getattr(self, name) for name in _OF_KERNEL[self.kernel]}
-        made: kernels.Kernel = _KERNELS[self.kernel](
-            **{name.removeprefix("polynomial_"): value for name, value in given.items()}
-        )
-        return made
+        kernel = stated_kernel(self)
+        assert kernel is not None
+        return kernel
 
 
 def _counts(made: Mistakes) -> dict[str, float]:
