@@ -1,4 +1,8 @@
-"""Linear programs in MPS files, fixed or free, every number exactly as printed."""
+"""Linear programs in MPS files, fixed or free, every number exactly as printed.
+
+Why not HiGHS's reader, as for LP files: it gives the doubles nearest to the numbers printed, and
+answers here are about these numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Lines of text as rows of fields: the separator found, rows by their line numbers."""
+"""Lines of text as rows of fields: the separator found, rows by their line numbers.
+
+Why not ``csv.Sniffer``: it gives up on a single column, and knows neither the line ``sep=;`` of
+spreadsheets, nor the line of names that R writes with one field fewer, nor decimal commas.
+"""
 
 from __future__ import annotations
 

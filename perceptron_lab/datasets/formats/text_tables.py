@@ -1,4 +1,10 @@
-"""Rows of numbers as text: separators found, columns named, numbers as the decimals printed."""
+"""Rows of numbers as text: separators found, columns named, numbers as the decimals printed.
+
+pandas' reader divides the lines into fields. All else is done here, since that reader has no option
+for it: decimal commas are told from separators of thousands, and printed decimals from the doubles
+nearest to them (a proof is about the decimals); row names, labels and levels of texts are found;
+and each refusal names the line, the column and what to write instead.
+"""
 
 from __future__ import annotations
 
