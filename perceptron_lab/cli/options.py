@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from perceptron_lab.core import registry
-from perceptron_lab.datasets.confinement import GENERATED
+from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.experiments.configuration.catalogue import gallery
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}

@@ -22,8 +22,12 @@ from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.kernel_choice import KernelChoice, learned_matrix, new_values
-from perceptron_lab.estimators.linear_values import linear_values
+from perceptron_lab.estimators.decision_values import (
+    KernelChoice,
+    learned_matrix,
+    linear_values,
+    new_values,
+)
 from perceptron_lab.estimators.one_problem import Separation, separate
 from perceptron_lab.estimators.validation import (
     RandomState,

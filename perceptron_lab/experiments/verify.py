@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.saved_answers.fields import Check, Flat
 from perceptron_lab.core.visible_text import visible
-from perceptron_lab.datasets.confinement import GENERATED
+from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (

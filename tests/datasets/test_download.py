@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.core.errors import ConfigError, DataError
-from perceptron_lab.datasets.confinement import confined
 from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download.fetching import State, cache_folder, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.regular_files import confined
 from tests.datasets.local_home import Answer, LocalHome
 
 CONTENT = b"1\n1\n2\n1.0\n" + b"0 1 1 1 1.0\n" * 500

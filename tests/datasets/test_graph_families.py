@@ -156,7 +156,7 @@ def test_impossible_names(name: str, reason: str) -> None:
 
 
 def test_large_instances_are_generated_for_a_verification_only_when_allowed(tmp_path: Path) -> None:
-    from perceptron_lab.datasets.confinement import confined
+    from perceptron_lab.datasets.regular_files import confined
 
     name = "torus-100x100"
     with confined(tmp_path, 10**6), pytest.raises(DataError, match="MB; a verification generates"):

@@ -35,10 +35,10 @@ from perceptron_lab.datasets.collections.reuters_corpus import (
     signs,
 )
 from perceptron_lab.datasets.collections.verification import verify_data
-from perceptron_lab.datasets.confinement import confined
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.formats.reuters_text import Document
 from perceptron_lab.datasets.problem import Task
+from perceptron_lab.datasets.regular_files import confined
 from perceptron_lab.solving.entry import solve
 
 MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")

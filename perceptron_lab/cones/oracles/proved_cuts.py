@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from perceptron_lab.cones.oracles.proving import Answer, Proving, ProvingExaminer, Question
 from perceptron_lab.core.refusals import Count, parameter_record
+from perceptron_lab.numerics.symmetric.factor import FIRST, LeadingBlocks
 from perceptron_lab.numerics.symmetric.lanczos import negative_direction
-from perceptron_lab.numerics.symmetric.leading_blocks import FIRST, LeadingBlocks
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
 # Leading blocks of a larger order are not written; the sparse factor has the last word

@@ -26,9 +26,13 @@ from perceptron_lab.cones.oracles.examiner import Examiner, PatternExaminer
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
-from perceptron_lab.numerics.symmetric.factor import Factor, curvature_above, rounding_taken
+from perceptron_lab.numerics.symmetric.factor import (
+    Factor,
+    LeadingBlocks,
+    curvature_above,
+    rounding_taken,
+)
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
-from perceptron_lab.numerics.symmetric.leading_blocks import LeadingBlocks
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
 # Matrices of at most this order have their lowest eigenvalue computed as whole matrices

@@ -34,12 +34,11 @@ from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import DataError, did_you_mean
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.bag_of_words import WordVectors, count_words
-from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.download.fetching import cache_folder, read_registered
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.download.transfer import LARGEST_FILE
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
-from perceptron_lab.datasets.regular_files import read_regular
+from perceptron_lab.datasets.regular_files import read_regular, written
 
 Text = Literal["all", "body"]
 Topics = tuple[frozenset[str], ...]

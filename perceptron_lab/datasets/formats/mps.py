@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from perceptron_lab.core.errors import InputError, counted, did_you_mean
-from perceptron_lab.datasets.formats.linear_model import (
+from perceptron_lab.datasets.formats.lp_files import (
     LinearModel,
     ModelRow,
     lower_limit,

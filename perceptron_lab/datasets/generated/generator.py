@@ -18,9 +18,9 @@ from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
+from perceptron_lab.datasets.regular_files import check_generated
 
 if TYPE_CHECKING:
     from perceptron_lab.systems import ConicSystem

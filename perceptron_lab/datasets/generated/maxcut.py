@@ -23,7 +23,6 @@ from scipy import sparse
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.generated.generator import one_thread, seed_sequence
 from perceptron_lab.datasets.generated.graphs import (
@@ -37,6 +36,7 @@ from perceptron_lab.datasets.generated.graphs import (
     torus_edges,
 )
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.regular_files import check_generated
 from perceptron_lab.systems.sdpa_data import SdpaData, sha256_of_text
 
 # Of an entry of the data: its place, four integers, and its value

@@ -24,7 +24,6 @@ from perceptron_lab.core.atomic_files import replace_file, replacing
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.refusals import STRICT, parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.confinement import check_generated, written
 from perceptron_lab.datasets.download.fetching import cache_folder
 from perceptron_lab.datasets.formats.row_files import NumpyRows
 from perceptron_lab.datasets.generated.generator import (
@@ -35,7 +34,7 @@ from perceptron_lab.datasets.generated.generator import (
 )
 from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.datasets.regular_files import read_regular, sha256_of
+from perceptron_lab.datasets.regular_files import check_generated, read_regular, sha256_of, written
 from perceptron_lab.systems import ConicSystem
 
 _HASHES: dict[tuple[Path | int, ...], str] = {}

@@ -11,7 +11,7 @@ from pydantic import ValidationInfo, field_validator
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.problem import Examples, Task
-from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
 
 Components = Count | None
 """The number of Gram-Schmidt features; None for the examples as they are."""

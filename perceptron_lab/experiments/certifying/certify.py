@@ -14,8 +14,8 @@ from typing import Any, Literal
 from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import DataError, PlabError
-from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.estimators.learners.learning import Learner
 from perceptron_lab.exact.checker import compiled_checker
 from perceptron_lab.exact.conditions import condition_claims, of_conditions

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, MissingDataError, PlabError
-from perceptron_lab.datasets.confinement import GENERATED, confined
+from perceptron_lab.datasets.regular_files import GENERATED, confined
 from perceptron_lab.experiments.configuration.plan import canonical
 from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.storage.certificate_files import Certificate, read_certificate

@@ -19,8 +19,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes
-from perceptron_lab.numerics.symmetric.factor import Factor
-from perceptron_lab.numerics.symmetric.leading_blocks import LeadingBlocks
+from perceptron_lab.numerics.symmetric.factor import Factor, LeadingBlocks
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 from tests.cones.oracles.exact import Kind, exact, form, kind, plus_identity
 from tests.cones.oracles.matrices import all_matrices

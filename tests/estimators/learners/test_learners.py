@@ -16,7 +16,7 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators import SoftEllipsoidClassifier
 from perceptron_lab.estimators.learners.extraction import OnFeatures, extract
-from perceptron_lab.estimators.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.estimators.learners.learning import Learned, learn
 from perceptron_lab.estimators.learners.precision import average_precision
 from perceptron_lab.estimators.learners.registered import polynomial_svm

@@ -17,10 +17,15 @@ from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.extraction import extract
-from perceptron_lab.estimators.learners.features.partial_cholesky import kernel_matrix
 from perceptron_lab.estimators.learners.learning import Learned
+from perceptron_lab.estimators.learners.partial_cholesky import kernel_matrix
 from perceptron_lab.estimators.learners.precision import average_precision
-from perceptron_lab.estimators.learners.tuned_learner import Candidates, Choice, Folds, TunedLearner
+from perceptron_lab.estimators.learners.registered.tuned_classifiers import (
+    Candidates,
+    Choice,
+    Folds,
+    TunedLearner,
+)
 from perceptron_lab.estimators.learners.tuning import Grid, Parameters, Trial, best, fitted, tune
 
 LARGEST_MATRIX = 20_000

@@ -17,7 +17,7 @@ from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.learners.features.partial_cholesky import (
+from perceptron_lab.estimators.learners.partial_cholesky import (
     FeatureKernel,
     PartialCholesky,
     computed_columns,

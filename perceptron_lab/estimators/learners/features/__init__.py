@@ -1,1 +1,0 @@
-"""Kernel features by partial Cholesky and Gram-Schmidt factorisations."""
