@@ -8,6 +8,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Final
 
 _SECTION: Final = "Parameters\n----------\n"
+_HEADING: Final = re.compile(r"\n\n\w+\n---+\n")
 
 
 def fault_of(kind: Any) -> str:
@@ -50,7 +51,10 @@ def documentation_of(record: type[Any]) -> str:
     entries: dict[str, str] = {}
     for kind in reversed(record.__mro__):
         # Each docstring in three parts, of which the record's own are the last.
-        before, _, rest = inspect.cleandoc(kind.__doc__ or "").partition(_SECTION)
+        text = inspect.cleandoc(kind.__doc__ or "")
+        before, stated, rest = text.partition(_SECTION)
+        if not stated and (other := _HEADING.search(text)):
+            before, rest = text[: other.start()], text[other.start() :]
         section, *after = re.split(r"\n\n(?=\S)", rest, maxsplit=1)
         for entry in re.split(r"\n(?=\S)", section):
             key = entry.partition("\n")[0]

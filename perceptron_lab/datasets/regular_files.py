@@ -1,4 +1,4 @@
-"""The files of datasets: regular ones are read, and a verification keeps what is written in a folder.
+"""The files of datasets: regular ones are read; a verification writes below one folder.
 
 A FIFO, a device or a folder is refused, not waited for. What is checked is the open file, so that a
 link that changes meanwhile makes no difference.
