@@ -36,8 +36,7 @@ from perceptron_lab.datasets.formats.row_files import (
 )
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.formats.text_tables import read_text
-from perceptron_lab.numerics.doubles import LEAST_NORMAL, Doubles
-from perceptron_lab.numerics.printed_numbers import of_short_decimals
+from perceptron_lab.numerics.doubles import LEAST_NORMAL, Doubles, of_short_decimals
 
 FORMATS: Final = {
     ".dat-s": "a semidefinite program (SDPA)",

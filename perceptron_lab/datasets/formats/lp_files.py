@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from perceptron_lab.core.errors import InputError, counted
-from perceptron_lab.numerics.printed_numbers import DIGITS
+from perceptron_lab.numerics.doubles import DIGITS
 from perceptron_lab.systems.conditions import (
     Condition,
     Entries,

@@ -21,8 +21,7 @@ import numpy as np
 from perceptron_lab.core.errors import DataError, InputError, MissingDataError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.regular_files import read_regular
-from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.numerics.printed_numbers import PrintedNumbers
+from perceptron_lab.numerics.doubles import Doubles, PrintedNumbers
 from perceptron_lab.systems.sdpa_data import (
     LARGEST_ORDER,
     SdpaData,

@@ -37,7 +37,7 @@ from perceptron_lab.datasets.formats.number_texts import (
 )
 from perceptron_lab.datasets.formats.text_files import text_of
 from perceptron_lab.datasets.formats.text_lines import SEPARATORS, Lines
-from perceptron_lab.numerics.printed_numbers import PrintedNumbers
+from perceptron_lab.numerics.doubles import PrintedNumbers
 
 if TYPE_CHECKING:
     import pandas as pd
