@@ -12,7 +12,7 @@ from pydantic import Field
 
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
-from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
 
 # Numbers are whole multiples of 10^-digits, at most so large before
@@ -92,7 +92,7 @@ class LinearSystems(GeneratedDataset):
             [*(x + s + unit for x, s in pairs), *free],
         )
         numbers = [np.array(part.tolist(), dtype=np.int64) for part in parts]
-        return self.stated(system, *numbers)
+        return Problem(self.name, system, sha256_of_arrays(*numbers), system.facts())
 
     def _parts(self, rng: Generator) -> tuple[Whole, Whole, Whole, Whole, Whole, Whole]:
         """Return A, b, C, d, x and the room below it, in whole multiples of 10^-digits.
