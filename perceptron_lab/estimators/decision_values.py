@@ -24,7 +24,7 @@ from perceptron_lab.cones.operators.kernels import (
 from perceptron_lab.core.errors import did_you_mean
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF
-from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf()}
 
@@ -53,9 +53,9 @@ KernelChoice = Annotated[
 def learned_matrix(choice: KernelChoice, examples: Any, intercept: bool) -> KernelMatrix:
     """Return the kernel's values on examples, shape ``(m, m)``, plus 1 for an intercept."""
     if choice == "precomputed":
-        matrix = KernelMatrix(symmetrised(dense(examples)))
+        matrix = KernelMatrix(symmetrised(dense_array(examples)))
     else:
-        matrix = kernel_matrix(_record(choice), dense(examples))
+        matrix = kernel_matrix(_record(choice), dense_array(examples))
     return plus_one(matrix) if intercept else matrix
 
 
@@ -70,8 +70,8 @@ def new_values(choice: KernelChoice, examples: Any, support: Any, at: Any) -> Fl
         The k examples x_j that are wanted, and which of those learned they are.
     """
     if choice == "precomputed":
-        return dense(examples)[:, at]
-    return _record(choice).matrix(dense(examples), support)
+        return dense_array(examples)[:, at]
+    return _record(choice).matrix(dense_array(examples), support)
 
 
 def _record(choice: KernelChoice) -> Kernel:

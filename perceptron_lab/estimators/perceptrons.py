@@ -26,7 +26,7 @@ from perceptron_lab.estimators.validation import (
 )
 from perceptron_lab.numerics.compiled.margin_sweeps import UNLIMITED, margin_sweep
 from perceptron_lab.numerics.input_checks import refuse_extreme_rows
-from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 
@@ -152,7 +152,7 @@ class OnlineClassifier(SeparatingClassifier):
         points = np.hstack([self.coef_, self.intercept_[:, None]])
         points = points if self.fit_intercept else self.coef_.copy()
         for start in range(0, data.shape[0], BLOCK):
-            rows = self._rows(dense(data[start : start + BLOCK]))
+            rows = self._rows(dense_array(data[start : start + BLOCK]))
             # R of each row is that of the rows up to it, wherever the batches and blocks end
             lengths = np.ones(len(rows)) if self.normalized else np.linalg.norm(rows, axis=1)
             longest = np.maximum.accumulate(np.maximum(lengths, self.longest_))

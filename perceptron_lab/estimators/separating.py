@@ -39,7 +39,7 @@ from perceptron_lab.estimators.validation import (
     refuse_parameters,
     with_parameters,
 )
-from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 
@@ -241,7 +241,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         bias = self.dual_coef_.sum(axis=1)
         self.intercept_ = bias if self.fit_intercept else np.zeros(len(coefficients))
         precomputed = self.kernel == "precomputed"
-        self.support_vectors_ = None if precomputed else dense(data[self.support_])
+        self.support_vectors_ = None if precomputed else dense_array(data[self.support_])
 
     def _forget(self, *names: str) -> None:
         """Delete what a fit with another kind of kernel has set."""

@@ -105,11 +105,6 @@ def _check_range(indices: IntArray, length: int, name: str) -> None:
         )
 
 
-def dense(rows: Any) -> FloatArray:
-    """Return rows, dense or sparse, as an array."""
-    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())
-
-
 def canonical(given: Any) -> sp.csr_array:
     """Return valid sparse doubles (or single precision) as a CSR array without repeated entries.
 

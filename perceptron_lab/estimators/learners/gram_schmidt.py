@@ -27,7 +27,7 @@ from perceptron_lab.estimators.learners.partial_cholesky import (
 )
 from perceptron_lab.estimators.validation import with_parameters
 from perceptron_lab.numerics.input_checks import refuse_rounded, signs_of
-from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 KernelName = Literal["linear", "poly", "rbf", "precomputed"]
 
@@ -116,7 +116,7 @@ class GramSchmidtFeatures(
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         refuse_rounded(X)
         if self.kernel == "precomputed":
-            values = dense(rows[:, self.pivots_])
+            values = dense_array(rows[:, self.pivots_])
         else:
             values = kernel_values(self._kernel(), rows, self.pivot_rows_)
         return np.asarray(
@@ -138,7 +138,7 @@ class GramSchmidtFeatures(
         columns = given_columns(rows) if given else computed_columns(self._kernel(), rows)
         found = partial_cholesky(*columns, self.n_components, bias, self.pivot_start)
         self.pivots_ = found.pivots
-        self.pivot_rows_: Any = None if given else dense(rows[found.pivots])
+        self.pivot_rows_: Any = None if given else dense_array(rows[found.pivots])
         self.pivot_features_ = np.ascontiguousarray(found.features[found.pivots])
         self.residuals_ = found.residuals
         self.n_first_ties_ = found.first_ties

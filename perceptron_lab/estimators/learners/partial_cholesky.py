@@ -31,7 +31,7 @@ from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.input_checks import checked_rows
-from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 Rows = FloatArray | sp.csr_array
 FeatureKernel = Linear | Polynomial | Rbf
@@ -133,8 +133,8 @@ def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray
     most = ASYMMETRY * float(diagonal.max())
 
     def column(pivot: int) -> FloatArray:
-        found = dense(matrix[:, [pivot]])[:, 0]
-        gaps = np.abs(found - dense(matrix[[pivot]])[0])
+        found = dense_array(matrix[:, [pivot]])[:, 0]
+        gaps = np.abs(found - dense_array(matrix[[pivot]])[0])
         if gaps.max() > most:
             raise InputError(
                 f"K_ij and K_ji differ by {gaps.max():.3g} for examples {pivot} and "
@@ -155,7 +155,7 @@ def computed_columns(
     """
 
     def column(pivot: int) -> FloatArray:
-        return kernel_values(kernel, rows, dense(rows[[pivot]]))[:, 0]
+        return kernel_values(kernel, rows, dense_array(rows[[pivot]]))[:, 0]
 
     squares = _exact_units(_square_norms(rows))
     if isinstance(kernel, Rbf):
@@ -181,7 +181,7 @@ def kernel_matrix(kernel: FeatureKernel, rows: Rows) -> FloatArray:
     matrix = np.empty((data.shape[0], data.shape[0]))
     for start in range(0, len(matrix), BLOCK):
         some = slice(start, start + BLOCK)
-        matrix[:, some] = kernel_values(kernel, data, dense(data[some]))
+        matrix[:, some] = kernel_values(kernel, data, dense_array(data[some]))
     return matrix
 
 

@@ -15,7 +15,7 @@ from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner
-from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 _DEPENDENT: Final = 1e-7
 
@@ -147,5 +147,5 @@ def independent_columns(rows: FloatArray) -> list[int]:
 def labelled_rows(task: Task, *, affine: bool) -> FloatArray:
     """Return y_i (x_i, 1) of the training examples, dense, shape ``(m, n)``."""
     constant = [np.ones((len(task.labels), 1))] if affine else []
-    rows: FloatArray = np.hstack([dense(task.examples), *constant]) * task.labels[:, None]
+    rows: FloatArray = np.hstack([dense_array(task.examples), *constant]) * task.labels[:, None]
     return rows
