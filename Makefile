@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SHARE ?= 1
 SEED ?= 0
+CONFIGS := $(sort $(wildcard configs/*.yaml configs/*/*.yaml))
 SAMPLES ?= $(patsubst %/config.json,%,$(wildcard results/sample/*/config.json))
 # Made only after a complete installation, so that an interrupted one is done again.
 INSTALLED := .venv/.installed
@@ -18,7 +19,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-pythons test-lowest check check-static check-style check-types check-fast format maxcut report docs measure samples
+.PHONY: help setup quickstart test test-long test-processors test-other-kernel test-pythons test-other-python test-lowest check check-static check-configs check-style check-types check-fast format maxcut report docs measure samples
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,8 +40,15 @@ test-processors: $(INSTALLED)  ## run all tests under other kernels (FACTORS="Ha
 	$(BIN)/python -m tests.processors.run $(if $(FACTORS),--factors "$(FACTORS)") -- \
 	  $(WORKERS) $(TESTS)
 
+test-other-kernel: $(INSTALLED)  ## run the fast tests that compute under a BLAS kernel not the machine's own
+	$(BIN)/python -m tests.processors.run --factors other --numerical -- \
+	  $(WORKERS) -m "not slow and not long"
+
 test-pythons: $(INSTALLED)  ## run the fast tests under every Python here: on PATH, of pyenv, of uv
 	$(BIN)/python -m tests.pythons.run -- $(WORKERS) $(TESTS)
+
+test-other-python: $(INSTALLED)  ## run the fast tests under the newest other Python here, if there is one
+	$(BIN)/python -m tests.pythons.run --beside -- $(WORKERS)
 
 # Old releases use what newer releases of their own dependencies deprecate: no error of ours.
 OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
@@ -53,6 +61,9 @@ check: check-style  ## static checks and the fast tests
 	@$(MAKE) --no-print-directory -j 2 check-types check-fast
 
 check-static: check-style check-types  ## ruff and mypy
+
+check-configs: $(INSTALLED)  ## check every configuration, without running or downloading anything
+	$(BIN)/plab check $(CONFIGS)
 
 check-style: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -140,7 +140,10 @@ def _differences(
     row = row_of(run_of(cell, planned.cell, Loaded.of(problem), outcome, stored.environment))
     now = json.loads(as_json(row))
     for name, value in stored.row.items():
-        if not name.endswith("seconds") and name not in _OF_THE_RUN and now.get(name) != value:
+        pair = (value, now.get(name))
+        if name == "parameters":
+            pair = (json.loads(value), json.loads(now[name]))
+        if not name.endswith("seconds") and name not in _OF_THE_RUN and _contradicts(*pair):
             yield f"{name} was {value!r} and is {now.get(name)!r}"
     result = outcome.result
     if trace is not None and result is not None:

@@ -13,7 +13,8 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
-TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -24,8 +25,15 @@ def jobs(path: Path) -> dict[str, Any]:
 
 
 def commands(path: Path) -> list[str]:
-    """Return what a workflow runs."""
-    return [step["run"] for job in jobs(path).values() for step in job["steps"] if "run" in step]
+    """Return what a workflow runs; of a matrix of targets, each."""
+    found = []
+    for job in jobs(path).values():
+        targets = job.get("strategy", {}).get("matrix", {}).get("target", [""])
+        for step in job["steps"]:
+            if "run" in step:
+                ran = [step["run"].replace("${{ matrix.target }}", target) for target in targets]
+                found += dict.fromkeys(ran)
+    return found
 
 
 def pythons(path: Path) -> list[str]:
@@ -49,9 +57,28 @@ def test_there_is_one_for_each_check() -> None:
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_every_command_is_a_target(name: str) -> None:
     for command in commands(WORKFLOWS[name]):
-        program, target = command.split()
+        program, target, *variables = command.split()
         assert program == "make"
         assert target in TARGETS
+        assert all(re.fullmatch(r"[A-Z]+=\S+", one) for one in variables)
+
+
+def test_they_run_all_that_every_change_must_pass() -> None:
+    script = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    asked = set(re.findall(r"^make (\S+)", script, re.MULTILINE))
+    assert {"test", "test-long", "test-other-kernel", "test-other-python", "docs"} < asked
+    if ".venv/bin/plab check " in script:
+        asked.add("check-configs")
+    assert re.findall(r"^\s*\.venv/bin/(?!plab check )", script, re.MULTILINE) == []
+    called = {command.split()[1] for path in WORKFLOWS.values() for command in commands(path)}
+    assert asked <= called
+
+
+def test_every_configuration_is_checked() -> None:
+    listed = re.search(r"^CONFIGS := \$\(sort \$\(wildcard (.*)\)\)", MAKEFILE, re.MULTILINE)
+    assert listed is not None
+    checked = {path for pattern in listed[1].split() for path in ROOT.glob(pattern)}
+    assert checked == set((ROOT / "configs").rglob("*.yaml"))
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
