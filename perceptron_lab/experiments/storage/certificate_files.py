@@ -76,6 +76,10 @@ class Certificate:
         As in a result; also None in files that were written before it was kept.
     proof
         Arrays by name that prove what a learner claims.
+    tree
+        Text and arrays of the file that it was read from; empty if it comes from no file.
+    recorded
+        Whether that file records the data that it is of.
     """
 
     cell: str
@@ -95,21 +99,13 @@ class Certificate:
     weights: FloatArray | None = None
     goal_reached: bool | None = None
     proof: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-
-    @property
-    def tree(self) -> Mapping[str, Any]:
-        """Text and arrays of the file that it was read from; empty if it comes from no file."""
-        return dict(self.__dict__.get("_tree", {}))
+    tree: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    recorded: bool = field(default=True, compare=False)
 
     @property
     def saved(self) -> bool:
         """Whether it was read from a result that `plab solve --save` has written."""
         return "source" in self.tree
-
-    @property
-    def recorded(self) -> bool:
-        """Whether its file records the data that it is of."""
-        return bool(self.__dict__.get("_recorded", True))
 
     @cached_property
     def contents(self) -> AnswerContents:
@@ -175,7 +171,7 @@ def write_certificate(path: Path, certificate: Certificate) -> str:
     record = {
         name: getattr(certificate, name)
         for name in Certificate.__dataclass_fields__
-        if name not in ("point", "weights", "proof")
+        if name not in ("point", "weights", "proof", "tree", "recorded")
     }
     base = portable(Path(certificate.base), path.parent)
     record |= {"format": CELL_FORMAT, "bound": asdict(certificate.bound), "base": base}
@@ -257,13 +253,15 @@ def read_certificate(
         del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
         record["base"] = str(resolved(record["base"], path.parent))
-        point, weights = file.arrays["point"], file.arrays.get("weights")
-        certificate = Certificate(**record, point=point, weights=weights, proof=file.named(PROOF))
-        if saved:
-            certificate = replace(certificate, cell=identity_of(certificate))
-        object.__setattr__(certificate, "_tree", tree)
-        object.__setattr__(certificate, "_recorded", recorded)
-        return certificate
+        certificate = Certificate(
+            **record,
+            point=file.arrays["point"],
+            weights=file.arrays.get("weights"),
+            proof=file.named(PROOF),
+            tree=tree,
+            recorded=recorded,
+        )
+        return replace(certificate, cell=identity_of(certificate)) if saved else certificate
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
     except (*BROKEN, AttributeError) as error:
