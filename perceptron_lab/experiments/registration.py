@@ -142,22 +142,17 @@ def _check_oracle(target: Any) -> None:
 
 def _check_function(target: Any) -> None:
     """Check a function of one argument, the evidence."""
-    if not callable(target):
-        raise _Unfit(f"received {target!r}; give a function of the evidence")
-    try:
-        inspect.signature(target).bind(None)
-    except (TypeError, ValueError) as error:
-        raise _Unfit(f"it cannot be called with the evidence alone ({error})") from None
+    _check_call(target, [None], "of the evidence", "with the evidence alone")
 
 
-def _check_exhibit(target: Any) -> None:
-    """Check a function without arguments."""
+def _check_call(target: Any, arguments: list[None], kind: str, how: str) -> None:
+    """Check a function of so many arguments."""
     if not callable(target):
-        raise _Unfit(f"received {target!r}; give a function without arguments")
+        raise _Unfit(f"received {target!r}; give a function {kind}")
     try:
-        inspect.signature(target).bind()
+        inspect.signature(target).bind(*arguments)
     except (TypeError, ValueError) as error:
-        raise _Unfit(f"it cannot be called without arguments ({error})") from None
+        raise _Unfit(f"it cannot be called {how} ({error})") from None
 
 
 _CHECKS: Final[dict[str, Callable[[Any], None]]] = {
@@ -168,5 +163,5 @@ _CHECKS: Final[dict[str, Callable[[Any], None]]] = {
     "oracle": _check_oracle,
     "table": _check_function,
     "figure": _check_function,
-    "theory": _check_exhibit,
+    "theory": lambda target: _check_call(target, [], *["without arguments"] * 2),
 }

@@ -28,10 +28,14 @@ LONGEST: Final = 1 << 16
 """Bytes of the longest line."""
 SCALARS: Final[dict[str, type]] = {
     **dict.fromkeys(("updates", "iterations", "queries"), int),
-    **dict.fromkeys(("products", "seconds", "margin", "upper"), float),
+    **dict.fromkeys(("products", "seconds"), float),
     "phase": str,
+    **dict.fromkeys(("margin", "upper"), float),
 }
-"""The lists of a trace that a record has an entry of, and the types of these entries."""
+"""The lists of a trace that a record has an entry of, and the types of these entries.
+
+Stored traces hold them in this order.
+"""
 
 
 class ServerReport(NamedTuple):

@@ -40,7 +40,9 @@ class ProgressLines(Progress):
     """
 
     def __init__(self, title: str, *, quiet: bool, verbose: bool) -> None:
-        self._console = VisibleConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
+        self._console = VisibleConsole(
+            stderr=True, quiet=quiet, highlight=False, markup=False, soft_wrap=True
+        )
         self._verbose = verbose
         self._widgets = self._console.is_jupyter and find_spec("ipywidgets") is not None
         self._bar = _BarAndCells(
@@ -79,12 +81,11 @@ class ProgressLines(Progress):
         if kept:
             to_run = counted(total - kept, "cell")
             text = f"{kept} of {total} rows are there already; {to_run} to run"
-            self._console.print(text, markup=False)
+            self._console.print(text)
         if stale:
             self._console.print(
                 f"{counted(stale, 'stale row')} among these, made by another version of the "
-                "numeric core; --refresh runs such cells again",
-                markup=False,
+                "numeric core; --refresh runs such cells again"
             )
 
     def queued(self, cells: Sequence[Cell]) -> None:
@@ -96,11 +97,11 @@ class ProgressLines(Progress):
         if reasons:
             rows = counted(len(reasons), "row does", "rows do")
             text = f"{rows} not serve and will be replaced (the first: {reasons[0]})"
-            self._console.print(text, markup=False)
+            self._console.print(text)
 
     def idle(self, reason: str) -> None:
         """Show the reason why no cell can run."""
-        self._console.print(reason, markup=False)
+        self._console.print(reason)
 
     def started(self, cell: Cell) -> None:
         """Show a cell beside the bar."""

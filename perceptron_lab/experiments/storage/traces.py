@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from perceptron_lab.core.errors import BROKEN, DataError
 from perceptron_lab.core.results import Trace
 from perceptron_lab.core.saved_answers.files import MEASURE, packed, prefixed, unpacked
-
-_KINDS: Final[dict[str, type]] = {
-    "updates": np.int64,
-    "iterations": np.int64,
-    "queries": np.int64,
-    "products": np.float64,
-    "seconds": np.float64,
-    "phase": np.str_,
-    "margin": np.float64,
-    "upper": np.float64,
-}
+from perceptron_lab.experiments.cells.messages import SCALARS
 
 
 def encoded_trace(trace: Trace) -> bytes:
     """Return a trace as the bytes of an ``.npz``: its lists, and ``measure.NAME`` stacked."""
     arrays: dict[str, Any] = {
-        name: np.array(getattr(trace, name), dtype=kind) for name, kind in _KINDS.items()
+        name: np.array(getattr(trace, name), dtype=kind) for name, kind in SCALARS.items()
     }
     return packed(arrays | prefixed(MEASURE, trace.measures))
 
@@ -36,7 +26,7 @@ def decoded_trace(content: bytes, where: str) -> Trace:
     """Return the trace in the bytes that :func:`encoded_trace` made."""
     with _damage_told(where):
         arrays = unpacked(content)
-        lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in _KINDS}
+        lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in SCALARS}
     found = {name.removeprefix(MEASURE): list(values) for name, values in arrays.items()}
     return Trace(**lists, measures=found)
 
