@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.options import json_option
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.reporting.compare import METRICS
 from perceptron_lab.reporting.compare import compare as compare_folders
@@ -20,7 +21,7 @@ from perceptron_lab.reporting.compare import compare as compare_folders
 @click.option(
     "--metric", type=click.Choice(METRICS), default=METRICS[0], show_default=True, help="A column."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, every pair of rows in it.")
+@json_option(", every pair of rows in it")
 def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
     """Compare the results in the folders A and B.
 

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import Final
 
 import click
-from click.shell_completion import CompletionItem
 
 from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.options import completing
 from perceptron_lab.datasets.collections.verification import verify_data
 from perceptron_lab.datasets.download.fetching import State, fetching
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, collection
@@ -25,21 +25,19 @@ _MENDS: Final = {
 }
 
 
-def _complete_collection(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the name of a collection."""
-    return [CompletionItem(name) for name in COLLECTIONS if name.startswith(incomplete)]
+_collection = click.argument(
+    "collection_name",
+    metavar="[COLLECTION]",
+    required=False,
+    shell_complete=completing(lambda context: COLLECTIONS),
+)
 
 
-def _complete_file(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the name of a file of the collection that is given."""
-    name = context.params.get("collection_name")
+def _other_files(context: click.Context) -> list[str]:
+    """Return the files of the collection that is given, but for those that are named already."""
+    name, named = context.params.get("collection_name"), context.params.get("names") or ()
     files = collection(name).files if name in COLLECTIONS else ()
-    given = context.params.get("names") or ()
-    return [CompletionItem(one) for one in files if one.startswith(incomplete) and one not in given]
+    return [file for file in files if file not in named]
 
 
 @click.group("data")
@@ -53,10 +51,8 @@ def data() -> None:
 
 
 @data.command("fetch")
-@click.argument(
-    "collection_name", metavar="[COLLECTION]", required=False, shell_complete=_complete_collection
-)
-@click.argument("names", metavar="[NAMES]...", nargs=-1, shell_complete=_complete_file)
+@_collection
+@click.argument("names", metavar="[NAMES]...", nargs=-1, shell_complete=completing(_other_files))
 def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
     """Make data files available on this machine, verified by their sha256.
 
@@ -68,9 +64,7 @@ def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
 
 
 @data.command("verify")
-@click.argument(
-    "collection_name", metavar="[COLLECTION]", required=False, shell_complete=_complete_collection
-)
+@_collection
 def verify_command(collection_name: str | None) -> None:
     """Compare the data files on this machine with their registered sha256.
 

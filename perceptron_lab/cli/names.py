@@ -7,10 +7,9 @@ from textwrap import indent
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import complete_registered, plugin_option
+from perceptron_lab.cli.options import completing, json_option, plugin_option, registered
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.experiments.configuration.catalogue import (
     KINDS,
@@ -28,7 +27,7 @@ _LEGEND = (
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of what has a name.")
+@json_option(": a list of what has a name")
 @plugin_option
 def listing(kind: str | None, as_json: bool) -> int:
     """List names of a kind, such as algorithms or shipped experiments, each with a summary.
@@ -60,19 +59,12 @@ def _kinds() -> list[dict[str, Any]]:
     ]
 
 
-def _complete(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the name of anything registered, or of a shipped configuration."""
-    names = complete_registered(*REGISTERED)(context, parameter, incomplete)
-    shipped = [name for name in gallery() if name.startswith(incomplete)]
-    known = {item.value for item in names}
-    return [*names, *(CompletionItem(name) for name in shipped if name not in known)]
-
-
 @click.command("show")
-@click.argument("name", shell_complete=_complete)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of the meanings.")
+@click.argument(
+    "name",
+    shell_complete=completing(lambda context: [*registered(*REGISTERED), *gallery()]),
+)
+@json_option(": a list of the meanings")
 @plugin_option
 def show(name: str, as_json: bool) -> int:
     """Explain an algorithm, learner, oracle, dataset, table or figure, or print a configuration.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,6 +14,8 @@ from click.shell_completion import CompletionItem
 from perceptron_lab.core import registry
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.experiments.configuration.catalogue import gallery
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 
@@ -27,32 +29,50 @@ def bytes_of(text: str) -> int:
     return int(float(number) * _UNITS[(unit or "").lower()])
 
 
+Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def completing(names: Callable[[click.Context], Iterable[str]]) -> Completion:
+    """Return a completion of the names that a function returns, each once."""
+    return lambda context, parameter, incomplete: [
+        CompletionItem(name)
+        for name in dict.fromkeys(names(context))
+        if name.startswith(incomplete)
+    ]
+
+
 def complete_config(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Complete the name of a shipped configuration, or a file."""
-    names = [CompletionItem(name) for name in gallery() if name.startswith(incomplete)]
+    names = completing(lambda context: gallery())(context, parameter, incomplete)
     return [*names, CompletionItem(incomplete, type="file")]
 
 
-def complete_registered(
-    *kinds: str,
-) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Return a completion of the registered names of some kinds; nothing of them is imported."""
+def registered(*kinds: str) -> Iterable[str]:
+    """Return the registered names of some kinds; nothing of them is imported."""
+    return [name for kind in kinds for name in registry.names(kind)]
 
-    def complete(
-        context: click.Context, parameter: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        known = dict.fromkeys(name for kind in kinds for name in registry.names(kind))
-        return [CompletionItem(name) for name in known if name.startswith(incomplete)]
 
-    return complete
+def complete_registered(*kinds: str) -> Completion:
+    """Return a completion of the registered names of some kinds."""
+    return completing(lambda context: registered(*kinds))
+
+
+def json_option(content: str) -> Callable[[Command], Command]:
+    """Return the option that prints JSON in the place of text, given its content."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print JSON{content}.")
 
 
 configs_argument = click.argument(
     "configs", metavar="CONFIG...", nargs=-1, required=True, shell_complete=complete_config
 )
 """Files, or names of shipped configurations; at least one."""
+
+targets_argument = click.argument(
+    "targets", metavar="[CONFIG|FOLDER]...", nargs=-1, shell_complete=complete_config
+)
+"""Configurations, or folders of results; perhaps none."""
 
 output_option = click.option(
     "--output",

@@ -8,10 +8,10 @@ import click
 
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import (
-    complete_config,
     output_option,
     plugin_option,
     quiet_option,
+    targets_argument,
 )
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.reporting import rebuilt
@@ -19,7 +19,7 @@ from perceptron_lab.reporting.processes import processors
 
 
 @click.command("report")
-@click.argument("targets", metavar="[CONFIG|FOLDER]...", nargs=-1, shell_complete=complete_config)
+@targets_argument
 @click.option(
     "--html", is_flag=True, help="Write pages (index.html) instead of tables and figures."
 )

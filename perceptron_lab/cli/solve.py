@@ -6,10 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.shell_completion import CompletionItem
 
 from perceptron_lab.cli.answers import MOST_NUMBERS, answer
 from perceptron_lab.cli.echo import coloured, echo
@@ -17,7 +16,13 @@ from perceptron_lab.cli.ellipsoid_answers import ellipsoid_answer
 from perceptron_lab.cli.file_answers import FileAnswer
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.optimum_answers import optimum_answer
-from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
+from perceptron_lab.cli.options import (
+    bytes_of,
+    complete_registered,
+    completing,
+    json_option,
+    plugin_option,
+)
 from perceptron_lab.cli.verdict_answers import verdict_answer
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.core import registry
@@ -35,6 +40,16 @@ if TYPE_CHECKING:
 _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"
 WIDTH = 1e-8
 """The relative width of an interval around an optimum that is asked for by default."""
+_UNUSED: Final = {
+    "--verdict": ("--memory", "--oracle", "-s", "--margin", "--plot", "--ellipsoid", "--optimum"),
+    "--ellipsoid": ("--memory", "--oracle", "-s", "--margin", "--save", "--optimum"),
+    "--optimum": (
+        *("--memory", "--oracle", "--margin", "--labels", "--rows", "--drop-missing"),
+        *("--one-hot", "--drop", "--columns", "--positive", "--reference", "--plot"),
+    ),
+}
+"""Question -> the options that it does not use."""
+_GOAL_WORDS = ("decide", "budget", "margin_upper=", "margin_ratio=", "width=")
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
@@ -46,14 +61,6 @@ def _goal(text: str) -> Goal:
         raise click.BadParameter(
             f"received {text!r}; allowed: {_GOALS}, above 0 (a ratio: below 1)"
         ) from None
-
-
-def _complete_goal(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the words of goals."""
-    words = ("decide", "budget", "margin_upper=", "margin_ratio=", "width=")
-    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
 def _bytes(text: str) -> int:
@@ -175,20 +182,16 @@ def _bytes(text: str) -> int:
     metavar="GOAL",
     default="decide",
     show_default=True,
-    shell_complete=_complete_goal,
+    shell_complete=completing(lambda context: _GOAL_WORDS),
     help=_GOALS,
 )
 @click.option("--budget-updates", type=click.IntRange(min=0), default=_UPDATES, show_default=True)
 @click.option("--budget-seconds", type=click.FloatRange(min=0), default=_SECONDS, show_default=True)
 @plugin_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print JSON with the names of runs.csv, point and weights (null above "
-    f"{MOST_NUMBERS} entries), labels, features and certificate; numbers that are not finite are "
-    "null.",
+@json_option(
+    f" with the names of runs.csv, point and weights (null above {MOST_NUMBERS} entries), labels, "
+    "features and certificate; numbers that are not finite are null"
 )
 @click.option(
     "-v",
@@ -250,19 +253,7 @@ def command(
     features = listed_columns(chosen, divided=True)
     asked_of = (labels, rows, drop_missing, one_hot, drop, features, reference, positive)
     columns = Columns(*asked_of)
-    unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
-    unused["--margin"] = margin != "unit"
-    if verdict:
-        others = {"--plot": plot, "--ellipsoid": ellipsoid, "--optimum": optimum}
-        _refuse_given("--verdict", unused | others)
-    elif ellipsoid:
-        _refuse_given("--ellipsoid", unused | {"--save": save, "--optimum": optimum})
-    elif optimum:
-        read: Any = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
-        given = {name: value for name, value in unused.items() if name != "-s"}
-        read |= {"--one-hot": one_hot, "--drop": drop, "--columns": chosen}
-        read |= {"--positive": positive, "--reference": reference}
-        _refuse_given("--optimum", given | read | {"--plot": plot})
+    _refuse_unused(click.get_current_context())
 
     def found_in(watch: Watch | None, stop: Stop) -> FileAnswer:
         if verdict or ellipsoid:
@@ -346,10 +337,13 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _refuse_given(question: str, given: dict[str, Any]) -> None:
-    """Refuse options that a question does not use."""
-    for name, value in given.items():
-        if value:
+def _refuse_unused(context: click.Context) -> None:
+    """Refuse options that the question does not use."""
+    question = next((name for name in _UNUSED if context.params[name.strip("-")]), "")
+    options = {option.opts[0]: option for option in context.command.params}
+    for name in _UNUSED.get(question, ()):
+        value = context.params[options[name].name or ""]
+        if value and value != options[name].default:
             raise InputError(f"{name} with {question}, which does not use it; leave one out")
 
 

@@ -11,10 +11,11 @@ import click
 
 from perceptron_lab.cli.echo import coloured, echo
 from perceptron_lab.cli.options import (
-    complete_config,
+    json_option,
     output_option,
     override_option,
     plugin_option,
+    targets_argument,
 )
 from perceptron_lab.core.errors import counted
 from perceptron_lab.experiments.running.output_folder import folders_with_results
@@ -26,8 +27,8 @@ _ALIKE: Final = 3
 
 
 @click.command("status")
-@click.argument("targets", metavar="[CONFIG|FOLDER]...", nargs=-1, shell_complete=complete_config)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of experiments.")
+@targets_argument
+@json_option(": a list of experiments")
 @output_option
 @override_option
 @plugin_option
