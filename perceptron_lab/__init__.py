@@ -42,6 +42,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from perceptron_lab.core import former_paths
+from perceptron_lab.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from perceptron_lab.core.goals import Budget as Budget
@@ -74,8 +75,6 @@ if TYPE_CHECKING:
     from perceptron_lab.solving.entry import solve as solve
     from perceptron_lab.systems import ConicSystem as ConicSystem
     from perceptron_lab.systems.infeasible_margin import negative_margin as negative_margin
-
-__version__ = "0.1.0"
 
 former_paths.install()
 

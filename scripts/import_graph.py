@@ -82,7 +82,7 @@ def imported_files(package: Path = PACKAGE) -> dict[str, set[str]]:
     for path, module, parent in files:
         names = [name for _, name in imports(path.read_text(encoding="utf-8"), module, parent)]
         targets = {name if name in known else name.rpartition(".")[0] for name in names}
-        graph[module] = (targets & known) - {module, ROOT}
+        graph[module] = (targets & known) - {module}
     return graph
 
 

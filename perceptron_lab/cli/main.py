@@ -23,9 +23,9 @@ from typing import Final, TextIO
 import click
 from click.shell_completion import CompletionItem
 
-from perceptron_lab import __version__
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.core.errors import PlabError, did_you_mean
+from perceptron_lab.core.version import __version__
 from perceptron_lab.core.visible_text import visible
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

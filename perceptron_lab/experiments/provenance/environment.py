@@ -14,7 +14,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab import __version__
+from perceptron_lab.core.version import __version__
 from perceptron_lab.experiments.provenance.privacy import masked
 
 _PACKAGES = (

@@ -15,9 +15,9 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
-from perceptron_lab import __version__
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import StoreError, counted
+from perceptron_lab.core.version import __version__
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.provenance.code_digest import PACKAGE
