@@ -95,7 +95,7 @@ class EllipsoidAnswer(FileAnswer):
 
     def plot(self) -> Figure:
         """Return a figure of examples of two features and the ellipses that separate them."""
-        from perceptron_lab.core.inline_figure import InlineFigure  # matplotlib takes half a second
+        from perceptron_lab.core.trace_figure import InlineFigure  # matplotlib takes half a second
 
         if self.examples.shape[1] != 2:
             raise InputError(

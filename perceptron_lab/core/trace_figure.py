@@ -1,13 +1,22 @@
-"""The course of one run as a figure: computed margins and bounds, and the bracket proved."""
+"""Figures that notebooks show where they are returned; the course of one run as one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from io import BytesIO
 
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from perceptron_lab.core.inline_figure import InlineFigure
+
+class InlineFigure(Figure):
+    """A figure apart from matplotlib's global state, which notebooks show all the same."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", dpi=150)
+        return buffer.getvalue()
 
 
 def trace_figure(

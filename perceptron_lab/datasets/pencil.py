@@ -24,8 +24,8 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.objective import Objective
 from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.system import Objective
 
 # Blocks of at most this order hold all their entries, so that weights on them are matrices whose
 # definiteness can be proved; beyond it that would cost a sparse block most of its speed

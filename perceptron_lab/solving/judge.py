@@ -29,9 +29,9 @@ from perceptron_lab.core.goals import Goal, MarginRatio, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp
-from perceptron_lab.solving.central_weights import central_weights
 from perceptron_lab.solving.failures import kept, log, sentence
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.proved import central_weights
 
 Given = TypeVar("Given")
 Proof = TypeVar("Proof")

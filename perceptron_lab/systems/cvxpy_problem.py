@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import cvxpy
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.input_checks import refuse_not_finite
-from perceptron_lab.systems.cvxpy_blocks import Block, conditions_of, conic_system
+from perceptron_lab.systems.conditions import Condition, condition
+from perceptron_lab.systems.conic_system import ConicSystem
+from perceptron_lab.systems.eliminated_system import EliminatedSystem
+from perceptron_lab.systems.elimination import eliminated
 from perceptron_lab.systems.linear_system import LinearSystem
 from perceptron_lab.systems.system import System
 
@@ -88,3 +100,126 @@ def _names(program: Any) -> list[str]:
             index = ",".join(str(one) for one in np.unravel_index(place, shape, order="F"))
             names[first + place] = f"{name}[{index}]" if shape else name
     return names
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of matrix @ x + constant, which lie in a cone of this kind (cvxpy's name)."""
+
+    kind: str
+    constraint: Any
+    matrix: sp.csr_array
+    constant: FloatArray
+
+
+class Part(NamedTuple):
+    """Scores of one cone: the means of two rows (constant, matrix) each, mostly the same one."""
+
+    rows: sp.csr_array
+    others: sp.csr_array
+    cone: Cone
+
+    @property
+    def different(self) -> bool:
+        """Whether some score is the mean of two different rows."""
+        return self.rows is not self.others and bool(abs(self.rows - self.others).max() > 0.0)
+
+
+def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
+    """Return t > 0 and matrix @ x + constant t inside each cone, (t, x) being the point.
+
+    Equations are solved first. If they contradict each other, they are the system.
+    """
+    width = blocks[0].matrix.shape[1] + 1
+    first = sp.csr_array(([1.0], ([0], [0])), shape=(1, width))
+    parts = [Part(first, first, Orthant(1))]
+    parts += [part for block in blocks if block.kind != "Zero" for part in _parts(block)]
+    cone = Product([part.cone for part in parts])
+    equations = conditions_of([block for block in blocks if block.kind == "Zero"])
+    if not equations:
+        means = [(one.rows + one.others) / 2.0 if one.different else one.rows for one in parts]
+        rounded = any(part.different for part in parts)
+        return ConicSystem(
+            Matrix(sp.csr_array(sp.vstack(means)), roundings=int(rounded)), cone, homogenised=True
+        )
+    elimination = eliminated(equations, width - 1)
+    if elimination is None:
+        return LinearSystem.of_conditions(equations, names)
+    rows = [row for part in parts for row in _means(part)]
+    return EliminatedSystem.of_conditions(equations, rows, cone, elimination, names)
+
+
+def conditions_of(blocks: Sequence[Block]) -> list[Condition]:
+    """Return matrix @ x + constant >= 0, or = 0, the doubles as they are."""
+    found = list[Condition]()
+    for block in blocks:
+        equation = block.kind == "Zero"
+        for columns, numbers, value in _entries(block.matrix, block.constant):
+            name = f"{'equation' if equation else 'row'} {len(found) + 1}"
+            entries = columns, tuple(map(Fraction, numbers))
+            found.append(condition(entries, -Fraction(value), name, equation=equation))
+    return found
+
+
+def _entries(
+    matrix: sp.csr_array, constant: FloatArray
+) -> Iterator[tuple[tuple[int, ...], tuple[float, ...], float]]:
+    """Yield the columns and numbers of each row that are not 0, and its constant."""
+    for i, value in enumerate(constant.tolist()):
+        places = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        pairs = zip(matrix.indices[places].tolist(), matrix.data[places].tolist(), strict=True)
+        entries = {j: number for j, number in pairs if number}
+        yield tuple(entries), tuple(entries.values()), value
+
+
+def _means(part: Part) -> Iterator[Condition]:
+    """Yield the scores as conditions on x, exactly."""
+    for i in range(part.rows.shape[0]):
+        sums = dict[int, Fraction]()
+        for rows in (part.rows, part.others):
+            places = slice(rows.indptr[i], rows.indptr[i + 1])
+            pairs = zip(rows.indices[places].tolist(), rows.data[places].tolist(), strict=True)
+            for j, number in pairs:
+                sums[j] = sums.get(j, Fraction()) + Fraction(number) / 2
+        constant = sums.pop(0, Fraction())
+        kept = {j - 1: number for j, number in sums.items() if number}
+        yield condition((tuple(kept), tuple(kept.values())), -constant, f"score {i + 1}")
+
+
+def _parts(block: Block) -> Iterator[Part]:
+    rows = sp.csr_array(sp.hstack([sp.csr_array(block.constant[:, None]), block.matrix]))
+    if block.kind == "NonNeg":
+        yield Part(rows, rows, Orthant(rows.shape[0]))
+    elif block.kind == "SOC":
+        for order in _cones(block):
+            chosen = sp.csr_array(rows[order])
+            yield Part(chosen, chosen, _second_order(order))
+    else:
+        yield _semidefinite(rows, int(block.constraint.args[0].shape[0]))
+
+
+def _second_order(order: IntArray) -> Cone:
+    return Orthant(1) if len(order) == 1 else SecondOrder(len(order))
+
+
+def _cones(block: Block) -> list[IntArray]:
+    """Return the rows of each second-order cone of a constraint, u first and t last.
+
+    cvxpy has all t before all u, which are columns, or rows where the axis is 1.
+    """
+    one = block.constraint
+    count = int(np.prod(one.args[0].shape, dtype=int))
+    places = np.arange(len(block.constant) - count).reshape(one.args[1].shape, order="F")
+    columns = places.reshape(-1, count, order="F") if one.axis == 0 else places.T.reshape(-1, count)
+    return [np.append(count + columns[:, k], k) for k in range(count)]
+
+
+def _semidefinite(rows: sp.csr_array, order: int) -> Part:
+    """Return the upper entries of (M + M') / 2.
+
+    cvxpy's matrix M is symmetric, or its symmetric part is meant.
+    """
+    above = np.triu_indices(order)
+    upper = sp.csr_array(rows[above[0] + order * above[1]])
+    lower = sp.csr_array(rows[above[1] + order * above[0]])
+    return Part(upper, lower, Semidefinite(order, *above))

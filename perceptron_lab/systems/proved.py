@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import RATIONAL, InfeasibilityProof, prove_infeasible
@@ -16,11 +18,15 @@ from perceptron_lab.cones.operators.base import Operator
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.systems.asked import AskedSystem
 from perceptron_lab.systems.exact_weights import exact_weights, sought_weights
+
+# Steps that balance the blocks of central weights, at most; two blocks take one
+STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -185,3 +191,38 @@ class ProvedSystem(AskedSystem):
     def atom_norm(self) -> float:
         """Return an upper bound of norm(A(atom)) of the cuts as this view has them."""
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
+
+
+def central_weights(system: AskedSystem) -> FloatArray:
+    """Return w in Delta(K), a multiple of e on each block, with a small norm(A w).
+
+    margin <= norm(A w) for every w in Delta(K). With b_k = e_k / rank_k, the barycentre of block k,
+    w = sum_k theta_k b_k starts at the barycentre e / rank of the cone and goes to
+
+        w <- (1 - t) w + t b_k,    k = argmin <b_k, A*(A w)>,
+
+    where t in [0, 1] makes norm(A w) least (von Neumann's algorithm on the points A b_k). A single
+    block, all rows among them, keeps its barycentre. Nothing is counted: no algorithm asks for it.
+
+    Parameters
+    ----------
+    system
+        Its own cuts are combined, as this view has them.
+    """
+    operator, cone = system.operator, system.cone
+    weights = barycentre(cone)
+    if len(cone.blocks) == 1:
+        return weights
+    centres, image = [(barycentre(part), at) for part, at in cone.blocks], operator.combine(weights)
+    for _ in range(STEPS):
+        scores, centre = operator.scores(image), np.zeros(cone.size)
+        lowest = int(np.argmin([own @ scores[at] for own, at in centres]))
+        centre[centres[lowest][1]] = centres[lowest][0]
+        towards = operator.combine(centre) - image
+        gain, square = -operator.inner(image, towards), operator.inner(towards, towards)
+        if not 0.0 < gain < np.inf or not 0.0 < square < np.inf:
+            break
+        step = min(gain / square, 1.0)
+        weights = (1.0 - step) * weights + step * centre
+        image += step * towards
+    return weights

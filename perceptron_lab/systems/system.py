@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.results import Result
+from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
-from perceptron_lab.systems.objective import Objective
 
 # Runs an algorithm on a conic system: the loop of perceptron_lab.solving.driver
 Loop = Callable[[Any, Any, RunOptions], Result]
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """c of min c'x subject to F(x) = sum_i x_i F_i - F_0 positive semidefinite.
+
+    Parameters
+    ----------
+    values
+        c, shape ``(m,)``: of the coordinates 1 to m of a point (x_0, x).
+    roundings
+        0: the values are doubles; 1: they are the doubles nearest to those meant.
+    """
+
+    values: FloatArray
+    roundings: int = 0
 
 
 class System(ABC):

@@ -18,7 +18,7 @@ from perceptron_lab.cones.operators.row_source import ArrayRows
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.systems.geometric_margin import geometric_bracket
+from perceptron_lab.systems.constructors import geometric_bracket
 from tests.conformance.systems import ALGORITHMS
 from tests.families import exact_margin, planted
 from tests.repetitions import repeated

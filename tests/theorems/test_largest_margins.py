@@ -14,7 +14,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.tabular import Tabular
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
-from perceptron_lab.systems.geometric_margin import geometric_bracket
+from perceptron_lab.systems.constructors import geometric_bracket
 
 
 def breast_cancer() -> ConicSystem:

@@ -6,7 +6,6 @@ import numpy as np
 
 from perceptron_lab.cones.base import Cone, Frame
 from perceptron_lab.cones.jordan.algebra import JordanAlgebra
-from perceptron_lab.cones.jordan.orthant import Entrywise
 from perceptron_lab.cones.jordan.second_order import SpinFactors
 from perceptron_lab.cones.jordan.semidefinite import SymmetricMatrices
 from perceptron_lab.cones.orthant import Orthant
@@ -14,6 +13,38 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
+
+
+class Entrywise(JordanAlgebra):
+    """R^n, e = (1, .., 1); the only frame is that of the unit vectors."""
+
+    def __init__(self, size: int) -> None:
+        self.size = self.rank = size
+        self.identity = np.ones(size)
+
+    def spectrum(self, element: FloatArray) -> tuple[FloatArray, None]:
+        """Return the entries."""
+        return element, None
+
+    def assemble(self, values: FloatArray, frame: None) -> FloatArray:
+        """Return the values."""
+        return values
+
+    def traces(self, frame: None, element: FloatArray) -> FloatArray:
+        """Return the entries."""
+        return element
+
+    def peirce(self, frame: None, elements: FloatArray) -> FloatArray:
+        """Return the entries: of the pairs i = j."""
+        return elements
+
+    def from_peirce(self, frame: None, coordinates: FloatArray) -> FloatArray:
+        """Return the entries."""
+        return coordinates
+
+    def products(self, values: FloatArray) -> FloatArray:
+        """Return the squares."""
+        return values * values
 
 
 class DirectSum(JordanAlgebra):

@@ -44,7 +44,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.objective import Objective
+from perceptron_lab.systems.system import Objective
 
 # Entries of V, in magnitude, at most
 LARGEST_ENTRY = 2.0**20

@@ -22,7 +22,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.systems import ConicSystem, Cut, System
-from perceptron_lab.systems.objective import Objective
+from perceptron_lab.systems.system import Objective
 
 # The objective row as printed, or divided by (a power of two near) its norm
 ObjectiveRow = Literal["printed", "unit"]

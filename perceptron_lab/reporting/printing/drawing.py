@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from perceptron_lab.core.inline_figure import InlineFigure
+from perceptron_lab.core.trace_figure import InlineFigure
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.summary import Summary
 
