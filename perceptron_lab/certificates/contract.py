@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.blockwise import Data
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 ROWS_AT_A_TIME = 4096
 # Data seen through an automorphism, shape (n, k)
@@ -64,7 +65,7 @@ class Automorphism(ABC):
 def times_transposed(columns: Columns) -> FloatArray:
     """Return fl(B B'), dense, for the columns of B."""
     product: Any = columns @ columns.T
-    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
+    return dense_array(product)
 
 
 def stored(columns: Columns) -> FloatArray:
@@ -75,7 +76,7 @@ def stored(columns: Columns) -> FloatArray:
 def dense_rows(data: Data, at: IntArray, used: IntArray) -> FloatArray:
     """Return some rows of the data, dense, with the columns that are used."""
     rows: Any = data[at]
-    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())[:, used]
+    return dense_array(rows)[:, used]
 
 
 def used_columns(data: Data, support: IntArray) -> IntArray:

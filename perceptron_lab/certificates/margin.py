@@ -39,6 +39,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import time_is_up
 from perceptron_lab.numerics.roundoff import above
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 
 def prove_weights(
@@ -150,7 +151,6 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
         if time_is_up():
             return False
         row = adjoint[[k]]
-        dense = np.asarray(row if isinstance(row, np.ndarray) else row.toarray())[0]
-        if exact_dot(dense, given) != 0:
+        if exact_dot(dense_array(row)[0], given) != 0:
             return False
     return True

@@ -24,6 +24,7 @@ from perceptron_lab.cones.operators.blockwise import Data, chosen_rows
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 # Roots of second-order weights below this are not used: their squares would underflow
 SHORTEST = 1e-150
@@ -131,9 +132,9 @@ class SecondOrderProofs(ConeProofs[SecondOrder]):
 
         Inequality (C31) of docs/notes/how-to-distrust-us.md.
         """
-        dense = data if isinstance(data, np.ndarray) else data.toarray()
-        apart = float(np.linalg.norm(dense[-1])) + spectral_norm_above(dense[:-1])
-        return min(apart, math.sqrt(2.0) * spectral_norm_above(dense)) * SLACK
+        rows = dense_array(data)
+        apart = float(np.linalg.norm(rows[-1])) + spectral_norm_above(rows[:-1])
+        return min(apart, math.sqrt(2.0) * spectral_norm_above(rows)) * SLACK
 
     def automorphisms(
         self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int

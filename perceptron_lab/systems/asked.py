@@ -12,7 +12,6 @@ import numpy as np
 from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.cones.base import Atom, Cone, Frame
 from perceptron_lab.cones.operators.base import Operator
-from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
@@ -118,11 +117,8 @@ class AskedSystem(System):
 
     def priced(self, point: FloatArray) -> FloatArray:
         """Return A*point to the precision of the data; counts one product."""
-        operator = self.operator
-        if not isinstance(operator, Matrix):
-            return self.scores(point)
-        self.counters.products += operator.scores_cost
-        return operator.priced(point)
+        self.counters.products += self.operator.scores_cost
+        return self.operator.priced(point)
 
     def combine(self, weights: FloatArray) -> FloatArray:
         """Return A weights, shape ``(dimension,)``; counts one product."""

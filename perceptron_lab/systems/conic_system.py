@@ -8,17 +8,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.operators.base import Operator
-from perceptron_lab.cones.operators.classes import Classes
-from perceptron_lab.cones.operators.gram import Coordinates, Gram
 from perceptron_lab.cones.operators.kernels import Kernel, KernelMatrix
-from perceptron_lab.cones.operators.whitening import TOLERANCE
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.registry import loaded
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
-from perceptron_lab.systems import constructors, views
+from perceptron_lab.systems import constructors
 from perceptron_lab.systems.cuts import Counters
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 from perceptron_lab.systems.proved import ProvedSystem
@@ -312,9 +312,10 @@ class ConicSystem(ProvedSystem):
         The basis is that of a pivoted Cholesky factor, so that the dimension is the rank of the
         Gram matrix. Other systems are returned as they are.
         """
-        if not isinstance(self.operator, Gram):
+        if self.operator.free_bias:
             return self.formed()
-        return replace(self, operator=Coordinates(self.operator))
+        operator = self.operator.in_coordinates()
+        return self if operator is self.operator else replace(self, operator=operator)
 
     def formed(self) -> ConicSystem:
         """Return two classes as unit rows y_i (x_i, 1), in place of examples with a free bias.
@@ -322,9 +323,9 @@ class ConicSystem(ProvedSystem):
         Points are the same, and answers are proved of the geometric margin. Other systems are
         returned as they are.
         """
-        if not isinstance(self.operator, Classes):
+        if not self.operator.free_bias:
             return self
-        return replace(self, operator=views.formed(self.operator), origin=self, unit_rows=True)
+        return replace(self, operator=self.operator.formed(), origin=self, unit_rows=True)
 
     def completed(self, *, required: bool = True, sparing: bool = False) -> ConicSystem:
         """Return the same system with all entries of its matrix blocks, so that weights are whole.
@@ -338,11 +339,16 @@ class ConicSystem(ProvedSystem):
         sparing
             Whether sparse blocks keep theirs, too, and whole matrices are avoided for them.
         """
-        if isinstance(self.operator, Classes):
+        if self.operator.free_bias:
             return self.formed()
-        operator, cone = views.completed(
-            self.operator, self.cone, required=required, sparing=sparing
-        )
+        cone, places = self.cone.completed(required=required, sparing=sparing)
+        operator = self.operator
+        if cone.size != self.cone.size:
+            assert isinstance(operator, Matrix)
+            entries = (np.ones(len(places)), (places, np.arange(len(places))))
+            spread = sp.csr_array(entries, shape=(cone.size, len(places)))
+            data = sp.csr_array(spread @ sp.csr_array(operator.data))
+            operator = Matrix(data, roundings=operator.roundings)
         return self if cone is self.cone else replace(self, operator=operator, cone=cone)
 
     def whitened(self, tolerance: float = TOLERANCE) -> ConicSystem:
@@ -353,7 +359,9 @@ class ConicSystem(ProvedSystem):
         matrix blocks all entries; rows of other cones keep their lengths.
         """
         base = self.in_coordinates().completed()
-        operator = views.whitened(base.operator, base.cone, tolerance)
+        data, cone = base.operator, base.cone
+        assert isinstance(data, Matrix)
+        operator = Whitening(data, cone.multiplicity, unit=cone.of_rows, tolerance=tolerance)
         inside = None if base.interior is None else operator.from_base(base.interior)
         origin = base if base.origin is None else base.origin
         return replace(base, operator=operator, origin=origin, interior=inside)

@@ -44,6 +44,7 @@ from perceptron_lab.numerics.input_checks import (
     refuse_not_finite,
     signs_of,
 )
+from perceptron_lab.numerics.sparse_arrays import dense_array
 
 # Rows as users pass them, shape (m, n)
 Rows = ArrayOrSparse | RowSource | Doubles
@@ -271,7 +272,9 @@ def _kernel_matrix_of(
     elif isinstance(examples, KernelMatrix):
         raise InputError("a kernel matrix for a kernel; give 'precomputed' for the kernel")
     elif kernel == "precomputed":
-        matrix = KernelMatrix(symmetrised(_dense(checked_rows(examples))))
+        matrix = KernelMatrix(
+            symmetrised(dense_array(checked_rows(examples)).astype(float, copy=False))
+        )
     elif isinstance(kernel, type) or not isinstance(kernel, Kernel):
         raise InputError(
             f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
@@ -281,7 +284,9 @@ def _kernel_matrix_of(
         found = doubles_of_rows(examples)
         refuse_not_finite(found.values)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
-            matrix = kernel_matrix(kernel, _dense(found.values), found.roundings)
+            matrix = kernel_matrix(
+                kernel, dense_array(found.values).astype(float, copy=False), found.roundings
+            )
     check_kernel(matrix.values)
     if matrix.definite:
         return matrix
@@ -289,10 +294,6 @@ def _kernel_matrix_of(
     said = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
     provenance = said or matrix.provenance
     return replace(matrix, values=values, provenance=provenance, definite=True, raised=part)
-
-
-def _dense(data: FloatArray | sp.csr_array) -> FloatArray:
-    return np.asarray(data if isinstance(data, np.ndarray) else data.toarray(), dtype=float)
 
 
 def _signed(

@@ -44,7 +44,7 @@ class ProvedSystem(AskedSystem):
         """
         if not self.cone.of_rows:
             return ""
-        if isinstance(self._innermost()[0], Classes):
+        if self._innermost()[0].free_bias:
             return "geometric"
         return "unit" if self.unit_rows else "directional"
 
@@ -55,7 +55,7 @@ class ProvedSystem(AskedSystem):
         Not where classes are seen as unit rows (x, 1): the geometric margin of their answers is
         proved, and a bound of one says nothing of the other.
         """
-        return isinstance(self.operator, Classes) or not isinstance(self._innermost()[0], Classes)
+        return self.operator.free_bias or not self._innermost()[0].free_bias
 
     def margin(self, point: FloatArray) -> float:
         """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.

@@ -143,6 +143,10 @@ class ResistingSystem(ConicSystem):
         self._refuse_early(np.ones(self.cone.size))
         return super().scores(point)
 
+    def priced(self, point: FloatArray) -> FloatArray:
+        """Return what :meth:`scores` does."""
+        return self.scores(point)
+
     def combine(self, weights: FloatArray) -> FloatArray:
         """Return A weights, of rows that were shown; of others an ``InputError``."""
         self._refuse_early(weights)

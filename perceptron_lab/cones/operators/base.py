@@ -27,11 +27,17 @@ class Operator(ABC):
     scale: FloatArray | None = None
     # Products that one call of ``scores`` and of ``normal`` costs
     scores_cost: ClassVar[float] = 1.0
+    # Whether the last coordinate of a point is a bias, which no margin depends on
+    free_bias: ClassVar[bool] = False
     normal_cost: float = 0.0
 
     @abstractmethod
     def scores(self, point: FloatArray) -> FloatArray:
         """Return A* point, shape ``(size,)``."""
+
+    def priced(self, point: FloatArray) -> FloatArray:
+        """Return A* point to the precision of the data, which may be faster."""
+        return self.scores(point)
 
     @abstractmethod
     def combine(self, weights: FloatArray) -> FloatArray:
@@ -62,6 +68,14 @@ class Operator(ABC):
     def expand(self, compact: FloatArray) -> FloatArray:
         """Return a new point with these compact coordinates."""
         return compact.copy()
+
+    def formed(self) -> Operator:
+        """Return unit rows (x, 1) for examples with a free bias; others as they are."""
+        return self
+
+    def in_coordinates(self) -> Operator:
+        """Return the same data for points that are plain vectors."""
+        return self.formed()
 
     def unscaled(self) -> Operator:
         """Return the same data without ``scale``: the cuts as given, the same points."""

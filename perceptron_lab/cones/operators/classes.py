@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,8 @@ from perceptron_lab.cones.operators.blockwise import (
     row_norms,
     times,
 )
-from perceptron_lab.cones.operators.row_source import RowSource
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.row_source import LabelledRows, RowSource
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 
@@ -41,6 +43,8 @@ class Classes(Operator):
     roundings
         0 or 1, of the examples; a source says so itself.
     """
+
+    free_bias: ClassVar[bool] = True
 
     def __init__(
         self, examples: Data, signs: FloatArray, *, omitted: int | None = None, roundings: int = 0
@@ -123,6 +127,20 @@ class Classes(Operator):
         if isinstance(self.examples, np.ndarray):
             return np.delete(self.examples, self.omitted, axis=1)
         return sp.csr_array(self.examples[:, np.arange(self.dimension) != self.omitted])
+
+    def formed(self) -> Matrix:
+        """Return the rows s_i (x_i, 1) over their norms, in memory unless they are on disk."""
+        examples, signs = self.examples, self.signs
+        if isinstance(examples, RowSource):
+            source = LabelledRows(examples, signs, affine=True, omitted=self.omitted)
+            return Matrix(source, 1.0 / source.norms)
+        rows: FloatArray | sp.csr_array
+        if isinstance(examples, np.ndarray):
+            rows = self.rows(np.arange(len(signs)))
+        else:
+            ones = sp.csr_array(np.ones((len(signs), 1)))
+            rows = sp.csr_array(sp.diags_array(signs) @ sp.hstack([examples, ones]))
+        return Matrix(rows, 1.0 / row_norms(rows), self.roundings)
 
     def rows(self, indices: IntArray) -> FloatArray:
         """Return some of the rows s_i (x_i, 1), dense, shape ``(len(indices), dimension)``."""

@@ -102,6 +102,10 @@ class Gram(Operator):
         """Return the stacked point (c, S c); one product."""
         return np.concatenate([compact, self.signs * (self.kernel @ (self.signs * compact))])
 
+    def in_coordinates(self) -> Coordinates:
+        """Return the features in an orthonormal basis of their span."""
+        return Coordinates(self)
+
     def unscaled(self) -> Gram:
         """Return the features as given."""
         return self if self.scale is None else Gram(self.kernel, self.signs, matrix=self.matrix)
