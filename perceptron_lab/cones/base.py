@@ -54,6 +54,8 @@ class Cone(ABC):
         The oracle records in use, by the kind of cone that they separate.
     of_rows
         Whether K is the non-negative orthant: one inequality per row of the data.
+    of_matrices
+        Whether it consists of positive semidefinite matrices, perhaps diagonal ones.
     """
 
     size: int
@@ -62,6 +64,7 @@ class Cone(ABC):
     multiplicity: FloatArray
     oracles: dict[str, Any]
     of_rows: ClassVar[bool] = False
+    of_matrices: ClassVar[bool] = False
 
     @property
     def blocks(self) -> list[tuple[Cone, slice]]:

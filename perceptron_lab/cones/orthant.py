@@ -14,7 +14,7 @@ from perceptron_lab.core.results import FloatArray
 class Orthant(Cone):
     """{z in R^m: z >= 0}, m >= 1, with e = (1, .., 1) and the unit vectors e_j as atoms."""
 
-    of_rows = True
+    of_rows = of_matrices = True
 
     def __init__(self, size: int) -> None:
         self.size = self.rank = size

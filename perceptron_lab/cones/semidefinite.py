@@ -44,6 +44,8 @@ class Semidefinite(Cone):
         The pattern, shape ``(size,)`` each, 0 <= rows <= columns < n, the whole diagonal included.
     """
 
+    of_matrices = True
+
     def __init__(self, order: int, rows: IntArray, columns: IntArray) -> None:
         self._on(Pattern(order, rows, columns))
         self._use(self._default())

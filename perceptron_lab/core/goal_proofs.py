@@ -46,31 +46,30 @@ class Proved:
         bracket of that ratio, or INFEASIBLE. ``width``: by such an interval, or INFEASIBLE.
         ``budget``: if it is spent.
         """
-        decided = self.status in _DECISIONS
-        if isinstance(goal, Width):
-            narrow = self.width is not None and self.width <= goal.width
-            return narrow or self.status is Status.INFEASIBLE
-        if isinstance(goal, MarginUpper):
-            return decided or (self.upper is not None and self.upper <= goal.margin_upper)
-        if isinstance(goal, MarginRatio):
-            infeasible = self.status is Status.INFEASIBLE
-            return infeasible or self._has_ratio(Fraction(goal.margin_ratio))
+        decided, infeasible = self.status in _DECISIONS, self.status is Status.INFEASIBLE
+        match goal:
+            case Width(width=width):
+                return infeasible or (self.width is not None and self.width <= width)
+            case MarginUpper(margin_upper=bound):
+                return decided or (self.upper is not None and self.upper <= bound)
+            case MarginRatio(margin_ratio=ratio):
+                return infeasible or self._has_ratio(Fraction(ratio))
         return decided or self.relaxed if goal == "decide" else self.spent
 
     def missed(self, goal: Goal) -> str:
         """Return in words that a goal is missed, and the bound that is proved instead."""
-        if isinstance(goal, Width):
-            shown = "no interval" if self.width is None else text_above(self.width, 3)
-            return f"the goal width {goal.width} is missed: {shown} is proved"
-        if isinstance(goal, MarginUpper):
-            shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
-            return f"the goal margin_upper {goal.margin_upper} is missed: {shown} is proved"
-        if isinstance(goal, MarginRatio):
-            shown = "no ratio"
-            if self.lower is not None and self.upper is not None and self._has_ratio(Fraction(0)):
-                shown = text_below(math.nextafter(self.lower / self.upper, 0.0), 3)
-            return f"the goal margin_ratio {goal.margin_ratio} is missed: {shown} is proved"
-        return f"the goal {goal} is missed"
+        match goal:
+            case Width():
+                shown = "no interval" if self.width is None else text_above(self.width, 3)
+            case MarginUpper():
+                shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
+            case MarginRatio():
+                shown = "no ratio"
+                if self.lower is not None and self.upper and self._has_ratio(Fraction(0)):
+                    shown = text_below(math.nextafter(self.lower / self.upper, 0.0), 3)
+            case _:
+                return f"the goal {goal} is missed"
+        return f"the goal {str(goal).replace('=', ' ')} is missed: {shown} is proved"
 
     def _has_ratio(self, ratio: Fraction) -> bool:
         """Return whether lower >= ratio * upper, both positive."""

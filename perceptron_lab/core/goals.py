@@ -31,28 +31,29 @@ class Budget:
     seconds: Annotated[float, Field(ge=0)] = 300.0
 
 
+class _Number:
+    """A goal of one number, shown as ``name=number``."""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={number!r}" for name, number in vars(self).items())
+
+
 @parameter_record
-class MarginUpper:
+class MarginUpper(_Number):
     """End as soon as the margin is proved to be at most ``margin_upper``, or as ``decide`` does."""
 
     margin_upper: Positive
 
-    def __str__(self) -> str:
-        return f"margin_upper={self.margin_upper!r}"
-
 
 @parameter_record
-class MarginRatio:
+class MarginRatio(_Number):
     """End as soon as margin_lower >= margin_ratio * margin_upper > 0 is proved, or no point is."""
 
     margin_ratio: Proportion
 
-    def __str__(self) -> str:
-        return f"margin_ratio={self.margin_ratio!r}"
-
 
 @parameter_record
-class Width:
+class Width(_Number):
     """End as soon as an interval around the optimum of relative width ``width`` is proved.
 
     The goal of optimisers alone: (optimum_upper - optimum_lower) / max(1, |optimum_upper|) is
@@ -60,9 +61,6 @@ class Width:
     """
 
     width: Positive
-
-    def __str__(self) -> str:
-        return f"width={self.width!r}"
 
 
 # `decide` ends with the first proof, `budget` runs on after it (for curves)

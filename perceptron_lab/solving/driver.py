@@ -77,10 +77,11 @@ def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -
 
 def _aimed(system: ConicSystem, goal: Goal) -> ConicSystem:
     """Return a system that knows the bound or the ratio whose proof ends the run."""
-    if isinstance(goal, MarginUpper):
-        return replace(system, target=goal.margin_upper)
-    if isinstance(goal, MarginRatio):
-        return replace(system, ratio=goal.margin_ratio)
+    match goal:
+        case MarginUpper(margin_upper=bound):
+            return replace(system, target=bound)
+        case MarginRatio(margin_ratio=ratio):
+            return replace(system, ratio=ratio)
     return system
 
 

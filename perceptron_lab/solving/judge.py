@@ -14,7 +14,6 @@ from perceptron_lab.algorithms.base import State
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof
 from perceptron_lab.cones.operators.base import EXACT
-from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.claims import (
     Claim,
     FeasiblePoint,
@@ -92,16 +91,17 @@ class Judge:
             self.say("; ".join(filter(None, parts)))
             return Status.UNVERIFIED
         self._last, self._updates = claim, state.updates
-        if isinstance(claim, MarginBelow):
-            self._settled = self._settle_weights(claim, state)
-        elif isinstance(claim, NearlyWidest):
-            self._settled = self._settle_widest(claim)
-        elif self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
-            if not self.message:
-                self.say("a point is proved strictly feasible")
-            self._settled = Status.FEASIBLE
-        else:
-            self._settled = self._settle_point(claim)
+        match claim:
+            case MarginBelow():
+                self._settled = self._settle_weights(claim, state)
+            case NearlyWidest():
+                self._settled = self._settle_widest(claim)
+            case FeasiblePoint() if self._feasible:  # the run goes on after it
+                if not self.message:
+                    self.say("a point is proved strictly feasible")
+                self._settled = Status.FEASIBLE
+            case _:
+                self._settled = self._settle_point(claim)
         if self._settled is None:
             self.certificate["claims_rejected"] += 1
             self.certificate["last_rejection"] = self.rejection
@@ -262,7 +262,7 @@ class Judge:
         if not self.system.homogenised:
             return "no point is strictly feasible"
         closed = weights[0] > 0
-        if any(isinstance(part, SecondOrder) for part, _ in self.system.cone.blocks):
+        if not all(part.of_matrices for part, _ in self.system.cone.blocks):
             return f"no x is {'in' if closed else 'strictly inside'} all cones"
         return f"no x has F(x) positive {'semidefinite' if closed else 'definite'}"
 
@@ -377,10 +377,5 @@ def _merit(proof: PointProof) -> tuple[bool, float]:
 
 def same(left: Claim, right: Claim) -> bool:
     """Return whether two claims are one, unchanged."""
-    if isinstance(left, MarginBelow) or isinstance(right, MarginBelow):
-        return (
-            isinstance(left, MarginBelow)
-            and isinstance(right, MarginBelow)
-            and np.array_equal(left.weights, right.weights)
-        )
-    return type(left) is type(right) and np.array_equal(left.point, right.point)
+    name = "weights" if isinstance(left, MarginBelow) else "point"
+    return type(left) is type(right) and np.array_equal(getattr(left, name), getattr(right, name))
