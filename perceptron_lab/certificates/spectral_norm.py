@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
-from perceptron_lab.numerics.sparse_arrays import dense_array
+from perceptron_lab.numerics.sparse_arrays import dense
 
 # Matrices with a side of at most this order have their largest eigenvalue computed
 EXACT_UP_TO = 1000
@@ -35,7 +35,7 @@ def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
         return rough
     check_time(_product_operations(matrix) + 2.0 * float(side) ** 3)
     product = matrix @ matrix.T if matrix.shape[0] == side else matrix.T @ matrix
-    return min(rough, math.sqrt(max(largest_eigenvalue(dense_array(product)), 0.0)) * SLACK)
+    return min(rough, math.sqrt(max(largest_eigenvalue(dense(product)), 0.0)) * SLACK)
 
 
 def _product_operations(matrix: FloatArray | sp.csr_array) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.cones.base import Atom, Cone, Frame
 from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
