@@ -146,7 +146,7 @@ def test_the_command_line_says_the_range(
 def test_attributes_of_the_class_are_no_parameters() -> None:
     """A position means a parameter, and those that are allowed are parameters."""
     kind = registry.load("algorithm", "tau-perceptron")  # which declares its systems
-    with pytest.raises(InputError, match=r"tau -1; allowed: more than 0"):
+    with pytest.raises(InputError, match=r"tau -1.0; allowed: more than 0"):
         kind(-1.0)
     with pytest.raises(InputError, match=r"no parameter 'nonsense'; allowed: tau, rate$"):
         kind(nonsense=1)
