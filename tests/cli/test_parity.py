@@ -121,10 +121,11 @@ def both_solve(command: Command) -> None:
     same = [name for name in printed if hasattr(result, name) and name not in CLOCKS]
     assert len(same) > 8
     vectors = ("point", "weights")
-    alike = [name for name in same if name not in ("bound", *vectors)]
+    alike = [name for name in same if name not in ("bound", "finding", *vectors)]
     assert [getattr(result, name) for name in alike] == [printed[name] for name in alike]
     assert [getattr(result, name).tolist() for name in vectors] == [printed[n] for n in vectors]
     assert result.bound.value == printed["bound"]
+    assert (result.finding.values() or None) == printed["finding"]
 
 
 def both_check(command: Command) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets import regular_files
-from perceptron_lab.datasets.collections import reuters_corpus, semidefinite_programs
+from perceptron_lab.datasets.collections import reuters_corpus
 from perceptron_lab.datasets.collections.semidefinite_programs import SdpaFiles, Sdplib
 from perceptron_lab.datasets.download import fetching
 from perceptron_lab.datasets.download.fetching import fetch, read_registered, verify
@@ -34,7 +34,6 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {"mcp100": DataFile("mcp100.dat-s", SHA256, ())}
     made = Collection("sdplib", "a test", "nowhere", "none", "nobody", files)
     monkeypatch.setitem(COLLECTIONS, "sdplib", lambda: made)
-    monkeypatch.setattr(semidefinite_programs, "sdplib", lambda: made)
     path = tmp_path / "cache" / "sdplib" / "mcp100.dat-s"
     path.parent.mkdir(parents=True)
     return path

@@ -105,7 +105,7 @@ def test_the_package_runs_nothing_that_it_reads() -> None:
         found += [f"{name}: {risk}" for risk in risks_of(nodes, name in SHIPPING)]
         loads += sum(called in LOADERS for called, _ in calls(nodes))
     assert found == []
-    assert loads >= 5  # arrays are loaded somewhere
+    assert loads >= 4  # arrays are loaded somewhere
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.algorithms.linear.deciding import LinearDecision, decide
 from perceptron_lab.algorithms.linear.floating_answers import asked_highs
 from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
@@ -21,6 +20,9 @@ from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.systems.linear_system import LinearSystem
+
+if TYPE_CHECKING:
+    from perceptron_lab.algorithms.base import AnyAlgorithm
 
 # Names that a message holds at most; the certificate has all
 MOST_NAMES = 12

@@ -6,11 +6,10 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.algorithms.resisting.adversary import Adversary
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.cones.base import Atom, Cone, Oracles
@@ -26,6 +25,9 @@ from perceptron_lab.systems.asked import OVERFLOW
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.cuts import Counters, Cut
 from perceptron_lab.systems.system import Loop
+
+if TYPE_CHECKING:
+    from perceptron_lab.algorithms.base import AnyAlgorithm
 
 ANSWERS = "rows"
 """The key of the answers in the certificate of a run: a sign per row, which determines it."""
