@@ -130,7 +130,7 @@ def _reduced(folder: Path, name: str, reduction: Reduction, whole: dict[str, byt
     try:
         if changed and _report(folder) == whole:
             return True
-    except (DataError, LookupError):
+    except (DataError, LookupError, ValueError):  # ValueError: a NaN that a table would show
         pass
     path.write_bytes(before)
     return False
