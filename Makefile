@@ -5,7 +5,7 @@ BIN := .venv/bin
 SHARE ?= 1
 SEED ?= 0
 CONFIGS := $(sort $(wildcard configs/*.yaml configs/*/*.yaml))
-SAMPLES ?= $(patsubst %/config.json,%,$(wildcard results/sample/*/config.json))
+SAMPLES ?= $(patsubst %/,%,$(dir $(wildcard results/sample/*/runs.sqlite results/sample/*/runs.sqlite.xz)))
 # Made only after a complete installation, so that an interrupted one is done again.
 INSTALLED := .venv/.installed
 FOR_DOCS := .venv/.installed-docs

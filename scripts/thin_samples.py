@@ -130,8 +130,8 @@ def _reduced(folder: Path, name: str, reduction: Reduction, whole: dict[str, byt
     try:
         if changed and _report(folder) == whole:
             return True
-    except (DataError, LookupError, ValueError):  # ValueError: a NaN that a table would show
-        pass
+    except (DataError, LookupError, ValueError):
+        pass  # a table or figure reads the measure
     path.write_bytes(before)
     return False
 
