@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ def without_folders(app: Any, document: str, content: list[str]) -> None:
 
 
 def _shown(found: re.Match[str], path: Path, sources: Path) -> str:
-    target = (path.parent / found["target"]).resolve()
-    root = sources.resolve().parent
-    outside = target.suffix == ".md" and not target.is_relative_to(sources.resolve())
+    # Not resolved: folders of the repository may be links to others.
+    target = Path(os.path.normpath(path.parent / found["target"]))
+    root = sources.parent
+    outside = target.suffix == ".md" and not target.is_relative_to(sources)
     if not (target.is_dir() or outside) or not target.is_relative_to(root):
         return found[0]
     name = target.relative_to(root).as_posix()
