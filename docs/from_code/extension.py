@@ -9,6 +9,8 @@ from typing import Any
 from from_code import algorithm_pages, component_pages, reference, repository_links, start_pictures
 from from_code.docstrings import as_restructured_text
 from from_code.paper_keys import paper_key
+from from_code.themed_pictures import save_both
+from scripts import draw_packages
 
 GENERATED = "generated"
 """The folder of what is made, below the folder of the sources."""
@@ -32,6 +34,7 @@ def _make(app: Any) -> None:
     component_pages.write(folder)
     reference.write(folder / "reference.rst")
     start_pictures.write(folder / "pictures")
+    save_both(draw_packages.draw, folder / "pictures", "packages")
 
 
 def _translate(

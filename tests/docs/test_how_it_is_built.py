@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 
+from scripts import draw_packages
 from scripts.import_graph import PACKAGE
 from tests.test_import_direction import LAYERS
 
@@ -24,3 +25,27 @@ def test_the_table_lists_the_packages_in_order_with_their_first_sentences() -> N
 def test_there_are_no_other_names_in_the_package() -> None:
     names = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert names == {*LAYERS, "__init__.py", "__main__.py", "py.typed"} - {"__main__"}
+
+
+def test_the_picture_shows_every_package_above_what_it_imports() -> None:
+    graph = draw_packages.packages()
+    heights = draw_packages.levels(graph)
+    assert set(graph) == set(LAYERS) - {"__main__"}
+    assert all(heights[name] > heights[one] for name, targets in graph.items() for one in targets)
+    (axes,) = draw_packages.draw().axes
+    places = {text.get_text(): text.get_position() for text in axes.texts}
+    assert set(places) == set(graph)
+    assert len(set(places.values())) == len(places)
+    (beside,) = [
+        {one for one in graph if heights[one] == h}
+        for h in set(heights.values())
+        if list(heights.values()).count(h) > 1
+    ]
+    assert beside == set(re.findall(r"Only\n`(\w+)` and `(\w+)`", PAGE.read_text())[0])
+
+
+def test_lines_lead_to_direct_imports_alone() -> None:
+    graph = {"a": set(), "b": {"a"}, "c": {"a", "b"}, "d": {"b", "a"}, "e": {"c", "d", "a"}}
+    direct = {"a": set(), "b": {"a"}, "c": {"b"}, "d": {"b"}, "e": {"c", "d"}}
+    assert draw_packages.direct(graph) == direct
+    assert draw_packages.levels(graph) == {"a": 0, "b": 1, "c": 2, "d": 2, "e": 3}
