@@ -51,12 +51,12 @@ class FileAnswer(ABC):
         return ()
 
     def save(self, path: Path) -> None:
-        """Write the answer, so that ``plab verify`` proves it again."""
-        raise NotImplementedError
+        """Write the answer, so that ``plab verify`` proves it again; some answers refuse."""
+        raise DataError(f"{self.file}: an answer of this kind is not saved; use --json")
 
     def plot(self) -> Figure:
-        """Return a figure of the answer."""
-        raise NotImplementedError
+        """Return a figure of the answer; some answers refuse."""
+        raise DataError(f"{self.file}: an answer of this kind has no figure; use --json")
 
     def draw(self, path: Path) -> None:
         """Write the figure of the answer; the end of the name says in which format."""
