@@ -222,8 +222,9 @@ def _connect(path: Path, mode: str = "ro") -> sqlite3.Connection:
 
 def _in_memory(path: Path) -> sqlite3.Connection:
     """Open a packed database."""
+    content = _unpacked(path, path.stat().st_mtime_ns)  # raises before anything is open
     connection = _connected(":memory:")
-    connection.deserialize(_unpacked(path, path.stat().st_mtime_ns))
+    connection.deserialize(content)
     return connection
 
 

@@ -448,7 +448,7 @@ def test_a_configuration_of_another_version_is_named(tmp_path: Path) -> None:
 def test_the_schema_is_the_documented_one(tmp_path: Path) -> None:
     fill(tmp_path, [0])
     assert schema.__doc__ is not None
-    with sqlite3.connect(tmp_path / schema.NAME) as connection:
+    with closing(sqlite3.connect(tmp_path / schema.NAME)) as connection, connection:
         assert connection.execute("PRAGMA application_id").fetchone() == (schema.APPLICATION,)
         assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
         tables = [
