@@ -7,6 +7,7 @@ SEED ?= 0
 CONFIGS := $(sort $(wildcard configs/*.yaml configs/*/*.yaml))
 SAMPLES ?= $(patsubst %/,%,$(dir $(wildcard results/sample/*/runs.sqlite results/sample/*/runs.sqlite.xz)))
 # Made only after a complete installation, so that an interrupted one is done again.
+PACKAGE := .venv/.installed-package
 INSTALLED := .venv/.installed
 FOR_DOCS := .venv/.installed-docs
 LOWEST := .venv-lowest
@@ -26,7 +27,7 @@ help:  ## show this list
 
 setup: $(INSTALLED)  ## make .venv and install the package with its tools (PYTHON=python3.12 picks one)
 
-quickstart: $(INSTALLED)  ## run a small experiment from start to table: no download, under a minute
+quickstart: $(PACKAGE)  ## install the package alone, run a small experiment to its table: a minute
 	$(BIN)/plab run configs/quickstart.yaml
 
 test: $(INSTALLED)  ## run every test, each on a few of its repetitions
@@ -97,13 +98,19 @@ docs: $(FOR_DOCS)  ## build the documentation, its examples and pictures run: do
 	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-$(INSTALLED): pyproject.toml
+# Bytecode is written when a module is first imported: most modules of most packages never are.
+$(PACKAGE): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "$(PYTHON): not found; install Python 3.11 or newer, or name one: make setup PYTHON=..." >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "$$($(PYTHON) --version) is too old; name Python 3.11 or newer: make setup PYTHON=python3.12" >&2; exit 2; }
-	@echo "Installing into .venv; this takes a minute or two ..."
+	@echo "Installing into .venv; this takes a minute, and longer where pip has to download ..."
 	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e .
+	@touch $@
+
+$(INSTALLED): $(PACKAGE)
+	@echo "Installing the tools of developers into .venv ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@$(BIN)/python -m perceptron_lab.numerics.compiled
 	@touch $@

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,21 @@ def test_they_run_all_that_every_change_must_pass() -> None:
     assert re.findall(r"^\s*\.venv/bin/(?!plab check )", script, re.MULTILINE) == []
     called = {command.split()[1] for path in WORKFLOWS.values() for command in commands(path)}
     assert asked <= called
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
+def test_a_first_run_installs_no_tools_of_developers_and_compiles_nothing(tmp_path: Path) -> None:
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    quick, tests = (
+        subprocess.run(["make", "-n", target], cwd=tmp_path, check=True, capture_output=True).stdout
+        for target in ("quickstart", "test")
+    )
+    assert b"-e .\n" in quick
+    assert b"run configs/quickstart.yaml" in quick
+    assert b"[dev]" not in quick
+    assert b"numerics.compiled" not in quick
+    assert b'-e ".[dev]"' in tests
 
 
 def test_every_configuration_is_checked() -> None:
