@@ -16,15 +16,18 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
 from perceptron_lab.estimators.validation import Seconds, generator_of, with_parameters
-from perceptron_lab.problems.ellipsoids.soft import squared_hinge
-from perceptron_lab.problems.ellipsoids.soft.descent import minimised
+from perceptron_lab.problems.ellipsoids.ellipsoid import Whitening
+from perceptron_lab.problems.ellipsoids.soft.descent import (
+    SquaredHinge,
+    minimised,
+    minimised_linear,
+)
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (
     Quadratic,
     SoftObjective,
     SoftOptimality,
     certify,
 )
-from perceptron_lab.problems.ellipsoids.soft.whitening import AffineMap
 
 
 @with_parameters
@@ -103,7 +106,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         """Fit the ellipsoid to examples with weights >= 0, shape ``(m,)``."""
         data, positive = self._learned(X, y)
         weights = self._weights(data, positive, sample_weight)
-        self.axes_ = AffineMap.whitening(data, weights) if self.whiten else None
+        self.axes_ = Whitening.fitted(data, weights) if self.whiten else None
         objective = self._objective(data, positive, weights)
         found = minimised(
             objective,
@@ -211,8 +214,8 @@ class SquaredHingeClassifier(BinaryClassifier):
             weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())
         else:
             weights = self._shares(np.ones(len(positive)), positive, self.class_weight)
-        problem = squared_hinge.SquaredHinge(data, positive, weights, self.regularisation)
-        at, steps, converged = squared_hinge.minimised(problem, self.tol, self.max_iter)
+        problem = SquaredHinge(data, positive, weights, self.regularisation)
+        at, steps, converged = minimised_linear(problem, self.tol, self.max_iter)
         self.coef_, self.intercept_ = at[None, :-1], at[-1:]
         self.objective_ = problem.value_and_gradient(at)[0]
         self._ended(

@@ -36,7 +36,7 @@ MODULES = (
     "perceptron_lab.problems.optima.optimum",
     "perceptron_lab.problems.separation.separation",
     "perceptron_lab.problems.separation.maximum_support",
-    "perceptron_lab.problems.ellipsoids.hard.constraint_generation",
+    "perceptron_lab.problems.ellipsoids.hard.interior_point",
     "perceptron_lab.estimators",
     "perceptron_lab.algorithms.external.direct",
 )

@@ -8,11 +8,11 @@ import pytest
 
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.problems.ellipsoids.ellipsoid import lifted, quadratic_values
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.central_path import solve_by_central_path
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.problems.ellipsoids.hard.solution import Classes, Limits, Solution
-from perceptron_lab.problems.ellipsoids.lifting import lifted, quadratic_values
 from tests.problems.ellipsoids.two_class_sets import overlapping
 
 

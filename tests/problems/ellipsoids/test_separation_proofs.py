@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.problems.ellipsoids.ellipsoid import (
+    Ellipsoid,
+    flat,
+    images_with_radius,
+    lifted,
+    quadratic_values,
+    square_bounds,
+    squares,
+    symmetric,
+)
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.cone_solver import measured
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
@@ -22,17 +31,8 @@ from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     proved_upper_bound,
     recession,
 )
-from perceptron_lab.problems.ellipsoids.hard.rescaling import Rescaling
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
-from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Classes
-from perceptron_lab.problems.ellipsoids.images import images_with_radius, square_bounds
-from perceptron_lab.problems.ellipsoids.lifting import (
-    flat,
-    lifted,
-    quadratic_values,
-    squares,
-    symmetric,
-)
+from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Classes, Rescaling
 from tests.problems.ellipsoids.two_class_sets import distant, overlapping, separable
 
 

@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.problems.ellipsoids.lifting import quadratic_forms
+from perceptron_lab.problems.ellipsoids.ellipsoid import quadratic_forms
 from perceptron_lab.problems.ellipsoids.soft import boundedness as soft_boundedness
-from perceptron_lab.problems.ellipsoids.soft import dual_program as soft_generation
 from perceptron_lab.problems.ellipsoids.soft import separation_ratio as soft_separation_ratio
 from perceptron_lab.problems.ellipsoids.soft.boundedness import (
+    DualProgram,
+    DualSolution,
+    Working,
     critical_penalty,
     least_mean,
     marginal,
 )
-from perceptron_lab.problems.ellipsoids.soft.dual_program import DualProgram, DualSolution, Working
 from perceptron_lab.problems.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
 from tests.repetitions import examples
 
@@ -40,9 +41,9 @@ def both(
     """The solution with all weights free, and by constraint generation."""
     penalties = {"positive_penalty": positive_penalty, "negative_penalty": negative_penalty}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(soft_generation, "FEW", 10**9)
+        patch.setattr(soft_boundedness, "FEW", 10**9)
         whole = soft_separation(*data, **penalties)
-        patch.setattr(soft_generation, "FEW", 0)
+        patch.setattr(soft_boundedness, "FEW", 0)
         return whole, soft_separation(*data, **penalties)
 
 
@@ -110,7 +111,7 @@ def test_critical_penalty_by_generation_has_both_its_witnesses(seed: int, count:
     rows = [np.hstack([points, np.ones((len(points), 1))]) for points in (inner, outer)]
     cap = 1.0 / count
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(soft_generation, "FEW", 0)
+        patch.setattr(soft_boundedness, "FEW", 0)
         found = critical_penalty(rows[0], rows[1], cap)
     assert found.upper == pytest.approx(found.lower, rel=1e-6)
     assert found.weights.sum() == pytest.approx(1.0)
@@ -134,7 +135,7 @@ def test_the_marginal_value_maximises_what_it_should(values: list[float], cap: f
 def test_rounds_fix_what_is_decided_and_free_what_is_contradicted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(soft_generation, "FEW", 0)
+    monkeypatch.setattr(soft_boundedness, "FEW", 0)
     parts = [np.arange(0, 6), np.arange(6, 12)]
     working = Working.around(np.tile([3.0, 2.0, 0.1, -0.1, -2.0, -3.0], 2), parts, 1)
     assert np.flatnonzero(working.free).tolist() == [2, 8]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
-from perceptron_lab.problems.ellipsoids.soft import squared_hinge
-from perceptron_lab.problems.ellipsoids.soft.squared_hinge import SquaredHinge, minimised
+from perceptron_lab.problems.ellipsoids.soft import descent
+from perceptron_lab.problems.ellipsoids.soft.descent import SquaredHinge, minimised_linear
 from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)
@@ -68,7 +68,7 @@ def test_formed_and_unformed_hessians_end_at_one_minimum(
     tolerance = 1e-11
     ends = []
     for problem in (dense, sparse):
-        at, steps, reached = minimised(problem, tolerance, 2000)
+        at, steps, reached = minimised_linear(problem, tolerance, 2000)
         assert reached
         assert steps < 500
         assert np.linalg.norm(problem.value_and_gradient(at)[1]) <= tolerance
@@ -78,7 +78,7 @@ def test_formed_and_unformed_hessians_end_at_one_minimum(
 
 def test_separable_examples_with_little_regularisation_take_few_steps() -> None:
     problem = made(3, 1e-8, apart=5.0, columns=40)
-    at, steps, reached = minimised(problem, 1e-13, 1000)
+    at, steps, reached = minimised_linear(problem, 1e-13, 1000)
     assert reached
     assert steps < 30
     assert problem.gaps(at).max() < 1e-3  # every margin is 1, nearly
@@ -86,10 +86,10 @@ def test_separable_examples_with_little_regularisation_take_few_steps() -> None:
 
 def test_wide_examples_are_not_made_a_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = made(4, 1e-3)
-    expected = minimised(problem, 1e-10, 100)[0]
-    monkeypatch.setattr(squared_hinge, "LARGEST_HESSIAN", 4)
+    expected = minimised_linear(problem, 1e-10, 100)[0]
+    monkeypatch.setattr(descent, "LARGEST_HESSIAN", 4)
     monkeypatch.setattr(SquaredHinge, "hessian", None)
-    np.testing.assert_allclose(minimised(problem, 1e-10, 100)[0], expected, atol=1e-6)
+    np.testing.assert_allclose(minimised_linear(problem, 1e-10, 100)[0], expected, atol=1e-6)
 
 
 def test_no_example_is_active_at_a_start_beyond_the_margin() -> None:

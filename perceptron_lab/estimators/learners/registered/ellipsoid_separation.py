@@ -19,7 +19,7 @@ from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationCl
 from perceptron_lab.estimators.learners.extraction import Extracted, OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.estimators.learners.tuning import fitted
-from perceptron_lab.problems.ellipsoids.examples import dense_rows
+from perceptron_lab.problems.ellipsoids.ellipsoid import dense_rows
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation, ranks
 from perceptron_lab.problems.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName

@@ -27,8 +27,8 @@ from scipy.linalg.blas import dsyrk
 
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.problems.ellipsoids.ellipsoid import flat, lifted, squares, symmetric
 from perceptron_lab.problems.ellipsoids.hard.solution import Classes, LimitReached, Limits, Solution
-from perceptron_lab.problems.ellipsoids.lifting import flat, lifted, squares, symmetric
 
 FIRST = 300.0
 """nu at first."""

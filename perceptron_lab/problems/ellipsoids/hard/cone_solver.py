@@ -1,4 +1,4 @@
-"""The maximal separation ratio by Clarabel, called directly.
+"""The maximal separation ratio by Clarabel, called directly; by cvxpy, the reference.
 
 With z = (svec E^, theta), 1 + t = (1 + t0) (1 + theta), and s in a product of cones, (7.9) is
 
@@ -10,7 +10,10 @@ these factors. It is solved in the coordinates given first, t0 = 0. What that at
 measured: the ellipsoid and the multipliers bracket t. Where the bracket is too wide, or Clarabel
 has given up (both are usual where t is large), it is solved again, to a finer tolerance, in the
 coordinates in which the best ellipsoid found so far is the unit ball, see
-:mod:`.rescaling`; where none has been found, in those of the positives.
+:class:`.Rescaling`; where none has been found, in those of the positives.
+
+The reference is (7.9) as cvxpy states it, solved by Clarabel or SCS in the coordinates in which the
+positives are white, unless the coordinates are fixed.
 """
 
 from __future__ import annotations
@@ -27,11 +30,17 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, lifted, squares, symmetric
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
-from perceptron_lab.problems.ellipsoids.hard.rescaling import Rescaling, reached
-from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution
-from perceptron_lab.problems.ellipsoids.lifting import lifted, squares, symmetric
+from perceptron_lab.problems.ellipsoids.hard.solution import (
+    Bracket,
+    Classes,
+    Limits,
+    Rescaling,
+    Rows,
+    Solution,
+    reached,
+)
 
 ATTEMPTS = 4
 """Attempts at most, in coordinates of their own each."""
@@ -41,6 +50,10 @@ ZERO = 10.0
 """Solved with t at most so many times the tolerance counts as t = 0, which no coordinates mend."""
 ALMOST = 1e-6
 """0 <= t <= this is an answer even if Clarabel gives up: there a proof of t = 0 decides."""
+LONG = 1e8
+"""Seconds that stand for no limit of SCS."""
+CHEAPER = 200
+"""Iterations of SCS for one of an interior point."""
 
 
 def stacked(blocks: Sequence[Sequence[Any]]) -> sp.csc_matrix:
@@ -205,24 +218,30 @@ def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Lim
     level = (1.0 + scaling.reference) / negatives.size
     cost = np.append(np.zeros(size), -1.0)
     right = np.concatenate([1.0 / positives.size, -level, np.zeros(size)])
-    products = [
-        squares(part.lifted / np.sqrt(part.size)[:, None]) for part in (positives, negatives)
-    ]
+    products = [squares(part.scaled) for part in (positives, negatives)]
     rows, inside = np.zeros((count, size + 1)), len(products[0])
     rows[:inside, :size], rows[inside:, :size] = products[0], -products[1]
     rows[inside:, size] = level
     matrix = sp.hstack([-sp.identity(size), sp.csc_matrix((size, 1))])
     cones = [clarabel.NonnegativeConeT(count), clarabel.PSDTriangleConeT(order)]
     answer = answer_of_clarabel(cost, stacked([[rows], [matrix]]), right, cones, tolerance, limits)
-    unknown, multipliers = np.array(answer.x), np.maximum(np.array(answer.z), 0.0)[:count]
-    first, second = np.split(multipliers, [len(positives.size)])
-    first, second = first / positives.size, second / negatives.size
-    total = float(second.sum()) or 1.0
-    weights = first / total, second / total
+    unknown, multipliers = np.array(answer.x), np.array(answer.z)[:count]
+    weights = _weights(np.split(multipliers, [len(positives.size)]), (positives, negatives))
     quadratic = scaling.quadratic(symmetric(unknown[:-1]))
     bracket = measured(quadratic, weights, classes)
     ratio = scaling.ratio(float(unknown[-1]))
     return _Attempt(str(answer.status), int(answer.iterations), ratio, quadratic, weights, bracket)
+
+
+def _weights(
+    multipliers: Sequence[FloatArray], parts: tuple[Rows, Rows]
+) -> tuple[FloatArray, FloatArray]:
+    """Return lambda of each class by the multipliers of their rows, the latter summing to 1."""
+    first, second = (
+        np.maximum(one, 0.0) / part.size for one, part in zip(multipliers, parts, strict=True)
+    )
+    total = float(second.sum()) or 1.0
+    return first / total, second / total
 
 
 def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Solution:
@@ -237,3 +256,57 @@ def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Soluti
             break
         attempts.all.append(_attempt(classes, scaling, finer, limits.after(used)))
     return attempts.solution()
+
+
+def solve_with_clarabel(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return the solution of (7.9) by cvxpy and Clarabel, at this tolerance."""
+    options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
+    most = {"max_iter": limits.iterations, "time_limit": seconds_left()}
+    return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options, **most})
+
+
+def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return the solution of (7.9) by cvxpy and SCS, at this tolerance (absolute and relative)."""
+    options = {"eps_abs": tolerance, "eps_rel": tolerance}
+    seconds = min(seconds_left(), LONG)
+    most = {"max_iters": CHEAPER * limits.iterations, "time_limit_secs": seconds}
+    return _solve(classes, {"solver": "SCS", **options, **most})
+
+
+def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
+    import cvxpy
+
+    def values(points: FloatArray) -> Any:
+        return cvxpy.sum(cvxpy.multiply(points @ matrix, points), axis=1)
+
+    classes.check_size()
+    order = classes.positives.shape[1] + 1
+    scaling = Rescaling.first(classes)
+    positives, negatives = scaling.rows(classes)
+    level = (1.0 + scaling.reference) / negatives.size
+    matrix, change = cvxpy.Variable((order, order), PSD=True), cvxpy.Variable()
+    constraints = [
+        values(positives.scaled) <= 1.0 / positives.size,
+        values(negatives.scaled) >= level + cvxpy.multiply(level, change),
+    ]
+    problem = cvxpy.Problem(cvxpy.Maximize(change), constraints)
+    try:
+        problem.solve(**options)
+    except cvxpy.SolverError as error:
+        raise NumericalError(f"{options['solver']} gives no answer: {error}") from None
+    duals = [constraint.dual_value for constraint in constraints]
+    if problem.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE) or any(
+        dual is None for dual in duals
+    ):
+        raise NumericalError(
+            f"{options['solver']} ends with {problem.status}; try another solver or tolerance, "
+            "and whiten=True"
+        )
+    return Solution(
+        scaling.ratio(float(change.value)),
+        scaling.quadratic(np.asarray(matrix.value, dtype=np.float64)),
+        _weights([np.ravel(dual) for dual in duals], (positives, negatives)),
+        int(problem.solver_stats.num_iters),
+        f"cvxpy and {options['solver']}: {problem.status}",
+        complete=problem.status == cvxpy.OPTIMAL,
+    )

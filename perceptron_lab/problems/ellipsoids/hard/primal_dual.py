@@ -36,8 +36,8 @@ from scipy.linalg.lapack import dormqr
 
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.problems.ellipsoids.ellipsoid import flat, quadratic_forms, squares
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket
-from perceptron_lab.problems.ellipsoids.lifting import flat, quadratic_forms, squares
 
 CLEAR = 0.5
 """Slack of every example at the first point, at least."""

@@ -50,10 +50,13 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
-from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.problems.ellipsoids.ellipsoid import (
+    Ellipsoid,
+    images_with_radius,
+    lifted,
+    square_bounds,
+)
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns
-from perceptron_lab.problems.ellipsoids.images import images_with_radius, square_bounds
-from perceptron_lab.problems.ellipsoids.lifting import lifted
 
 ADDITIONS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
 """Weights added to every positive, over their number: where the support does not span the space."""

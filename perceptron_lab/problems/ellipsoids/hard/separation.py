@@ -14,8 +14,7 @@ from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import FloatArray, IntArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, last_proofs
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.problems.ellipsoids.examples import dense_rows
+from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, dense_rows, quadratic_values
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.finer import FinerEllipsoid
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
@@ -26,7 +25,6 @@ from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     proved_upper_bound,
 )
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Solution, middle
-from perceptron_lab.problems.ellipsoids.lifting import quadratic_values
 
 NEGLIGIBLE = 1e-6
 """A t that is not proved to be positive counts as 0 up to this; MARGIN_BOUNDED says so."""

@@ -13,8 +13,7 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.problems.ellipsoids.examples import two_classes
+from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, two_classes
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.finer import (
     FinerClasses,

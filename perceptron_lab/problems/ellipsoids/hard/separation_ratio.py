@@ -14,7 +14,7 @@ from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.compiled.kernel import load_kernels
-from perceptron_lab.problems.ellipsoids.examples import two_classes
+from perceptron_lab.problems.ellipsoids.ellipsoid import two_classes
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
@@ -40,12 +40,12 @@ from perceptron_lab.problems.ellipsoids.hard.solution import (
 )
 
 _SOLVERS = {
-    "auto": "constraint_generation:solve_by_size",
+    "auto": "interior_point:solve_by_size",
     "interior-point": "interior_point:solve_by_interior_point",
     "clarabel": "cone_solver:solve_directly",
-    "cvxpy-clarabel": "reference_solvers:solve_with_clarabel",
-    "cvxpy-scs": "reference_solvers:solve_with_scs",
-    "constraint-generation": "constraint_generation:solve_by_generation",
+    "cvxpy-clarabel": "cone_solver:solve_with_clarabel",
+    "cvxpy-scs": "cone_solver:solve_with_scs",
+    "constraint-generation": "interior_point:solve_by_generation",
     "central-path": "central_path:solve_by_central_path",
 }
 SolverName = Literal[

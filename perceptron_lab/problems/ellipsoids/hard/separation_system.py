@@ -49,10 +49,15 @@ from perceptron_lab.datasets.generated.ellipsoid_sets import (
 )
 from perceptron_lab.datasets.generated.generator import one_thread, plain
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
-from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.problems.ellipsoids.examples import two_classes
+from perceptron_lab.problems.ellipsoids.ellipsoid import (
+    Ellipsoid,
+    flat,
+    lifted,
+    squares,
+    symmetric,
+    two_classes,
+)
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.problems.ellipsoids.lifting import flat, lifted, squares, symmetric
 from perceptron_lab.systems import ConicSystem
 
 

@@ -1,4 +1,4 @@
-"""When the soft separation ratio is bounded.
+"""When the soft separation ratio is bounded, and the cone programs of its dual.
 
 max t - C+ sum_+ xi - C- sum_- xi, with x^'E^x^ <= 1 + xi on positives, x^'E^x^ >= 1 + t - xi on
 negatives, xi >= 0 and E^ >= 0, is bounded exactly if its dual, (7.21) of `Kharechko2009` with
@@ -15,31 +15,64 @@ C+ is at least the critical penalty
     = max over W >= 0, trace W = 1, of the least of sum lambda z'Wz over the capped simplex.
 
 Any W gives a direction in which the objective grows for every smaller C+.
+
+The dual of the soft separation ratio, with some weights fixed, is the cone program
+
+    minimise  sum_+ lambda - 1  subject to  0 <= lambda <= C,  sum_- lambda = 1,
+    sum y lambda x^x^' positive semidefinite,  y = +1 or -1;
+
+E^ is the multiplier of the matrix, 1 + t that of the sum. At an optimum most weights are at one of
+their bounds: 0 where an example keeps its constraint, C where it has slack; in dimension n - 1,
+n (n + 1) / 2 at most have to be in between. A round of constraint generation fixes those that the
+last round has decided, and frees some that its solution contradicts. What is feasible with fixed
+weights is feasible without, so that every round bounds the optimum; when no fixed weight is
+contradicted, it is attained.
+
+With fixed weights there may be no feasible ones, but weights lambda_0 that are feasible without are
+known. They are included in
+
+    lambda = (1 - s) (capped + mu) + s lambda_0,  0 <= mu <= C where free,  0 <= s <= 1,
+
+and s = 0 at an optimum that contradicts no fixed weight. The unknowns are (1 - s) mu and s.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
+import clarabel
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.ellipsoids.lifting import flat, quadratic_forms, squares
-from perceptron_lab.problems.ellipsoids.soft.dual_program import (
-    FIXING,
-    ROUNDS,
-    Working,
-    solve_weights,
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.problems.ellipsoids.ellipsoid import (
+    flat,
+    order_of,
+    quadratic_forms,
+    squares,
+    symmetric,
 )
+from perceptron_lab.problems.ellipsoids.hard.cone_solver import answer_of_clarabel, stacked
 
 SPAN_TOLERANCE = 1e-9
 """Of white, lifted examples: how far off the span of the positives counts as within, relatively."""
 ROOM = 1e-9
 """By how much, relatively, a weight that is fixed may be contradicted."""
+FEW = 1000
+"""Up to so many weights are all free."""
+ROUNDS = 100
+"""Rounds at most."""
+FIXING = 20
+"""Rounds in which weights are fixed again; later ones only free some, and so come to an end."""
+DECIDED = 1e-6
+"""A weight nearer to 0 or to its cap, relative to the cap, is decided."""
+ANSWERED = ("Solved", "AlmostSolved")
+"""How Clarabel ends where there is a solution to look at."""
 
 
 @dataclass(frozen=True)
@@ -156,3 +189,170 @@ def capped(weights: FloatArray, cap: float) -> FloatArray:
         else:
             high = middle
     return np.asarray(np.clip(weights - low, 0.0, cap), dtype=np.float64)
+
+
+@dataclass
+class Working:
+    """Free weights, and those fixed at their caps; all others are fixed at 0."""
+
+    free: npt.NDArray[np.bool_]  # shape (m,) each, disjoint
+    capped: npt.NDArray[np.bool_]
+    # the numbers of the examples of each class: what is freed is counted by class
+    parts: Sequence[IntArray]
+    count: int  # how many of each class are free at first, and are freed in a round
+
+    @classmethod
+    def around(cls, excess: FloatArray, parts: Sequence[IntArray], count: int) -> Self:
+        """Return a first guess: weights are at their caps where the excess is positive.
+
+        Parameters
+        ----------
+        excess
+            By how much each example violates its constraint, shape ``(m,)``; those of the least
+            magnitude are free.
+        parts, count
+            See the class.
+        """
+        if len(excess) <= max(FEW, 4 * count):
+            every = np.ones(len(excess), dtype=np.bool_)
+            return cls(every, ~every, parts, count)
+        free = np.zeros(len(excess), dtype=np.bool_)
+        free[_largest(-np.abs(excess), parts, count)] = True
+        return cls(free, (excess > 0.0) & ~free, parts, count)
+
+    def revise(self, excess: FloatArray, shares: FloatArray, room: float, *, fix: bool) -> int:
+        """Fix decided weights, and free the most contradicted ones; return how many are freed.
+
+        Parameters
+        ----------
+        excess
+            Of the solution of this round.
+        shares
+            Its weights relative to their caps.
+        room
+            Fixed weights are contradicted by an excess of the wrong sign beyond this.
+        fix
+            Whether anything is fixed; never those nearest to their constraints.
+        """
+        contradiction = np.where(self.capped, -excess, excess)
+        contradiction[self.free | (contradiction <= room)] = -np.inf
+        added = _largest(contradiction, self.parts, self.count)
+        added = added[contradiction[added] > room]
+        if fix:
+            near = np.zeros(len(excess), dtype=np.bool_)
+            distance = np.where(self.free, np.abs(excess), np.inf)
+            near[_largest(-distance, self.parts, self.count)] = True
+            low = self.free & ~near & (shares <= DECIDED) & (excess < 0.0)
+            high = self.free & ~near & (shares >= 1.0 - DECIDED) & (excess > 0.0)
+            self.free &= ~(low | high)
+            self.capped |= high
+        self.free[added] = True
+        self.capped[added] = False
+        return len(added)
+
+
+def _largest(values: FloatArray, parts: Sequence[IntArray], count: int) -> IntArray:
+    """Return the numbers of the largest values of each part."""
+    chosen = [part[np.argsort(-values[part], kind="stable")[:count]] for part in parts]
+    return np.concatenate(chosen)
+
+
+class ConeSolution(NamedTuple):
+    """A solution of :func:`solve_weights`."""
+
+    unknowns: FloatArray  # x
+    level: float  # the multiplier of the equation
+    # of the matrix, the eigenvalues, at least 0, and eigenvectors of its multiplier
+    values: FloatArray
+    vectors: FloatArray
+    iterations: int  # of Clarabel
+
+
+def solve_weights(
+    cost: FloatArray,
+    rows: Sequence[Any],
+    left: float,
+    most: FloatArray,
+    products: FloatArray,
+    tolerance: float,
+) -> ConeSolution:
+    """Minimise cost'x over weights that make a matrix positive semidefinite.
+
+    They have to satisfy, with the four blocks of rows R, dense or sparse, R1 x = left, R2 x <= 0,
+    R3 x <= most, and products - R4 x = svec of a positive semidefinite matrix.
+    """
+    right = np.concatenate([[left], np.zeros(len(most)), most, products])
+    cones = [
+        clarabel.ZeroConeT(1),
+        clarabel.NonnegativeConeT(2 * len(most)),
+        clarabel.PSDTriangleConeT(order_of(products)),
+    ]
+    answer = answer_of_clarabel(cost, stacked([[block] for block in rows]), right, cones, tolerance)
+    if str(answer.status) not in ANSWERED:
+        raise NumericalError(
+            f"Clarabel ends with {answer.status} after {answer.iterations} iterations on a soft "
+            "separation problem; try penalties farther from the critical ones, or a larger "
+            "tolerance"
+        )
+    multipliers = np.array(answer.z)
+    values, vectors = np.linalg.eigh(symmetric(multipliers[-len(products) :]))
+    level = -float(multipliers[0])
+    return ConeSolution(
+        np.array(answer.x), level, np.maximum(values, 0.0), vectors, int(answer.iterations)
+    )
+
+
+class DualSolution(NamedTuple):
+    """A solution of the dual."""
+
+    quadratic: FloatArray  # E^, positive semidefinite, shape (n, n)
+    weights: FloatArray  # lambda, shape (m,)
+    level: float  # 1 + t, the multiplier of the sum of lambda
+    iterations: int  # of Clarabel
+
+
+@dataclass(frozen=True)
+class DualProgram:
+    """The dual with fixed weights."""
+
+    examples: FloatArray  # lifted, shape (m, n)
+    signs: FloatArray  # y, shape (m,)
+    penalties: FloatArray  # C of each example, shape (m,)
+    start: FloatArray  # lambda_0, feasible, shape (m,)
+    working: Working  # which weights are free, at their caps, or 0
+
+    def solve(self, tolerance: float) -> DualSolution:
+        """Return its solution."""
+        free, mixed = self.working.free, not self.working.free.all()
+        capped = np.where(self.working.capped, self.penalties, 0.0)
+        found = self._solution(capped, tolerance, mixed=mixed)
+        share = min(max(float(found.unknowns[-1]), 0.0), 1.0) if mixed else 0.0
+        weights = (1.0 - share) * capped
+        most = (1.0 - share) * self.penalties[free]
+        weights[free] = np.clip(found.unknowns[: len(most)], 0.0, most)
+        quadratic = (found.vectors * found.values) @ found.vectors.T
+        weights = weights + share * self.start
+        return DualSolution(np.asarray(quadratic), weights, found.level, found.iterations)
+
+    def _solution(self, capped: FloatArray, tolerance: float, *, mixed: bool) -> ConeSolution:
+        """Return mu, and s if it is an unknown, and the multipliers."""
+        free, negative = self.working.free, self.signs < 0
+        left = max(0.0, 1.0 - float(capped[negative].sum()))
+        total: FloatArray = negative[free].astype(np.float64)
+        most = self.penalties[free]
+        cost: FloatArray = 1.0 - total
+        products = -(squares(self.examples[free]) * self.signs[free, None]).T
+        bounds, limits = stacked([[sp.eye_array(len(total))]]), most
+        if mixed:
+            change = self.start - capped
+            total, cost = np.append(total, left), np.append(cost, change[~negative].sum())
+            products = np.column_stack([products, -flat(self._moment(change))])
+            bounds = stacked([[bounds, most[:, None]], [np.zeros((1, len(most))), np.ones((1, 1))]])
+            limits = np.append(most, 1.0)
+        rows = total[None, :], -sp.eye_array(len(total)), bounds, products
+        return solve_weights(cost, rows, left, limits, flat(self._moment(capped)), tolerance)
+
+    def _moment(self, weights: FloatArray) -> FloatArray:
+        kept = weights != 0.0
+        rows = self.examples[kept]
+        return np.asarray(rows.T @ ((weights * self.signs)[kept, None] * rows))
