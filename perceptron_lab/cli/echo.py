@@ -10,7 +10,7 @@ import click
 from perceptron_lab.core.visible_text import visible
 
 if TYPE_CHECKING:
-    from perceptron_lab.experiments.running.colours import Word
+    from perceptron_lab.core.results import StatusWord
 
 
 class Coloured(str):
@@ -35,13 +35,11 @@ def echo(*parts: str, err: bool = False, nl: bool = True) -> None:
     click.echo("".join(shown), err=err, nl=nl)
 
 
-def coloured(word: Word) -> Coloured:
+def coloured(word: StatusWord) -> Coloured:
     """Return a status with the codes of its colour, which ``click.echo`` drops in pipes and files.
 
     A variable NO_COLOR that is not empty forbids them.
     """
-    from perceptron_lab.experiments.running.colours import colour_of  # `plab --help` needs none
-
     if os.environ.get("NO_COLOR"):
         return Coloured(word.value)
-    return Coloured(click.style(word.value, fg=colour_of(word)))
+    return Coloured(click.style(word.value, fg=word.colour))

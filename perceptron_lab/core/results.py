@@ -29,7 +29,26 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
-class Status(StrEnum):
+class StatusWord(StrEnum):
+    """A status in one word, as rows and the command line show it."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether commands report it by exit code 1."""
+        return False
+
+    @property
+    def colour(self) -> str:
+        """Its colour on a terminal: green is proved or done, red failed, yellow all else."""
+        return _COLOURS.get(self, "red" if self.failed else "yellow")
+
+
+_COLOURS = {"running": "cyan"} | dict.fromkeys(
+    ("FEASIBLE", "INFEASIBLE", "MARGIN_BOUNDED", "UNBOUNDED", "FITTED", "PROVED", "done"), "green"
+)
+
+
+class Status(StatusWord):
     """How a run ended. Only the driver (and the experiment runner) sets it."""
 
     FEASIBLE = "FEASIBLE"

@@ -31,8 +31,7 @@ from perceptron_lab.experiments.configuration.rows import (
 )
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.outline import Method
-from perceptron_lab.experiments.storage.former_rows import former_finding
-from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.experiments.storage.reader import Reader, former_finding, read_config_of
 from perceptron_lab.reporting.summary import Shape, shape_of
 
 WITHOUT_RESULT = frozenset(

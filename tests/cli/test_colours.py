@@ -8,12 +8,11 @@ import click
 import pytest
 
 from perceptron_lab.cli.echo import coloured
-from perceptron_lab.core.results import Status
-from perceptron_lab.experiments.running.colours import colour_of
+from perceptron_lab.core.results import Status, StatusWord
 from perceptron_lab.experiments.running.status import CellState
 from perceptron_lab.experiments.verification.verified import Verdict
 
-COLOURS: list[tuple[Status | CellState | Verdict, str]] = [
+COLOURS: list[tuple[StatusWord, str]] = [
     (Status.FEASIBLE, "green"),
     (Status.FITTED, "green"),
     (Status.TIME_LIMIT, "yellow"),
@@ -29,8 +28,8 @@ COLOURS: list[tuple[Status | CellState | Verdict, str]] = [
 
 
 @pytest.mark.parametrize(("word", "colour"), COLOURS)
-def test_a_status_has_its_colour(word: Status | CellState | Verdict, colour: str) -> None:
-    assert colour_of(word) == colour
+def test_a_status_has_its_colour(word: StatusWord, colour: str) -> None:
+    assert word.colour == colour
 
 
 def test_no_color_forbids_colours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from perceptron_lab.estimators.learners.learning import learn
 from perceptron_lab.estimators.learners.registered.konis_program import KonisProgram
 from perceptron_lab.experiments.cells.cell_run import failure
 from perceptron_lab.experiments.configuration.rows import finding_in, finding_text
-from perceptron_lab.experiments.storage.former_rows import former_finding
+from perceptron_lab.experiments.storage.reader import former_finding
 from perceptron_lab.problems.separation import verdict_record as verdict
 
 PACKAGE = Path(perceptron_lab.__file__).parent

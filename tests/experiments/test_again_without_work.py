@@ -15,7 +15,7 @@ from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.configuration import loader, yaml_source
 from perceptron_lab.experiments.running import runner
-from perceptron_lab.experiments.storage import certificate_files, reader, schema, stored, traces
+from perceptron_lab.experiments.storage import certificate_files, reader, schema, stored
 from tests.experiments.many_cells import many_cells
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(reader, "record_in", "planned_of")
     counted(reader, "sha256_of", "hashed")
     counted(reader, "decoded_trace", "decoded")
-    counted(traces, "unpacked", "decoded")
+    counted(stored, "unpacked", "decoded")
     counted(certificate_files, "read_answer", "decoded")
     counted(stored.ProcessLimits, "__init__", "limits")
     counted(MarginSets, "load", "loaded")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.running.interrupts import Interrupts
+from perceptron_lab.experiments.running.runner import Interrupts
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.repetitions import repeated
 from tests.robustness.commands import Command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perceptron_lab.experiments.running.remaining import Remaining, remaining
+from perceptron_lab.experiments.cells.progress import Remaining, remaining
 
 
 def test_nothing_is_estimated_before_a_cell_of_the_label_has_ended() -> None:

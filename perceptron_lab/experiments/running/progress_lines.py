@@ -17,11 +17,9 @@ from rich.text import Text
 
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import Status
-from perceptron_lab.experiments.cells.progress import Progress
+from perceptron_lab.experiments.cells.progress import Progress, remaining
 from perceptron_lab.experiments.configuration.plan import Cell
-from perceptron_lab.experiments.running.colours import colour_of
 from perceptron_lab.experiments.running.console import VisibleConsole
-from perceptron_lab.experiments.running.remaining import remaining
 
 
 class ProgressLines(Progress):
@@ -135,7 +133,7 @@ class ProgressLines(Progress):
             words += [f"{row['queries']} queries", f"{row['seconds']:.3g} s"]
         if self._verbose or row.get("queries") is None:
             words.append(row["message"])
-        self._console.print(Text.assemble(begin, (status, colour_of(status)), "  ".join(words)))
+        self._console.print(Text.assemble(begin, (status, status.colour), "  ".join(words)))
 
     def _left(self, now: float) -> str:
         """Return the estimate of the time that the cells to come take, in words."""

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, counted
+from perceptron_lab.core.results import StatusWord
 from perceptron_lab.experiments.cells.operating_system import memory_of
+from perceptron_lab.experiments.cells.progress import Remaining, remaining
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.provenance.code_digest import CellCode, components_of
 from perceptron_lab.experiments.running.output_folder import results_named
-from perceptron_lab.experiments.running.remaining import Remaining, remaining
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.reuse import Reuse, decide_reuse
@@ -30,7 +30,7 @@ from perceptron_lab.experiments.storage.store_lock import holder
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 
 
-class CellState(StrEnum):
+class CellState(StatusWord):
     """How far a cell is."""
 
     DONE = "done"

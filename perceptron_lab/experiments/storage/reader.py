@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import warnings
 from collections.abc import Iterable
@@ -15,7 +16,8 @@ from pydantic import ValidationError
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.core.results import Bound, Trace
+from perceptron_lab.core.findings import NOTHING, Finding, SeparationAnswer
+from perceptron_lab.core.results import Bound, Status, Trace
 from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.rows import (
@@ -30,16 +32,16 @@ from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.provenance.code_digest import shown_digest
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
-from perceptron_lab.experiments.storage.former_rows import former_finding
 from perceptron_lab.experiments.storage.stored import (
     Planned,
     Stored,
     checksum,
+    decoded_lists,
+    decoded_trace,
     record_in,
     sha256_of,
     stored_of,
 )
-from perceptron_lab.experiments.storage.traces import decoded_lists, decoded_trace
 
 _RUN: Final = ", ".join((*schema.COLUMNS["run"], "checksum"))
 
@@ -263,3 +265,29 @@ def shown(planned: Planned, stored: Stored) -> Row:
 def _hashed(content: Any) -> str:
     """Return the sha256 of a blob, which may be of any type if it is damaged."""
     return sha256_of(content if isinstance(content, bytes) else b"")
+
+
+_RELAXED: Final = re.compile(r"relaxed answer: a margin of at least (\S+) is proved")
+_SHIFTED: Final = re.compile(r"boundary answer, .* interior shift of ([\d.e-]+)")
+_CLAIMED: Final = re.compile(r"HiGHS calls it (feasible|infeasible)\b")
+_RESCALED: Final = re.compile(r"rescaled (\d+) and (\d+) times")
+_ANSWER: Final = re.compile(f"({'|'.join(SeparationAnswer)}): ")
+_MEMORY: Final = re.compile(r"(.*?); (run it on|its memory is limited)", re.DOTALL)
+
+
+def former_finding(status: str, message: str) -> Finding:
+    """Return the facts that a message tells of a run with this status."""
+    found = NOTHING
+    if match := _RELAXED.match(message):
+        found |= Finding(relaxed_margin=float(match[1]))
+    if match := _SHIFTED.match(message):
+        found |= Finding(interior_shift=float(match[1]))
+    if status == Status.UNVERIFIED and (match := _CLAIMED.match(message)):
+        found |= Finding(claimed_feasible=match[1] == "feasible")
+    if match := _RESCALED.search(message):
+        found |= Finding(rescalings=(int(match[1]), int(match[2])))
+    if match := _ANSWER.match(message):
+        found |= Finding(separation=SeparationAnswer(match[1]))
+    if status == Status.OUT_OF_MEMORY and (match := _MEMORY.match(message)):
+        found |= Finding(out_of_memory=match[1])
+    return found

@@ -36,8 +36,14 @@ from perceptron_lab.experiments.storage.certificate_files import (
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.store_lock import StoreLock, unwritable
-from perceptron_lab.experiments.storage.stored import Planned, Stored, checksum, encoded, sha256_of
-from perceptron_lab.experiments.storage.traces import encoded_trace
+from perceptron_lab.experiments.storage.stored import (
+    Planned,
+    Stored,
+    checksum,
+    encoded,
+    encoded_trace,
+    sha256_of,
+)
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.cells.cell_run import Outcome

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from perceptron_lab.core.errors import MissingDataError
+from perceptron_lab.core.results import StatusWord
 from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.verification.own_data import ChangedDataError, UnknownDataError
 from perceptron_lab.problems.separation.proof_arrays import ProofError
@@ -44,7 +44,7 @@ class ProofOutcome:
     unclaimed: tuple[str, ...] = ()
 
 
-class Verdict(StrEnum):
+class Verdict(StatusWord):
     """The fate of a cell's claims."""
 
     PROVED = "PROVED"

@@ -7,7 +7,7 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Trace
 from perceptron_lab.core.saved_answers.files import packed
-from perceptron_lab.experiments.storage.traces import decoded_lists, decoded_trace, encoded_trace
+from perceptron_lab.experiments.storage.stored import decoded_lists, decoded_trace, encoded_trace
 
 
 def test_single_lists_of_a_trace_are_those_of_the_whole() -> None:
