@@ -32,7 +32,7 @@ from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.plan import Cell, Loaded, plan
 from perceptron_lab.experiments.configuration.rows import as_json, row_of
 from perceptron_lab.experiments.provenance.code_digest import CellCode
-from perceptron_lab.experiments.provenance.privacy import resolved
+from perceptron_lab.experiments.provenance.environment import resolved
 from perceptron_lab.experiments.running.runner import run_of
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader

@@ -25,7 +25,7 @@ from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.rows import Run, row_of
-from perceptron_lab.experiments.provenance.privacy import portable
+from perceptron_lab.experiments.provenance.environment import portable
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems.conic_system import ConicSystem

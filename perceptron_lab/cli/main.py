@@ -178,8 +178,7 @@ def _show_warning(
 
 def _report_bug(error: Exception) -> None:
     """Say that this is a bug, and where its traceback is."""
-    from perceptron_lab.experiments.provenance.environment import packages
-    from perceptron_lab.experiments.provenance.privacy import masked
+    from perceptron_lab.experiments.provenance.environment import masked, packages
 
     described = [
         f"plab {' '.join(masked(sys.argv[1:]))}",

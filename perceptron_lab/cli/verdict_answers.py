@@ -12,8 +12,8 @@ from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.file_contents import told
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.regular_files import sha256_of
-from perceptron_lab.experiments.provenance.privacy import portable
-from perceptron_lab.experiments.verification.labelled_file import labelled_file
+from perceptron_lab.experiments.provenance.environment import portable
+from perceptron_lab.experiments.verification.separation_verdicts import labelled_file
 from perceptron_lab.problems.separation.separation import decided
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 

@@ -15,7 +15,7 @@ from perceptron_lab.cli.options import (
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.saved_answers.fields import shortened
 from perceptron_lab.experiments.verification.certified_problem import Target
-from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.claims import Verdict, Verified
 from perceptron_lab.experiments.verify import Verification, verifying
 
 

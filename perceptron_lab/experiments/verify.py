@@ -23,12 +23,13 @@ from perceptron_lab.experiments.storage.certificate_files import (
 from perceptron_lab.experiments.storage.exports import RUNS, difference
 from perceptron_lab.experiments.storage.reader import shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
-from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, Target
-from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
-from perceptron_lab.experiments.verification.own_data import (
+from perceptron_lab.experiments.verification.certified_problem import (
+    CertifiedProblems,
     ChangedDataError,
+    Target,
     UnknownDataError,
 )
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims, Verdict, Verified
 from perceptron_lab.experiments.verification.reproof import reprove
 from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
 from perceptron_lab.experiments.verification.stated_fields import (
@@ -38,7 +39,6 @@ from perceptron_lab.experiments.verification.stated_fields import (
     not_verified,
     size_faults,
 )
-from perceptron_lab.experiments.verification.verified import Verdict, Verified
 
 if TYPE_CHECKING:
     import pandas as pd

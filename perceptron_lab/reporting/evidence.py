@@ -19,6 +19,7 @@ from perceptron_lab.core.goals import Goal
 from perceptron_lab.core.results import Bound, Status, Trace
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.datasets.dataset import Dataset
+from perceptron_lab.experiments.check import Method
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.configuration.rows import (
@@ -30,7 +31,6 @@ from perceptron_lab.experiments.configuration.rows import (
     frame_of,
 )
 from perceptron_lab.experiments.configuration.variants import Instance
-from perceptron_lab.experiments.outline import Method
 from perceptron_lab.experiments.storage.reader import Reader, former_finding, read_config_of
 from perceptron_lab.reporting.summary import Shape, shape_of
 

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.dataset import Dataset
-from perceptron_lab.experiments.outline import NEEDS
-from perceptron_lab.experiments.outline import Need as Need
-from perceptron_lab.experiments.outline import Outline as Outline
+from perceptron_lab.experiments.check import NEEDS
+from perceptron_lab.experiments.check import Need as Need
+from perceptron_lab.experiments.check import Outline as Outline
 from perceptron_lab.reporting.evidence import Evidence
 
 Made = TypeVar("Made")

@@ -10,7 +10,7 @@ import pytest
 from perceptron_lab.cli.echo import coloured
 from perceptron_lab.core.results import Status, StatusWord
 from perceptron_lab.experiments.running.status import CellState
-from perceptron_lab.experiments.verification.verified import Verdict
+from perceptron_lab.experiments.verification.claims import Verdict
 
 COLOURS: list[tuple[StatusWord, str]] = [
     (Status.FEASIBLE, "green"),

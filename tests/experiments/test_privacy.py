@@ -13,7 +13,7 @@ import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import PlabError
-from perceptron_lab.experiments.provenance.privacy import masked, portable, resolved
+from perceptron_lab.experiments.provenance.environment import masked, portable, resolved
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.verify import verify

@@ -22,7 +22,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.claims import Verdict, Verified
 from perceptron_lab.experiments.verify import Verification, verify
 from tests.experiments.certified import (
     CELLS,

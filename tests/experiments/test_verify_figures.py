@@ -33,7 +33,7 @@ from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned, checksum
-from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.claims import Verdict, Verified
 from perceptron_lab.experiments.verify import verify
 from tests.experiments.certified import LEARNER, ROWS, SEPARABLE, certified
 

@@ -15,7 +15,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.claims import Verdict, Verified
 from perceptron_lab.experiments.verify import verify
 from tests.experiments.certified import EMPTY, MAXCUT, attempted, certified
 

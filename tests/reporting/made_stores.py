@@ -7,9 +7,9 @@ from typing import Any
 
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Outcome
+from perceptron_lab.experiments.configuration.components import validated
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.rows import Row
-from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
 

@@ -8,9 +8,9 @@ import pytest
 
 from perceptron_lab import check, register
 from perceptron_lab.core.errors import ConfigError, DataError
+from perceptron_lab.experiments.check import Plan
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
-from perceptron_lab.experiments.outline import Plan
 from perceptron_lab.reporting import Evidence, Outline, needs, report
 from perceptron_lab.reporting.printing.columns import counts
 from perceptron_lab.reporting.printing.table import Table

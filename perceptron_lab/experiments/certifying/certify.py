@@ -28,10 +28,9 @@ from perceptron_lab.experiments.certifying.claims import (
     accepted,
     exact_claims,
     exact_optimum,
+    reading_of,
 )
-from perceptron_lab.experiments.certifying.learnt import on_learner
-from perceptron_lab.experiments.certifying.readings import reading_of
-from perceptron_lab.experiments.certifying.verdicts import on_saved
+from perceptron_lab.experiments.certifying.learnt import on_learner, on_saved
 from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
@@ -39,7 +38,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, Target
-from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.claims import Claims, Verdict, Verified
 from perceptron_lab.experiments.verification.reproof import numbers_in
 from perceptron_lab.experiments.verification.separation_verdicts import (
     LABEL,
@@ -47,7 +46,6 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     is_verdict,
     verdict_with_data,
 )
-from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.solving.failures import kept, log, sentence
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.linear_system import LinearSystem

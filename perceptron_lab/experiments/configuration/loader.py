@@ -20,6 +20,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration import cross_checks
 from perceptron_lab.experiments.configuration.catalogue import find_config
+from perceptron_lab.experiments.configuration.components import faults_of, validated
 from perceptron_lab.experiments.configuration.config import (
     KNOWN_KEYS,
     AlgorithmEntry,
@@ -34,7 +35,6 @@ from perceptron_lab.experiments.configuration.faults import (
     shortened,
 )
 from perceptron_lab.experiments.configuration.overrides import override, shadowed, texts_of
-from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,
     Instance,

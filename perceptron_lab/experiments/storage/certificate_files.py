@@ -35,7 +35,7 @@ from perceptron_lab.core.saved_answers.kinds import CELL_FORMAT, cell_fields, ki
 from perceptron_lab.experiments.configuration.plan import digest
 from perceptron_lab.experiments.configuration.rows import as_json
 from perceptron_lab.experiments.configuration.variants import SELECTORS
-from perceptron_lab.experiments.provenance.privacy import portable, resolved
+from perceptron_lab.experiments.provenance.environment import portable, resolved
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
 
 FOLDER: Final = "certificates"

@@ -18,6 +18,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.findings import NOTHING, Finding, SeparationAnswer
 from perceptron_lab.core.results import Bound, Status, Trace
+from perceptron_lab.experiments.configuration.components import faults_of, validated
 from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.rows import (
@@ -26,7 +27,6 @@ from perceptron_lab.experiments.configuration.rows import (
     ordered,
     parameter_columns,
 )
-from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.provenance.code_digest import shown_digest

@@ -25,7 +25,7 @@ from perceptron_lab.core.errors import StoreError, counted
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.rows import Row, as_json
-from perceptron_lab.experiments.provenance.privacy import portable
+from perceptron_lab.experiments.provenance.environment import portable
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import (
     FOLDER,

@@ -26,8 +26,7 @@ from perceptron_lab.algorithms.linear.proofs import faults as proof_faults
 from perceptron_lab.core.results import PROVED, FloatArray, Status
 from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.verification.claims import Claims
-from perceptron_lab.experiments.verification.verified import ProofOutcome
+from perceptron_lab.experiments.verification.claims import Claims, ProofOutcome
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem

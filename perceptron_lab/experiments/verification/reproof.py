@@ -24,10 +24,9 @@ from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.estimators.learners.learning import NO_BOUND as LEARNT_BOUND
 from perceptron_lab.estimators.learners.learning import Learner, prove
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Checks, Claims, ProofOutcome
 from perceptron_lab.experiments.verification.linear_answers import prove_linear
 from perceptron_lab.experiments.verification.stated_fields import ReadArrays, stated
-from perceptron_lab.experiments.verification.verified import Checks, ProofOutcome
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.problems.optima.proofs import NO_BOUND as OPTIMUM_BOUND
 from perceptron_lab.problems.optima.proofs import VECTORS, cut_again, proved_again

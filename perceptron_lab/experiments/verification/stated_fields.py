@@ -16,8 +16,7 @@ from perceptron_lab.core.saved_answers.kinds import row_fields
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.verification.claims import OPTIMUM
-from perceptron_lab.experiments.verification.verified import ProofOutcome
+from perceptron_lab.experiments.verification.claims import OPTIMUM, ProofOutcome
 from perceptron_lab.systems import ConicSystem
 
 _COUNTS: Final = ("updates", "queries", "iterations", "products")

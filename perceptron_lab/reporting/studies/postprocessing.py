@@ -18,9 +18,9 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
+from perceptron_lab.experiments.check import Method
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.rows import reals
-from perceptron_lab.experiments.outline import Method
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.papers.thesis.rescaling import conditioned_problems

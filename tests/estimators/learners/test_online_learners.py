@@ -27,7 +27,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.verified import Verdict
+from perceptron_lab.experiments.verification.claims import Verdict
 from perceptron_lab.experiments.verify import verify
 from perceptron_lab.problems.streams import worst_case
 from tests.experiments.certified import certified, forbid_algorithms

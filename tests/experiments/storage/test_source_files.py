@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.experiments.provenance.source_files import file_of, parsed, read_module
+from perceptron_lab.experiments.provenance.code_digest import file_of, parsed, read_module
 
 SOURCE = '''"""A module."""
 import math

@@ -24,7 +24,7 @@ from perceptron_lab.core.goals import Budget, MarginRatio
 from perceptron_lab.core.results import Status, Trace
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.rows import rendered
-from perceptron_lab.experiments.provenance.privacy import resolved
+from perceptron_lab.experiments.provenance.environment import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of, read_certificate
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of

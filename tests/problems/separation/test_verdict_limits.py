@@ -11,7 +11,7 @@ from perceptron_lab import maximum_support, separation
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.exact.whole_numbers import Claim
 from perceptron_lab.experiments.certifying.claims import Exact
-from perceptron_lab.experiments.certifying.verdicts import sign_claims, verdict_claims
+from perceptron_lab.experiments.certifying.learnt import sign_claims, verdict_claims
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.proof_arrays import proof_arrays
 from perceptron_lab.problems.separation.proofs import faults
@@ -89,7 +89,7 @@ def test_a_part_of_the_classes_is_saved_certified_and_told(
     assert found.as_json()["coefficients"] == found.coefficients
     assert found.certificate["coefficients"].keys() == found.coefficients.keys()
     assert {name for name, _ in sign_claims(found)} == found.coefficients.keys()
-    monkeypatch.setattr("perceptron_lab.experiments.certifying.verdicts.accepted", accept_all)
+    monkeypatch.setattr("perceptron_lab.experiments.certifying.learnt.accepted", accept_all)
     assert "not all of them" in verdict_claims(found, None).missing["coefficients"]
 
 
