@@ -40,8 +40,8 @@ def present_path(former: str) -> str | None:
 
     Examples
     --------
-    >>> present_path("perceptron_lab.online.stream"), present_path("perceptron_lab.solving")
-    ('perceptron_lab.problems.streams.stream', None)
+    >>> present_path("perceptron_lab.online.perceptron"), present_path("perceptron_lab.solving")
+    ('perceptron_lab.problems.streams.perceptron', None)
     """
     root, _, path = former.partition(".")
     top, dot, rest = path.partition(".")

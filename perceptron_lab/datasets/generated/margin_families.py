@@ -152,7 +152,7 @@ def worst_case(rng: Generator, *, steepness: int) -> MarginSet:
     (1, 0), (1/K, 1), (0, -1). The bisector of the last two normalised rows, (cos t, -sin t) with
     tan t = 1 / (K + sqrt(K^2 + 1)), is the best point: the margin is sin t, about 1 / (2 K). The
     input takes O(log K) bits; the perceptron without normalisation makes exactly 2 K^2 - 2 K + 5
-    updates in the order of the notes (:func:`perceptron_lab.problems.streams.worst_case.worst_case`
+    updates in the order of the notes (:func:`perceptron_lab.problems.streams.perceptron.worst_case`
     proves it) and at least K in whatever order; other orders measured take about 2 K^2 as well.
     """
     data = np.array([[1.0, 1.0], [1.0, 0.0], [1.0 / steepness, 1.0], [0.0, -1.0]])

@@ -28,7 +28,7 @@ def worst_case_examples(steepness: int) -> tuple[FloatArray, FloatArray]:
     """Return the examples of `PerceptronNotes`, section 3.1, in the order of the notes, and signs.
 
     Shapes ``(4, 2)`` and ``(4,)``. See
-    :func:`perceptron_lab.problems.streams.worst_case.worst_case`.
+    :func:`perceptron_lab.problems.streams.perceptron.worst_case`.
     """
     examples = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0 / steepness, 1.0]])
     return examples, np.array([1.0, 1.0, -1.0, 1.0])

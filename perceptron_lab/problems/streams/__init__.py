@@ -17,9 +17,13 @@ from perceptron_lab.problems.streams.mistake_bounds import (
     hinge_loss_bound_of,
     novikoff_bound,
 )
-from perceptron_lab.problems.streams.perceptron import OnlinePerceptron, online_perceptron
-from perceptron_lab.problems.streams.stream import Mistakes
-from perceptron_lab.problems.streams.worst_case import WorstCase, worst_case
+from perceptron_lab.problems.streams.perceptron import (
+    Mistakes,
+    OnlinePerceptron,
+    WorstCase,
+    online_perceptron,
+    worst_case,
+)
 
 __all__ = [
     "Farkas",

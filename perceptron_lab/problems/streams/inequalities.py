@@ -231,15 +231,12 @@ def linear_inequalities(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> LiftedI
         return LiftedInequalities(ConicSystem.from_rows(_exact(matrix, limits)))
     last = np.zeros((1, given.values.shape[1] + 1))
     last[0, -1] = 1.0
-    limit = np.asarray(right.values, dtype=float)
+    limit = 0.0 - np.asarray(right.values, dtype=float)  # no negative zeros
     if isinstance(given.values, np.ndarray):
-        # 0.0 - b: no negative zeros
-        return _of(np.vstack([np.hstack([given.values, 0.0 - limit]), last]))
-    wide = sp.hstack([given.values, sp.csr_array(0.0 - limit)])
-    return _of(sp.csr_array(sp.vstack([wide, sp.csr_array(last)])))
-
-
-def _of(rows: FloatArray | sp.csr_array) -> LiftedInequalities:
+        rows = np.vstack([np.hstack([given.values, limit]), last])
+    else:
+        wide = sp.hstack([given.values, sp.csr_array(limit)])
+        rows = sp.csr_array(sp.vstack([wide, sp.csr_array(last)]))
     return LiftedInequalities(ConicSystem.from_rows(rows))
 
 

@@ -14,7 +14,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, check_kernel, checked_rows
 from perceptron_lab.numerics.sparse_arrays import dense
-from perceptron_lab.problems.streams.stream import Mistakes, Order, Passes, signs_or_ones
+from perceptron_lab.problems.streams.perceptron import Mistakes, Order, Passes, signs_or_ones
 
 # K(x_i, x_j) for the examples i and j: shape (len(i), len(j))
 Values = Callable[[IntArray, IntArray], FloatArray]

@@ -18,16 +18,24 @@ Theorem 1. Both ends of a bracket are computed with bounds of all rounding error
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.streams.presented import AnyKernel, Examples, Presented, presented
-from perceptron_lab.problems.streams.soft_margin import Smoothed
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.roundoff import above
+from perceptron_lab.problems.streams.perceptron import Mistakes, Passes
+from perceptron_lab.problems.streams.presented import (
+    AnyKernel,
+    Examples,
+    Presented,
+    Smoothed,
+    presented,
+)
 
 # Corners of hinges, as a part of 1, from round to sharp
 CORNERS = 10.0 ** -np.arange(0, 13)
@@ -37,6 +45,11 @@ STIFFNESSES = 10.0 ** np.arange(0, 17)
 LARGEST = 1e24
 # Brackets of a smaller width that narrow no more are limited by rounding
 NEAR = 1e-3
+# Beginnings of a stream that are recorded, and those of which the best comparison is sought
+RECORDED = 200
+SOUGHT = 8
+# Relative width of the brackets of these: any comparison gives a valid bound
+LOOSE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -121,10 +134,7 @@ def hinge_loss_bound(
     >>> found.total, round(bound.value, 4), bound.width < 1e-6
     (13, 34.0, True)
     """
-    stream = presented(examples, labels, affine, presentations, kernel)
-    best = _narrowed(_soft_margins(stream), tolerance)
-    assert best is not None
-    return best
+    return _least_bound(presented(examples, labels, affine, presentations, kernel), tolerance)
 
 
 def hinge_loss_bound_of(
@@ -229,6 +239,12 @@ def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
             yield MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
 
 
+def _least_bound(stream: Presented, tolerance: float) -> MistakeBound:
+    best = _narrowed(_soft_margins(stream), tolerance)
+    assert best is not None
+    return best
+
+
 def _narrowed(found: Iterator[MistakeBound], tolerance: float) -> MistakeBound | None:
     """Return the best of successive bounds; near the end, two that narrow no more end it."""
     best: MistakeBound | None = None
@@ -247,3 +263,104 @@ def _better(one: MistakeBound, other: MistakeBound) -> MistakeBound:
     lower = one if one.value <= other.value else other
     higher = one if one.least >= other.least else other
     return replace(lower, least=higher.least, multipliers=higher.multipliers)
+
+
+@dataclass(frozen=True)
+class MistakeHistory:
+    """The mistakes in the first t presentations of a stream, and Theorem 2's bound of them.
+
+    Parameters
+    ----------
+    presented
+        t, ascending, spaced evenly on a logarithmic scale, the last one the whole stream; shape
+        ``(k,)``, as all others.
+    mistaken
+        The mistakes in them.
+    bound
+        min_w* R^2 norm(w*)^2 + 2 L_t(w*) over a few w*, each of them best for a beginning of the
+        stream, rounded up; L_t sums the hinge losses of the first t presentations, and R is that of
+        the whole stream.
+    """
+
+    presented: IntArray
+    mistaken: IntArray
+    bound: FloatArray
+
+
+def mistake_history(
+    mistakes: Mistakes,
+    passes: Passes,
+    whole: MistakeBound,
+    examples: Examples,
+    labels: npt.ArrayLike | None = None,
+    *,
+    affine: bool = False,
+    kernel: AnyKernel = None,
+) -> MistakeHistory:
+    """Return the mistakes that a perceptron made along a stream, and their bounds.
+
+    Parameters
+    ----------
+    mistakes, passes
+        Of the perceptron, and the passes that it was presented.
+    whole
+        The bound of the whole stream, :func:`.hinge_loss_bound`.
+    examples, labels, affine, kernel
+        The stream.
+
+    Examples
+    --------
+    >>> from perceptron_lab.problems.streams.perceptron import online_perceptron
+    >>> examples, labels = [[2.0], [1.0], [-1.0], [0.5]], [1, 1, -1, -1]
+    >>> found = online_perceptron(examples, labels, passes=10).mistakes
+    >>> whole = hinge_loss_bound(examples, labels, presentations=found.presentations)
+    >>> along = mistake_history(found, Passes(4, 10), whole, examples, labels)
+    >>> along.presented[:5], along.mistaken[:5], along.bound[:5].round(2)
+    (array([1, 2, 3, 4, 5]), array([1, 1, 1, 2, 2]), array([1. , 2. , 3. , 5.5, 5.5]))
+    """
+    made = replace(passes, most=len(mistakes.per_pass))
+    total = int(mistakes.presentations.sum())
+    beginnings = _places(total, SOUGHT)
+    places = np.union1d(_places(total, RECORDED), beginnings)
+    stream = presented(examples, labels, affine, mistakes.presentations, kernel)
+    comparisons = [whole.comparison]
+    for counts in _counts(made, beginnings[:-1]):
+        with suppress(InputError):  # of zero examples alone there is no bound yet
+            part = presented(examples, labels, affine, counts, kernel)
+            comparisons.append(_least_bound(part, LOOSE).comparison)
+    losses = [stream.everywhere(stream.hinge_losses(w)) for w in comparisons]
+    sums = _sums(made, losses, places)
+    lengths = np.array([stream.length(w) for w in comparisons])
+    bounds = above(1.0, 2) * (lengths[:, None] + 2.0 * sums)
+    mistaken = np.searchsorted(mistakes.at, places, side="left")
+    return MistakeHistory(places, mistaken, bounds.min(axis=0))
+
+
+def _places(last: int, most: int) -> IntArray:
+    """Return numbers of presentations, some of 1 to the last, which is among them."""
+    return np.unique(np.geomspace(1, last, most).round().astype(np.int64))
+
+
+def _counts(passes: Passes, places: IntArray) -> list[IntArray]:
+    """Return how often each example is among the first t presentations, for all t of places."""
+    found, counts, done = list[IntArray](), np.zeros(passes.size, np.int64), 0
+    for sequence in passes.sequences():
+        inside = places[(done < places) & (places <= done + len(sequence))] - done
+        found += [counts + np.bincount(sequence[:t], minlength=passes.size) for t in inside]
+        counts = counts + np.bincount(sequence, minlength=passes.size)
+        done += len(sequence)
+    return found
+
+
+def _sums(passes: Passes, losses: Sequence[FloatArray], places: IntArray) -> FloatArray:
+    """Return upper bounds of the losses' sums over the first t presentations, shape ``(j, k)``."""
+    sums, before, done = np.empty((len(losses), len(places))), np.zeros(len(losses)), 0
+    for sequence in passes.sequences():
+        here = (done < places) & (places <= done + len(sequence))
+        for which, each in enumerate(losses):
+            along = before[which] + np.cumsum(each[sequence])
+            sums[which, here] = along[places[here] - done - 1]
+            before[which] = along[-1]
+        done += len(sequence)
+    factors = np.array([above(1.0, t + 2) for t in places.tolist()])
+    return np.asarray(sums * factors)

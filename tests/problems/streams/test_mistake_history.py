@@ -15,9 +15,9 @@ from perceptron_lab.problems.streams import (
     online_kernel_perceptron,
     online_perceptron,
 )
-from perceptron_lab.problems.streams import mistake_history as histories
-from perceptron_lab.problems.streams.mistake_history import MistakeHistory, mistake_history
-from perceptron_lab.problems.streams.stream import Passes
+from perceptron_lab.problems.streams import mistake_bounds as histories
+from perceptron_lab.problems.streams.mistake_bounds import MistakeHistory, mistake_history
+from perceptron_lab.problems.streams.perceptron import Passes
 from tests.problems.streams.streams import noisy, plain_perceptron, separable
 from tests.repetitions import repeated
 
@@ -73,7 +73,7 @@ def test_the_bounds_are_those_of_the_beginnings(seed: int) -> None:
 def test_with_one_comparison_the_bound_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(histories, "SOUGHT", 1)
     monkeypatch.setattr(
-        "perceptron_lab.problems.streams.stream.TOGETHER", 100
+        "perceptron_lab.problems.streams.perceptron.TOGETHER", 100
     )  # sums go on from call to call
     examples, signs = noisy(4)
     found, sequence, whole = along(examples, signs)

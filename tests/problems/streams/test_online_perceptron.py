@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.problems.streams import online_perceptron
-from perceptron_lab.problems.streams.stream import TOGETHER
+from perceptron_lab.problems.streams.perceptron import TOGETHER
 from tests.problems.streams.streams import noisy, plain_perceptron, separable, whole_examples
 from tests.repetitions import repeated
 
@@ -108,7 +108,7 @@ def test_shuffled_passes_do_not_depend_on_how_many_are_swept_at_once(
 ) -> None:
     examples, signs = noisy(3)
     one = online_perceptron(examples, signs, order="shuffled", passes=7, seed=5).mistakes
-    monkeypatch.setattr("perceptron_lab.problems.streams.stream.TOGETHER", 120)
+    monkeypatch.setattr("perceptron_lab.problems.streams.perceptron.TOGETHER", 120)
     assert np.array_equal(
         online_perceptron(examples, signs, order="shuffled", passes=7, seed=5).mistakes.at, one.at
     )

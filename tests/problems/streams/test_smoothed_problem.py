@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.problems.streams import soft_margin
-from perceptron_lab.problems.streams.soft_margin import Smoothed
+from perceptron_lab.problems.streams import presented
+from perceptron_lab.problems.streams.presented import Smoothed
 
 
 def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
@@ -17,7 +17,7 @@ def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
     rng = np.random.default_rng(0)
     rows, signs = rng.standard_normal((40, 5)), rng.choice([-1.0, 1.0], 40)
     problem = Smoothed(rows, signs, 4.0, np.full(40, 2.0), np.full(40, 1e3))
-    start, chosen = np.zeros(5), soft_margin.minimize
+    start, chosen = np.zeros(5), presented.minimize
     exact, asked = problem.solved(start), []
 
     def failing(*given: Any, **options: Any) -> Any:
@@ -26,6 +26,6 @@ def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
             raise ValueError("math domain error")
         return chosen(*given, **options)
 
-    monkeypatch.setattr(soft_margin, "minimize", failing)
+    monkeypatch.setattr(presented, "minimize", failing)
     assert problem.solved(start) == pytest.approx(exact, abs=1e-6)
     assert asked == ["trust-exact", "trust-krylov"]

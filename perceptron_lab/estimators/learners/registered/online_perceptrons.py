@@ -30,9 +30,9 @@ from perceptron_lab.problems.streams import (
     online_kernel_perceptron,
     online_perceptron,
 )
-from perceptron_lab.problems.streams.mistake_history import mistake_history
+from perceptron_lab.problems.streams.mistake_bounds import mistake_history
+from perceptron_lab.problems.streams.perceptron import Passes
 from perceptron_lab.problems.streams.presented import Presented, presented
-from perceptron_lab.problems.streams.stream import Passes
 from perceptron_lab.systems import ConicSystem
 
 
