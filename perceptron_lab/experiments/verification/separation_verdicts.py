@@ -33,7 +33,7 @@ from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
 from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.labelled import Labelled, labelled_of
-from perceptron_lab.problems.separation.proof_arrays import ProofError
+from perceptron_lab.problems.separation.proofs import ProofError
 from perceptron_lab.problems.separation.verdict import SavedVerdict, SeparationVerdict, read_verdict
 from perceptron_lab.problems.separation.verdict_record import UNDECIDED
 

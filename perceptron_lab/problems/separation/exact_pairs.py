@@ -22,10 +22,10 @@ from perceptron_lab.algorithms.linear.deciding import decide
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, check_time
-from perceptron_lab.problems.separation.logistic_steps import PartitionProposal
 from perceptron_lab.problems.separation.pairs import (
     ComplementaryPair,
     NullSpace,
+    PartitionProposal,
     mixed,
     pair_near,
     span_of,

@@ -30,8 +30,7 @@ from perceptron_lab.core.time_limit import check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.exact_pairs import exact_pair, seconds_of
 from perceptron_lab.problems.separation.labelled import unlabelled
-from perceptron_lab.problems.separation.logistic_steps import PartitionProposal
-from perceptron_lab.problems.separation.pairs import ComplementaryPair
+from perceptron_lab.problems.separation.pairs import ComplementaryPair, PartitionProposal
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems import ConicSystem
 

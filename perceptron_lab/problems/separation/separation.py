@@ -18,8 +18,7 @@ from perceptron_lab.problems.separation.exact_pairs import (
     seconds_of,
 )
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
-from perceptron_lab.problems.separation.logistic_steps import proposals
-from perceptron_lab.problems.separation.pairs import ComplementaryPair
+from perceptron_lab.problems.separation.pairs import ComplementaryPair, logistic_proposals
 from perceptron_lab.problems.separation.proofs import Checked
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_on
 from perceptron_lab.problems.separation.whole_rows import WholeRows
@@ -107,7 +106,7 @@ def decided(
     """
     rows = given.rows
     with time_limit(seconds_of(max_seconds), asked):
-        pair = exact_pair(rows, proposals, "Newton's steps, made exact")
+        pair = exact_pair(rows, logistic_proposals, "Newton's steps, made exact")
         if pair is None:
             return verdict_on(given)
         proofs = _proved_coefficients(rows, pair)

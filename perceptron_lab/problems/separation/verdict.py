@@ -1,6 +1,6 @@
 """Verdicts with their files: one ``.npz`` with the exact proof, put into the data again when read.
 
-The arrays ``proof.NAME`` are those of :mod:`.proof_arrays`; the text ``json`` is::
+The arrays ``proof.NAME`` are those of :func:`.proof_arrays`; the text ``json`` is::
 
     {"format": 2, "verdict", "proved", "names", "classes", "coefficients": name -> class,
      "intercept": its name or null, "constant_columns": columns of the data that it stands for,
@@ -31,7 +31,7 @@ from perceptron_lab.numerics.input_checks import ArrayOrSparse, column_names, la
 from perceptron_lab.problems.separation.coefficients import Coefficient
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.pairs import ComplementaryPair
-from perceptron_lab.problems.separation.proof_arrays import ProofError, proof_arrays, proved_pair
+from perceptron_lab.problems.separation.proofs import ProofError, proof_arrays, proved_pair
 from perceptron_lab.problems.separation.verdict_record import (
     UNDECIDED,
     VerdictRecord,

@@ -232,6 +232,7 @@ def linear_inequalities(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> LiftedI
     last = np.zeros((1, given.values.shape[1] + 1))
     last[0, -1] = 1.0
     limit = 0.0 - np.asarray(right.values, dtype=float)  # no negative zeros
+    rows: FloatArray | sp.csr_array
     if isinstance(given.values, np.ndarray):
         rows = np.vstack([np.hstack([given.values, limit]), last])
     else:

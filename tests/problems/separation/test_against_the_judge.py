@@ -48,7 +48,7 @@ def test_systems_of_every_kind(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_exact_decision_alone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "perceptron_lab.problems.separation.separation.proposals", lambda _: iter(())
+        "perceptron_lab.problems.separation.separation.logistic_proposals", lambda _: iter(())
     )
     monkeypatch.setattr(
         "perceptron_lab.problems.separation.coefficients.cone_proposal", lambda *_: None

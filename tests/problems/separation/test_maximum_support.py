@@ -16,9 +16,8 @@ from perceptron_lab import maximum_support
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.problems.separation.logistic_steps import PartitionProposal
 from perceptron_lab.problems.separation.maximum_support import MaximumSupport
-from perceptron_lab.problems.separation.pairs import pair_near
+from perceptron_lab.problems.separation.pairs import PartitionProposal, pair_near
 from perceptron_lab.problems.separation.whole_rows import whole_rows
 from tests.families import planted
 from tests.repetitions import repeated

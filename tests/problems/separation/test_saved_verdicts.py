@@ -16,7 +16,7 @@ from perceptron_lab import separation, verify
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.problems.separation.labelled import labelled
-from perceptron_lab.problems.separation.proof_arrays import proof_arrays
+from perceptron_lab.problems.separation.proofs import proof_arrays
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from tests.problems.separation.labelled_systems import KINDS
 from tests.problems.separation.labelled_systems import labelled as system_of

@@ -13,8 +13,7 @@ from perceptron_lab.exact.whole_numbers import Claim
 from perceptron_lab.experiments.certifying.claims import Exact
 from perceptron_lab.experiments.certifying.learnt import sign_claims, verdict_claims
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
-from perceptron_lab.problems.separation.proof_arrays import proof_arrays
-from perceptron_lab.problems.separation.proofs import faults
+from perceptron_lab.problems.separation.proofs import faults, proof_arrays
 from perceptron_lab.problems.separation.separation import decided
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from tests.repetitions import repeated

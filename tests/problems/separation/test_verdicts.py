@@ -192,7 +192,7 @@ def test_sparse_examples_are_the_same_examples() -> None:
 
 def test_without_time_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "perceptron_lab.problems.separation.separation.proposals", lambda _: iter(())
+        "perceptron_lab.problems.separation.separation.logistic_proposals", lambda _: iter(())
     )
     monkeypatch.setattr(
         "perceptron_lab.problems.separation.exact_pairs.decided_pair", lambda *_: None

@@ -24,7 +24,7 @@ from perceptron_lab.problems.separation.coefficients import (
     UNDETERMINED,
 )
 from perceptron_lab.problems.separation.labelled import labelled
-from perceptron_lab.problems.separation.proof_arrays import ProofError, proof_arrays
+from perceptron_lab.problems.separation.proofs import ProofError, proof_arrays
 from perceptron_lab.problems.separation.separation import decided
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from perceptron_lab.problems.separation.verdict_record import COMPLETE
