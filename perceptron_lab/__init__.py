@@ -41,7 +41,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from perceptron_lab.core import former_paths
+from perceptron_lab.core import former_paths, missing_packages
 from perceptron_lab.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from perceptron_lab.systems.infeasible_margin import negative_margin as negative_margin
 
 former_paths.install()
+missing_packages.install()
 
 _PUBLIC = {
     "Budget": "perceptron_lab.core.goals",

@@ -24,7 +24,9 @@ LAYERS = [
     "__main__",
 ]
 HEIGHT = {name: height for height, name in enumerate(LAYERS)}
-EAGER = (f"{ROOT}.core.former_paths", f"{ROOT}.core.version.__version__")
+EAGER = tuple(
+    f"{ROOT}.core.{name}" for name in ("former_paths", "missing_packages", "version.__version__")
+)
 TOP = len(LAYERS) - 1
 
 

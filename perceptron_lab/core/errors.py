@@ -63,6 +63,17 @@ class UnknownNameError(ConfigError):
         return self.text
 
 
+class MissingPackageError(PlabError, ModuleNotFoundError):
+    """A package that is imported where it is used, and is not installed."""
+
+    def __init__(self, module: str, requirement: str) -> None:
+        super().__init__(module, requirement)
+        self.name, self.requirement = module, requirement
+
+    def __str__(self) -> str:
+        return f"{self.name} is not installed; run `pip install '{self.requirement}'`"
+
+
 class NumericalError(PlabError, ArithmeticError):
     """An algorithm's own quantities left the range in which its step is defined."""
 

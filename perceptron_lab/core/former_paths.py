@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
@@ -50,14 +49,14 @@ def present_path(former: str) -> str | None:
     return f"{_ROOT}.{FORMER[top]}{dot}{rest}"
 
 
-class FormerPaths(MetaPathFinder, Loader):
+class FormerPaths:
     """Imports a former path as the module that is there today."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return a specification of former paths; none of any other."""
-        return ModuleSpec(fullname, self) if present_path(fullname) else None
+        return ModuleSpec(fullname, self) if present_path(fullname) else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Import the present module, with a warning that names it."""

@@ -50,6 +50,7 @@ class ConeProgram(LargestMarginSolver):
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
         """Solve the program, ever more finely."""
+        __import__(type(self).__name__.lower())  # an absent one is refused here, not by cvxpy
         problem = CvxpyProgram(program)
         for options in self.options():
             try:

@@ -276,6 +276,8 @@ def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Soluti
 def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
     import cvxpy
 
+    __import__(options["solver"].lower())  # an absent one is refused here, not by cvxpy
+
     def values(points: FloatArray) -> Any:
         return cvxpy.sum(cvxpy.multiply(points @ matrix, points), axis=1)
 

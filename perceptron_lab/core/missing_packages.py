@@ -1,0 +1,65 @@
+"""Imports of packages that are not installed: the error is the line that installs them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Final
+
+from perceptron_lab.core.errors import MissingPackageError
+
+_ROOT: Final = __name__.partition(".")[0]
+DISTRIBUTIONS: Final = {"flint": "python-flint", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+"""Imported name -> name of the distribution, where they differ."""
+
+
+def requirement(module: str) -> str:
+    """Return the requirement of this package that installs a module, such as ``cvxpy>=1.6``.
+
+    Examples
+    --------
+    >>> requirement("sklearn").partition(">=")[0], requirement("unheard_of")
+    ('scikit-learn', 'unheard_of')
+    """
+    from importlib import metadata  # 10 ms, which no working import needs
+
+    name = DISTRIBUTIONS.get(module, module)
+    try:
+        declared = metadata.requires("perceptron-lab") or []
+    except metadata.PackageNotFoundError:  # run from a folder that is not installed
+        declared = []
+    wanted = (line.partition(";")[0].strip() for line in declared)
+    return next((line for line in wanted if re.match(rf"{name}\b(?!-)", line, re.I)), name)
+
+
+class MissingPackages:
+    """The last finder: a package that this one imports and no other finder found is missing.
+
+    Imports by other packages, which may be optional there, fail as they always do.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Raise for top-level modules imported by this package; return None for all others."""
+        if path is None and fullname not in sys.stdlib_module_names and _imported_here():
+            raise MissingPackageError(fullname, requirement(fullname))
+        return None
+
+
+def _imported_here() -> bool:
+    """Return whether the statement that imports is one of this package."""
+    frame = sys._getframe(2)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("importlib._bootstrap"):
+        frame = frame.f_back
+    importer: str = frame.f_globals.get("__name__", "")
+    return importer.partition(".")[0] == _ROOT
+
+
+def install() -> None:
+    """Add the finder behind all others; a second call changes nothing."""
+    if not any(isinstance(finder, MissingPackages) for finder in sys.meta_path):
+        sys.meta_path.append(MissingPackages())
