@@ -19,11 +19,11 @@ _OURS = {
     "algorithm": {
         "auto": "algorithms.automatic.auto:Auto",
         "perceptron": "algorithms.perceptrons.perceptron:Perceptron",
-        "cyclic-perceptron": "algorithms.perceptrons.cyclic_perceptron:CyclicPerceptron",
+        "cyclic-perceptron": "algorithms.perceptrons.perceptron:CyclicPerceptron",
         "perceptron-with-margin": (
             "algorithms.margins.perceptron_with_margin:PerceptronWithMargin"
         ),
-        "tau-perceptron": "algorithms.margins.tau_perceptron:TauPerceptron",
+        "tau-perceptron": "algorithms.margins.perceptron_with_margin:TauPerceptron",
         "relaxation-with-margin": (
             "algorithms.margins.relaxation_with_margin:RelaxationWithMargin"
         ),

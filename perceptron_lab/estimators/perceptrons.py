@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronWithMargin
-from perceptron_lab.algorithms.margins.tau_perceptron import TauPerceptron
-from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron
-from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.algorithms.margins.perceptron_with_margin import (
+    PerceptronWithMargin,
+    TauPerceptron,
+)
+from perceptron_lab.algorithms.perceptrons.perceptron import CyclicPerceptron, Perceptron
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive

@@ -7,9 +7,12 @@ import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedState
-from perceptron_lab.algorithms.rescaling.conic_rescaled_perceptron import ConicRescaledPerceptron
+from perceptron_lab.algorithms.rescaling.conic_rescaled_perceptron import (
+    ConicRescaledPerceptron,
+    DeepSeparation,
+    EllipsoidalCones,
+)
 from perceptron_lab.algorithms.rescaling.correlation_rescaling import CorrelationRescaling
-from perceptron_lab.algorithms.rescaling.deep_separation import DeepSeparation, EllipsoidalCones
 from perceptron_lab.algorithms.rescaling.deterministic_rescaled_perceptron import (
     DeterministicRescaledPerceptron,
 )

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import CyclicPerceptron
 from perceptron_lab.algorithms.sweeping import SweptState
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant

@@ -10,8 +10,10 @@ import pytest
 
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
-from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronWithMargin
-from perceptron_lab.algorithms.margins.tau_perceptron import TauPerceptron
+from perceptron_lab.algorithms.margins.perceptron_with_margin import (
+    PerceptronWithMargin,
+    TauPerceptron,
+)
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.perceptrons.second_order_perceptron import SecondOrderPerceptron
 from perceptron_lab.algorithms.perceptrons.winnow import Winnow

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.margins import bisection_trial
-from perceptron_lab.algorithms.margins.bisection_state import BisectionState
 from perceptron_lab.algorithms.margins.bisection_trial import (
     AllRows,
+    BisectionState,
     MarginTrial,
     WeightedPoint,
     WorkingRows,

@@ -8,12 +8,12 @@ import numpy as np
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, State, claim_bound
-from perceptron_lab.algorithms.interior_point.costs import (
+from perceptron_lab.algorithms.interior_point.interior_point import (
+    InteriorPoint,
     affordable,
     iteration_operations,
     query_operations,
 )
-from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
 from perceptron_lab.algorithms.interior_point.path_in_balls import PathInBalls, within_reach
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.projection.projection_rescaling import ProjectionRescaling

@@ -14,7 +14,7 @@ from perceptron_lab.algorithms.automatic.sparse_rows import (
     searched,
     stays_sparse,
 )
-from perceptron_lab.algorithms.interior_point.costs import affordable
+from perceptron_lab.algorithms.interior_point.interior_point import affordable
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import RescaledSweeps, in_single, separates

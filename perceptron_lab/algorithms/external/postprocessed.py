@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.advance import advance, chosen
 from perceptron_lab.algorithms.base import (
     OWN_START,
     RUNS_ON_ALL,
@@ -17,7 +17,6 @@ from perceptron_lab.algorithms.base import (
     Step,
     Systems,
 )
-from perceptron_lab.algorithms.chosen import chosen
 from perceptron_lab.algorithms.external.base import AskedState
 from perceptron_lab.algorithms.external.largest_margin import (
     ERRORS,

@@ -20,7 +20,15 @@ from perceptron_lab.algorithms.linear.exact_answers import (
     point_near,
     weights_near,
 )
-from perceptron_lab.algorithms.linear.floating_rows import FloatingRows, floating_rows
+from perceptron_lab.algorithms.linear.floating_rows import (
+    FloatingRows,
+    HighsProposal,
+    complementary_pair,
+    farkas_vertex,
+    floating_rows,
+    least_violation,
+    of_whole,
+)
 from perceptron_lab.algorithms.linear.proofs import (
     LinearProof,
     Weights,
@@ -29,13 +37,6 @@ from perceptron_lab.algorithms.linear.proofs import (
     contradiction,
     irreducible,
     tight_at,
-)
-from perceptron_lab.algorithms.linear.proposals import (
-    HighsProposal,
-    complementary_pair,
-    farkas_vertex,
-    least_violation,
-    of_whole,
 )
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.findings import NOTHING, Finding

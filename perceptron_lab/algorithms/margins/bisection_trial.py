@@ -1,4 +1,4 @@
-"""The search for one margin, from a given point: a round of a bisection, by compiled sweeps."""
+"""The search for one margin, from a given point, by compiled sweeps; rounds of such searches."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.nearest_point.active_set import lowest
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray, IntArray
@@ -25,6 +26,7 @@ Module = Literal["free-length", "fixed-length"]
 # millisecond), at least
 LOOK_EPOCHS = 4
 LOOK = 2**20
+Outcome = Literal["reached", "exhausted", "hopeless", "known"]
 
 
 @dataclass
@@ -233,3 +235,79 @@ class MarginTrial:
     def _wait(self) -> None:
         size, dimension = self.swept.rows.shape
         self._look = self.seen + max(LOOK_EPOCHS * size, LOOK // dimension)
+
+
+class Round(NamedTuple):
+    """A round: the margin asked for, and how it ended.
+
+    ``reached``: the point has the margin ``margin`` > beta. ``exhausted``: the epochs were used up.
+    ``hopeless``: the weights show that no point has the margin beta. ``known``: it was not run,
+    since one of the two was known of beta before. ``margin`` is that of the relaxed module's point
+    where beta was not reached, 0 where there is none; ``bound`` is that of the round's weights.
+    Epochs are those of ``rows`` rows.
+    """
+
+    number: int
+    beta: float
+    outcome: Outcome
+    margin: float
+    bound: float
+    epochs: float
+    rows: int
+    updates: int
+
+    def __str__(self) -> str:
+        how = f"round {self.number}: beta {self.beta:.6g}"
+        if self.outcome == "known":
+            return f"{how}, known before"
+        found = f", margin {self.margin:.6g}" if self.margin else ""
+        took = f"{self.epochs:.4g} epochs of {self.rows} rows"
+        return f"{how} {self.outcome}{found} in {took}, bound {self.bound:.6g}"
+
+
+@dataclass(kw_only=True)
+class BisectionState(State):
+    """The margin asked for, the step, the best point with its margin, and the least bound.
+
+    ``point`` is the best point, or until there is one that of the round; ``weights`` are those of
+    the least bound ``upper`` = norm(A w) / <e, w> so far, but for news of a thousandth.
+    """
+
+    swept: SweptRows
+    shortest: float
+    longest: float
+    beta: float
+    width: float
+    best: WeightedPoint
+    upper: float
+    trial: MarginTrial | None = None
+    rounds: list[Round] = field(default_factory=list)
+
+    def learn(self, bound: float, trial: MarginTrial, part: float = 1.0) -> None:
+        """Show the weights of a round if their bound is below this part of the least one."""
+        if bound < part * self.upper:
+            self.upper, self.weights = bound, trial.weights()
+
+    def close(self, outcome: Outcome, trial: MarginTrial, margin: float = 0.0) -> None:
+        """End the round under way, and choose the next beta."""
+        bound, rows = trial.bound(), len(trial.swept.rows)
+        self.learn(bound, trial)
+        self._add(outcome, margin, bound, trial.seen / rows, rows, trial.updates)
+        self.iterations += 1
+        self.trial = None
+
+    def skip(self) -> None:
+        """Leave a round out of which it is known how it would end."""
+        self._add("known", 0.0, self.upper, 0.0, 0, 0)
+
+    def _add(
+        self, outcome: Outcome, margin: float, bound: float, epochs: float, rows: int, updates: int
+    ) -> None:
+        number = len(self.rounds) + 1
+        ended = Round(number, self.beta, outcome, margin, bound, epochs, rows, updates)
+        self.rounds.append(ended)
+        self.notes.append(str(ended))
+        higher = outcome == "reached" or self.beta <= self.best.margin
+        self.width /= 2.0
+        self.beta += self.width if higher else -self.width
+        self.phase = f"round {number + 1}"

@@ -9,11 +9,12 @@ import numpy as np
 from pydantic import Field
 
 from perceptron_lab.algorithms.base import InCoordinates, Step, Systems
-from perceptron_lab.algorithms.margins.bisection_state import BisectionState, Outcome
 from perceptron_lab.algorithms.margins.bisection_trial import (
     AllRows,
+    BisectionState,
     MarginTrial,
     Module,
+    Outcome,
     SweptRows,
     WeightedPoint,
     WorkingRows,

@@ -1,9 +1,21 @@
-"""The conic rescaled perceptron of Belloni, Freund and Vempala (2009)."""
+"""The conic rescaled perceptron of Belloni, Freund and Vempala (2009), and deep separation.
+
+Deep separation finds the deepest cut among all those of norm 1.
+
+For a closed convex cone F with the dual cone F*, the least <s, x> over s in F* with norm(s) <= 1 is
+-dist(x, F), attained at s = (p - x) / norm(p - x), p the point of F nearest to x. So the deepest
+unit cut of a block is found by projection onto the block's own feasible points: in closed form for
+a row, and by one root for a second-order block. For a matrix block this is a semidefinite program
+itself: an eigenvector v of the least eigenvalue has the least <vv', A*x>, but not the least one
+over norm(A(vv')), which may be as small as one likes beside the norms of other cuts. No oracle is
+known here then, and the block is refused.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +24,6 @@ from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     RelaxedPerceptron,
     RelaxedState,
 )
-from perceptron_lab.algorithms.rescaling.deep_separation import DeepSeparation
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import (
     RescaledPerceptron,
     RescaledState,
@@ -20,10 +31,165 @@ from perceptron_lab.algorithms.rescaling.rescaled_perceptron import (
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.rescaled import RescaledRows
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import Bound
+from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem, Cut
+
+_BISECTIONS = 60
+_FAR = 1e12  # Beyond the pole by this factor a root counts as none: the nearest point is 0, nearly
+
+
+class Deep(NamedTuple):
+    """A unit cut s in F*: <s, y> >= 0 for all feasible y, and <s, x> = -depth."""
+
+    normal: FloatArray
+    depth: float
+
+
+class EllipsoidalCones:
+    """Cones {x : norm(U x) <= g'x}, the points of second-order blocks, and projection onto them.
+
+    With Q = g g' - U'U a cone is {x : x'Q x >= 0, g'x >= 0}. The nearest point p to an x outside is
+    0, or (I - mu Q) p = x for a mu >= 0 with p'Q p = 0: in the eigenvectors of Q, at most one
+    eigenvalue theta_+ of which is positive, sum theta_i x_i^2 / (1 - mu theta_i)^2 = 0. The sum
+    rises to infinity on (0, 1 / theta_+), and beyond falls from infinity; the root with g'p >= 0 is
+    that of the nearest point. Without a positive eigenvalue the cone has no point inside. All this
+    is within the span of the block's rows, beyond which points stay as they are; blocks are padded
+    with zeros to one size, and roots of all of them are found side by side.
+
+    Parameters
+    ----------
+    blocks
+        The rows of U, and g below them, each of shape ``(size, n)``.
+    """
+
+    def __init__(self, blocks: Sequence[FloatArray]) -> None:
+        self.blocks = list(blocks)
+        count, dimension = len(self.blocks), self.blocks[0].shape[1]
+        rank = max(min(block.shape) for block in self.blocks)
+        # Eigenvectors of Q in the span of the block, their eigenvalues, and g in them
+        self._vectors = np.zeros((count, rank, dimension))
+        self._values, self._axes = np.zeros((count, rank)), np.zeros((count, rank))
+        for i, block in enumerate(self.blocks):
+            check_time(20.0 * block.size * min(block.shape))
+            sizes, right = np.linalg.svd(block, full_matrices=False)[1:]
+            span = right[sizes > 1e-13 * sizes[0]]
+            within = block @ span.T
+            quadratic = np.outer(within[-1], within[-1]) - within[:-1].T @ within[:-1]
+            values, vectors = np.linalg.eigh(quadratic)
+            self._values[i, : len(values)] = values
+            self._vectors[i, : len(values)] = vectors.T @ span
+            self._axes[i, : len(values)] = vectors.T @ within[-1]
+
+    def outside(self, point: FloatArray) -> IntArray:
+        """Return which cones a point is not in."""
+        scores = [block @ point for block in self.blocks]
+        beyond = [np.linalg.norm(one[:-1]) > one[-1] for one in scores]
+        return np.flatnonzero(beyond)
+
+    def residuals(self, point: FloatArray, cones: IntArray) -> FloatArray:
+        """Return p - x for the nearest points p of cones that x is not in, shape ``(len, n)``."""
+        vectors, values = self._vectors[cones], self._values[cones]
+        parts, top = vectors @ point, values.max(axis=1)
+        found = np.zeros_like(parts)
+        ahead = np.where(top > 0.0, 1.0 / np.where(top > 0.0, top, 1.0), 0.0)
+        for low, high in ((np.zeros(len(cones)), ahead), (ahead, ahead * _FAR)):
+            multipliers = _roots(values, parts, low, high, rising=high is ahead)
+            nearest = parts / (1.0 - multipliers[:, None] * values)
+            sums = _sums(values, parts, low), _sums(values, parts, high)
+            there = (sums[0] <= 0.0) if high is ahead else (sums[1] <= 0.0)
+            there &= (top > 0.0) & ((self._axes[cones] * nearest).sum(axis=1) >= 0.0)
+            found[there] = nearest[there]
+        return np.asarray(((found - parts)[:, None, :] @ vectors)[:, 0])
+
+
+def _sums(values: FloatArray, parts: FloatArray, multipliers: FloatArray) -> FloatArray:
+    """Return sum theta_i x_i^2 / (1 - mu theta_i)^2; infinity at the pole."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = parts / (1.0 - multipliers[:, None] * values)
+        return np.asarray(np.where(np.isfinite(ratios), values * ratios**2, np.inf).sum(axis=1))
+
+
+def _roots(
+    values: FloatArray, parts: FloatArray, low: FloatArray, high: FloatArray, *, rising: bool
+) -> FloatArray:
+    """Return where the sums change sign, by bisection, on the side that is not the pole's."""
+    low, high = low.copy(), high.copy()
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high) if rising else np.sqrt(low * high)
+        above = (_sums(values, parts, middle) > 0.0) == rising
+        high, low = np.where(above, middle, high), np.where(above, low, middle)
+    return low if rising else high
+
+
+class DeepSeparation:
+    """The deepest unit cuts of all blocks of a system, as its operator shows it at present.
+
+    Raises
+    ------
+    InputError
+        If a block is a matrix: no deep-separation oracle of it is known.
+    """
+
+    def __init__(self, system: ConicSystem) -> None:
+        rows: list[FloatArray] = [np.zeros((0, system.dimension))]
+        cones: list[FloatArray] = []
+        self.refuse(system)
+        for block, place in system.cone.blocks:
+            normals = _normals(system, place)
+            if isinstance(block, SecondOrder):
+                cones.append(normals)
+            else:
+                lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+                rows.append(normals / np.where(lengths > 0.0, lengths, 1.0))
+        self._rows = np.vstack(rows)
+        self._cones = EllipsoidalCones(cones) if cones else None
+
+    @staticmethod
+    def refuse(system: ConicSystem) -> None:
+        """Refuse a system with a matrix block."""
+        blocks = (block for block, _ in system.cone.blocks)
+        if not all(block.of_rows or isinstance(block, SecondOrder) for block in blocks):
+            raise InputError(
+                "no deep-separation oracle is known for semidefinite blocks; choose another "
+                "algorithm: deterministic-rescaled-perceptron and correlation-rescaling need none"
+            )
+
+    def deepest(self, point: FloatArray) -> Deep | None:
+        """Return the deepest unit cut at a point; None if it has no cut of a depth above 0."""
+        found = [self._of_rows(point), self._of_cones(point)]
+        deepest = max(found, key=lambda cut: cut.depth)
+        return deepest if deepest.depth > 0.0 else None
+
+    def _of_rows(self, point: FloatArray) -> Deep:
+        if not len(self._rows):
+            return Deep(point, 0.0)
+        scores = self._rows @ point
+        least = int(scores.argmin())
+        return Deep(self._rows[least], -float(scores[least]))
+
+    def _of_cones(self, point: FloatArray) -> Deep:
+        if self._cones is None:
+            return Deep(point, 0.0)
+        outside = self._cones.outside(point)
+        if not len(outside):
+            return Deep(point, 0.0)
+        residuals = self._cones.residuals(point, outside)
+        depths = np.linalg.norm(residuals, axis=1)
+        place = int(depths.argmax())
+        depth = float(depths[place])
+        return Deep(residuals[place] / (depth or 1.0), depth)
+
+
+def _normals(system: ConicSystem, place: slice) -> FloatArray:
+    """Return the images A(e_j) of a block's coordinates, shape ``(size, n)``."""
+    one = np.ones(1)
+    spans = (slice(j, j + 1) for j in range(place.start, place.stop))
+    return np.array([system.operator.normal(Atom(span, one)) for span in spans])
 
 
 @dataclass(kw_only=True)

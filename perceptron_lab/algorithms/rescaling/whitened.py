@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.advance import advance, chosen
 from perceptron_lab.algorithms.base import (
     RUNS_ON_ALL,
     AnyAlgorithm,
@@ -18,7 +18,6 @@ from perceptron_lab.algorithms.base import (
     Systems,
     claim_bound,
 )
-from perceptron_lab.algorithms.chosen import chosen
 from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.core.facts import Facts

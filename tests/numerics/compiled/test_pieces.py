@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.algorithms import sweeping
 from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronWithMargin
-from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import CyclicPerceptron
 from perceptron_lab.algorithms.rescaling import rescaled_sweeps
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import RescaledSweeps
 from perceptron_lab.cones.oracles.on_pattern import SparsePivoted
