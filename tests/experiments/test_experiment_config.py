@@ -415,7 +415,7 @@ def test_names_of_tables_and_figures_are_those_of_the_reports() -> None:
     for kind in ("table", "figure"):
         for name in registry.names(kind):
             made = registry.load(kind, name)
-            assert name in made.__name__ or made.__name__.removesuffix(f"_{kind}") in name
+            assert made.__name__ in (name, f"{name}_{kind}")
             assert inspect.getdoc(made)
             assert ReportEntry(**{f"{kind}s": [name]})
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.papers.thesis.table_6_1.table import figure_of_table_6_1 as draw
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import table_6_1_figure as draw
 from perceptron_lab.reporting.printing.figure_files import render
 from tests.reporting.made_runs import MakeRuns, make_row
 

@@ -121,7 +121,7 @@ def scaled(evidence: Evidence) -> list[ScaledRuns]:
 
 
 @needs(suits)
-def scaling_table(evidence: Evidence) -> Table:
+def maxcut_scaling_table(evidence: Evidence) -> Table:
     """Seconds, memory, proved width and cut of each graph.
 
     Columns: ``problem``, ``vertices``, ``edges``, ``label``, ``seconds``, ``proof seconds``,
@@ -156,7 +156,7 @@ def scaling_table(evidence: Evidence) -> Table:
 
 
 @needs(suits)
-def scaling_figure(evidence: Evidence) -> Figure:
+def maxcut_scaling_figure(evidence: Evidence) -> Figure:
     """Seconds, memory and proved width against the number of vertices, on log axes.
 
     A line joins graphs of one kind (family, dimension of a torus, weights), and of one label where

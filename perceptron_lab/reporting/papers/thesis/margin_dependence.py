@@ -158,7 +158,7 @@ _NOTE = (
 
 
 @needs(known_margins)
-def dependence_table(evidence: Evidence) -> Table:
+def margin_dependence_table(evidence: Evidence) -> Table:
     """Queries against 1 / rho: a + b ln(1 / rho) and c (1 / rho)^p, with their residuals.
 
     Columns: ``family``, ``label``; ``margins``, how many are decided, and ``down to`` which;
@@ -205,7 +205,7 @@ _DRAWN = 60
 
 
 @needs(known_margins)
-def dependence_figure(evidence: Evidence) -> Figure:
+def margin_dependence_figure(evidence: Evidence) -> Figure:
     """Queries against 1 / rho on log axes, a panel per family of problems.
 
     A line with markers per label: medians over the seeds, from quartile to quartile; a cross where

@@ -121,7 +121,7 @@ def graphs_of(evidence: Evidence) -> list[Graph]:
 
 
 @needs(suits)
-def density_table(evidence: Evidence) -> Table:
+def maxcut_density_table(evidence: Evidence) -> Table:
     """Queries of PRA and EA on random graphs, by density and by margin.
 
     Columns ``problem``, ``vertices`` n, ``mean degree``, ``rho lower`` and ``rho upper`` (the least
@@ -167,7 +167,7 @@ _RATIOS: Final = (1, 1.5, 2, 3, 4, 6)
 
 
 @needs(suits)
-def density_figure(evidence: Evidence) -> Figure:
+def maxcut_density_figure(evidence: Evidence) -> Figure:
     """Queries of PRA over those of EA against n on the left, against n rho^2 on the right.
 
     Lines on the left join graphs of one kind: of unit weights and one mean degree, or of one margin

@@ -152,7 +152,7 @@ def _listed(entries: Sequence[QueryEntry]) -> str:
     return "; ".join(f"{escape(name)} {', '.join(own)}" for name, own in labels.items())
 
 
-def figure_of_table_6_1(evidence: Evidence) -> Figure:
+def table_6_1_figure(evidence: Evidence) -> Figure:
     """Queries above and seconds below, per problem: ours beside Table 6.1 of the thesis.
 
     Filled markers are ours, hollow ones of the same colour and shape are the thesis's. A cross is
