@@ -7,7 +7,8 @@ import re
 import sys
 
 from from_code.docstrings import escaped
-from perceptron_lab.reporting.theory.refutations import ALL, Claim
+from perceptron_lab.reporting.theory.refutations.claim import Claim
+from perceptron_lab.reporting.theory.refutations.claims import ALL
 
 _PLACE = re.compile(r"(?:Theorem|Lemma|section|footnote|Figure|Proposition) [\d.]*\d|\(\d+\.\d+\)")
 

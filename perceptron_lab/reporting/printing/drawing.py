@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from math import ceil
 from typing import Any, Literal, TypedDict
 
+import numpy.typing as npt
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -294,3 +295,27 @@ def handles(
     ]
     cross = Line2D([], [], label=UNPROVED, color="0.3", marker="x", linestyle="none")
     return found if proved else [*found, cross]
+
+
+_DASHES: tuple[Line, ...] = ("-", "--", "-.", ":")
+
+
+def curve_looks(names: Sequence[str]) -> dict[str, Style]:
+    """Return name -> colour, dashes and width; four in a row differ in dashes, then in width."""
+    return {
+        name: {
+            "color": look["color"],
+            "linestyle": _DASHES[place % len(_DASHES)],
+            "linewidth": 1.1 + 0.9 * (place // len(_DASHES)),
+        }
+        for place, (name, look) in enumerate(looks(names).items())
+    }
+
+
+def draw_curves(
+    axes: Axes, x: npt.ArrayLike, curves: Mapping[str, npt.ArrayLike], **legend: Any
+) -> None:
+    """Draw curves over the same x, with a legend in the panel."""
+    for name, look in curve_looks(list(curves)).items():
+        axes.plot(x, curves[name], label=name, **look)
+    axes.legend(frameon=False, **legend)

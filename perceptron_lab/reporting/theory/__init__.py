@@ -1,5 +1,5 @@
 """The theory of the papers as functions, figures and tables: no run is needed for most of it.
 
-The mathematics stands in the modules here, each with its paper and equation; ``exhibits`` draws and
-tabulates it, and ``plab theory`` writes that.
+The modules here hold the mathematics, each with its paper and equation, and the exhibits that draw
+and tabulate it; ``plab theory`` writes those.
 """

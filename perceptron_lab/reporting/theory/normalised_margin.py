@@ -15,8 +15,8 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers
+from perceptron_lab.reporting.printing.drawing import draw_curves
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.theory.curves import draw_curves
 from perceptron_lab.reporting.theory.exhibit import Exhibit
 from perceptron_lab.solving.entry import solve
 

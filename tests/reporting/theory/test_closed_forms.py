@@ -10,17 +10,21 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.core.claims import MarginAbove
-from perceptron_lab.reporting.theory.ball_volumes import log_ball_volume, log_volume
+from perceptron_lab.reporting.theory.ellipsoid_method import (
+    log_ball_volume,
+    log_volume,
+    proved_winning_margin,
+    winning_margins,
+)
 from perceptron_lab.reporting.theory.normalised_margin import two_rays, two_rays_margins
-from perceptron_lab.reporting.theory.relaxed_tries import (
+from perceptron_lab.reporting.theory.start_probability import (
     hopeless_share,
     opposite_rows,
     printed_failure,
+    start_probability,
     tries_needed,
     updates_needed,
 )
-from perceptron_lab.reporting.theory.start_probability import start_probability
-from perceptron_lab.reporting.theory.winning_margins import proved_winning_margin, winning_margins
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
 from tests.families import exact_margin

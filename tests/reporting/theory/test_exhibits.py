@@ -12,8 +12,9 @@ from perceptron_lab.algorithms.resisting.forced import forced
 from perceptron_lab.cli.main import main
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, DataError
-from perceptron_lab.reporting.theory import figure_3_1, tightness
-from perceptron_lab.reporting.theory.curves import curve_looks
+from perceptron_lab.reporting.printing.drawing import curve_looks
+from perceptron_lab.reporting.theory import rescaling, tightness
+from perceptron_lab.reporting.theory.ellipsoid_method import winning_margins
 from perceptron_lab.reporting.theory.exhibit import exhibit, written
 from perceptron_lab.reporting.theory.learning_complexity import (
     ellipsoid_mistakes,
@@ -21,8 +22,9 @@ from perceptron_lab.reporting.theory.learning_complexity import (
     least_upper,
     printed_case,
 )
-from perceptron_lab.reporting.theory.refutations import ALL, CheckResult, Claim, complexity
-from perceptron_lab.reporting.theory.winning_margins import winning_margins
+from perceptron_lab.reporting.theory.refutations import complexity
+from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
+from perceptron_lab.reporting.theory.refutations.claims import ALL
 from tests.families import exact_margin
 from tests.repetitions import repeated
 
@@ -70,8 +72,8 @@ def test_no_upper_bound_lies_below_the_forced_mistakes():
 def test_the_planes_margin_is_that_of_the_exact_judge():
     for angle in (0.0, 0.2, 1.0, 1.5):
         x = np.array([np.cos(angle), np.sin(angle)])
-        rows = figure_3_1.rescaled(figure_3_1.cone(figure_3_1.HALF_ANGLE), x)
-        assert figure_3_1.plane_margin(rows)[0] == pytest.approx(exact_margin(rows)[0], abs=1e-9)
+        rows = rescaling.rescaled(rescaling.cone(rescaling.HALF_ANGLE), x)
+        assert rescaling.plane_margin(rows)[0] == pytest.approx(exact_margin(rows)[0], abs=1e-9)
     frame = exhibit("figure_3_1").table.frame
     assert (frame["bound"] <= frame["growth"]).all()
 

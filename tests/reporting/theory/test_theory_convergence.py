@@ -8,13 +8,16 @@ import pytest
 
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.reporting.theory.convergence import (
+    AT,
     BASELINE,
+    GRID,
     PRINTED_B,
     THESIS_EXAMPLES,
     ParameterSet,
     baseline_queries,
+    gain,
+    least_queries,
 )
-from perceptron_lab.reporting.theory.parameter_sets import AT, GRID, gain, least_queries
 from perceptron_lab.reporting.theory.start_probability import start_probability_below
 
 LEAST = ParameterSet.of_preset("least-bound")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+THESIS: Final = "Kharechko2009"
 
 
 class CheckResult(NamedTuple):

@@ -1,4 +1,4 @@
-"""Claims of the papers that do not survive exact computation."""
+"""Claims of the papers that do not survive exact computation, each with the check that shows it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from perceptron_lab.reporting.printing.columns import Column, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import escape
 from perceptron_lab.reporting.theory.exhibit import Exhibit
-from perceptron_lab.reporting.theory.refutations import ALL
+from perceptron_lab.reporting.theory.refutations import complexity, ellipsoids, rescaling
+from perceptron_lab.reporting.theory.refutations.claim import Claim
+
+ALL: tuple[Claim, ...] = (
+    *rescaling.CLAIMS,
+    *complexity.CLAIMS,
+    *ellipsoids.CLAIMS,
+    *complexity.MARGIN_CLAIMS,
+)
+"""Every claim, by subject, each in the order of its papers."""
 
 
 def claims() -> Exhibit:

@@ -10,7 +10,7 @@ import numpy as np
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, coefficients
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
+from perceptron_lab.reporting.theory.refutations.claim import THESIS, CheckResult, Claim
 from perceptron_lab.solving.entry import solve
 
 
@@ -55,9 +55,6 @@ def printed_direction(matrix: FloatArray) -> FloatArray | None:
     for i in range(j - 1, -1, -1):
         direction[i] = -factor[i, i + 1 : j + 1] @ direction[i + 1 : j + 1] / factor[i, i]
     return np.asarray(swaps @ direction)
-
-
-_THESIS = "Kharechko2009"
 
 
 def one_row() -> CheckResult:
@@ -181,21 +178,21 @@ def dual_rank() -> CheckResult:
 
 CLAIMS = (
     Claim(
-        _THESIS,
+        THESIS,
         "section 2.8",
         "the step size of the ellipsoid method decreases",
         "eta_(t+1) = n/sqrt(n^2-1) eta_t grows",
         step_size,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "footnote 9",
         "coefficients with n^2 sqrt 2 allow for rounding errors",
         "n sqrt 2 belongs there; as printed the ellipsoid loses the feasible half at once",
         round_off,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Theorem 2.9",
         "at most 2 n^2 ln(1/rho) mistakes",
         "false near rho = 1: one row has margin 1, and needs an update; the cone's volume radius "
@@ -203,14 +200,14 @@ CLAIMS = (
         one_row,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Theorem 6.4",
         "Algorithm 7 accepts positive semidefinite matrices only",
         "it accepts [[0, 1], [1, 0]]: zero residual diagonals need a look at the entries between",
         accepted,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Algorithm 7",
         "A <- PAP, R <- PRP, d <- Pd after each swap in P, and v <- Pv at the end",
         "P holds earlier swaps, which are applied again, and v needs the inverse permutation: on a "
@@ -218,21 +215,21 @@ CLAIMS = (
         permuted,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "section 7.2, Theorem 7.3",
         "the maximal separation ratio is attained",
         "it is infinite unless some negative lies in the affine hull of the positives",
         separation_ratio,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "(7.20)",
         "the dual value is 1 - max sum_+ lambda_i",
         "1 - min sum_+ lambda_i, which (7.21) minimises; the maximum is unbounded",
         dual_value,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "section 7.5, Z",
         "in the separable case Z has exactly one non-zero eigenvalue",
         "at most one where the block E of the lifted matrix is positive definite; otherwise every "
@@ -240,7 +237,7 @@ CLAIMS = (
         dual_rank,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "section 7.5",
         "if the sets are inseparable all lambda_i are non-zero, so that chunking is impossible",
         "a part of the examples can prove t = 0, and any others have the multiplier 0",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from perceptron_lab.reporting.theory.convergence import THESIS_EXAMPLES, ParameterSet
-from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
-from perceptron_lab.reporting.theory.relaxed_tries import hopeless_share
+from perceptron_lab.reporting.theory.refutations.claim import THESIS, CheckResult, Claim
 from perceptron_lab.reporting.theory.rescaling import (
     exact_factors,
     optimal_range,
@@ -14,9 +13,11 @@ from perceptron_lab.reporting.theory.rescaling import (
     squared_centre,
     worst_alignment,
 )
-from perceptron_lab.reporting.theory.start_probability import PRINTED, start_probability
-
-_THESIS = "Kharechko2009"
+from perceptron_lab.reporting.theory.start_probability import (
+    PRINTED,
+    hopeless_share,
+    start_probability,
+)
 
 
 def tries() -> CheckResult:
@@ -96,7 +97,7 @@ def long_cuts() -> CheckResult:
 
 CLAIMS = (
     Claim(
-        _THESIS,
+        THESIS,
         "Theorem 2.10",
         "ln(1/delta) tries of ln(n)/sigma^2 updates fail with probability delta at most",
         "two nearly opposite rows in the plane: nearly half of all starts fail for ever; the "
@@ -104,63 +105,63 @@ CLAIMS = (
         tries,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Lemma 3.3 (2), proof",
         "by elementary inequalities q+ >= 1 + 1/(3n)",
         "fails for n = 1, 2; the lemma is true by the exact norm of z'",
         elementary,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "(3.7)",
         "1/norm(z') >= 1 - rho^2/(2(nu+1)^2) (1 + 1/(nu+1)^2)",
         "norm(z') is largest at omega = rho/(nu(nu+2)): 1/norm(z') >= 1 - rho^2/(2 nu(nu+2))",
         longest_centre,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "section 3.6.4",
         "q- is largest at nu = sqrt(3/2) - 1 for sigma = rho",
         "at nu = sqrt(1 + rho/sigma) - 1 = sqrt 2 - 1",
         lower_end,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Theorem 4.1, proof",
         "the margin grows by 1 + 3n or more with a positive probability",
         "1 + 1/(3n); no rescaling with nu = 1 more than doubles it",
         growth,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "before (4.7)",
         "T >= 2 n^beta/(epsilon^2 eta) makes exp(-epsilon^2 T eta/2) >= exp(-n^beta)",
         "the sign is reversed: it makes it smaller, as it should be",
         chernoff,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Lemma 4.3, case 1",
         "abs(z'x) < theta happens with probability eta at most",
         "with probability 1 - eta at most",
         case_1,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Theorem 4.4, proof",
         "phase 2 takes 2/sigma^2 ln(1/theta) updates at most, one try",
         "Algorithm 5 repeats its tries until one succeeds: 1/eta of them are expected at most",
         one_try,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "section 4.6, example 1",
         "(4.21) holds for all n with eta = 1/8",
         "fails for n = 1, 2; holds with the exact eta",
         first_example,
     ),
     Claim(
-        _THESIS,
+        THESIS,
         "Theorem 6.5, proof",
         "an update multiplies norm(x)^2 by 1 - sigma^2 at most",
         "by 1 - sigma^2/norm(a)^2 at most",
