@@ -16,7 +16,7 @@ from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerc
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.core.results import Status
-from perceptron_lab.reporting.papers.thesis.table_6_1.entries import spreads
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import spreads
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow

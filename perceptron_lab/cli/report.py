@@ -15,7 +15,7 @@ from perceptron_lab.cli.options import (
 )
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.reporting import rebuilt
-from perceptron_lab.reporting.processes import processors
+from perceptron_lab.reporting.report import processors
 
 
 @click.command("report")

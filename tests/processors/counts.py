@@ -25,7 +25,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.reporting.papers.thesis.table_6_1.entries import (
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import (
     ROUNDING,
     THESIS_LABELS,
     thesis_table,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.reporting.papers.thesis.table_6_1.entries import THESIS_LABELS, spreads
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import THESIS_LABELS, spreads
 from tests.processors.counts import (
     NOISES,
     PROBLEMS,

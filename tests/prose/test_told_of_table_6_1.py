@@ -10,7 +10,7 @@ import pandas as pd
 
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.reporting.evidence import Evidence, findings
-from perceptron_lab.reporting.papers.thesis.table_6_1.entries import ROUNDING
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import ROUNDING
 from tests.prose.pages import ROOT, numbers, paragraph, rounded, section, spelt
 
 SAMPLE = ROOT / "results" / "sample" / "maxcut"

@@ -10,7 +10,7 @@ import pytest
 
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.papers.thesis.table_8_1.differences import compared
+from perceptron_lab.reporting.papers.thesis.table_8_1.comparisons import compared
 from tests.reporting.test_precisions import learnt
 
 BY_TEST = json.dumps({"choice": "test-precision"})

@@ -12,8 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import ConfigError, DataError
-from perceptron_lab.reporting.compare import ALL, METRICS, MeanRatio, RunPair, compare
-from perceptron_lab.reporting.differences import config_differences, environment_differences
+from perceptron_lab.reporting.compare import (
+    ALL,
+    METRICS,
+    MeanRatio,
+    RunPair,
+    compare,
+    config_differences,
+    environment_differences,
+)
 from tests.reporting.made_stores import made_row, make_store
 
 PROBLEMS = ("p", "q", "r")

@@ -10,8 +10,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from perceptron_lab.reporting.printing.drawing import Curve
 from perceptron_lab.reporting.printing.figure_files import render
-from perceptron_lab.reporting.printing.quartile_curves import Curve
 from perceptron_lab.reporting.studies.convergence import MOST_TICKS, convergence, scale_margins
 from tests.reporting.drawn_lines import heights
 from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.reporting.printing.quartile_curves import (
+from perceptron_lab.reporting.printing.drawing import (
     MOST_PLACES,
     Curve,
     asked,
     finite_medians,
     quartile_curve,
 )
-from perceptron_lab.reporting.printing.quartile_curves import History as Course
+from perceptron_lab.reporting.printing.drawing import History as Course
 from tests.reporting.made_runs import make_trace
 
 

@@ -10,7 +10,7 @@ import pytest
 from perceptron_lab import check, verify
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.findings import NOTHING, Finding
-from perceptron_lab.reporting.studies.decided import answered
+from perceptron_lab.reporting.studies.answers import answered
 
 SMALL = [
     "problems.0={dataset: linear-systems, variables: 3, inequalities: 5, equations: 1}",

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.studies.decided import family
+from perceptron_lab.reporting.studies.answers import family
 from tests.reporting.made_runs import NOTHING, make_row
 
 

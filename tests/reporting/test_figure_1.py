@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.papers.yu.figure_1 import difficulty, figure_1
+from perceptron_lab.reporting.papers.yu.costs import difficulty, figure_1
 from tests.reporting.made_runs import NOTHING, Row, make_row, write_folder
 
 

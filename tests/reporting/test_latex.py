@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.table_6_1 import table as module
-from perceptron_lab.reporting.papers.thesis.table_6_1.entries import RoundingSpread
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import RoundingSpread
 from perceptron_lab.reporting.printing.typesetting import escape
 from tests.reporting.latex_lines import balanced
 from tests.reporting.made_runs import MakeRuns, make_row

@@ -16,7 +16,7 @@ from perceptron_lab.datasets.collections.reuters import Reuters
 from perceptron_lab.estimators.learners.precision import average_precision
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.papers.thesis.table_8_1.differences import differences
+from perceptron_lab.reporting.papers.thesis.table_8_1.comparisons import differences
 from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import entries, thesis_precisions
 from perceptron_lab.reporting.papers.thesis.table_8_1.tables import preprocessing
 from perceptron_lab.reporting.summary import by_label

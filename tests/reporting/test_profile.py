@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.studies.profiles import RESOLUTION, profiles
+from perceptron_lab.reporting.studies.timing import RESOLUTION, profiles
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row

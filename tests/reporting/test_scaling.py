@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.studies.scaling import MOST_PANELS, series_of
+from perceptron_lab.reporting.studies.timing import MOST_PANELS, series_of
 from tests.reporting.made_runs import NOTHING, Row, make_row
 
 KIND = "reflected-*-0.3, "

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.papers.yu.table_2 import paper_table
+from perceptron_lab.reporting.papers.yu.costs import paper_table
 from perceptron_lab.reporting.printing.table import Table
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row

@@ -7,7 +7,7 @@ import pytest
 
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting import Evidence, table_frame
-from perceptron_lab.reporting.papers.thesis.table_6_1.entries import thesis_table
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import thesis_table
 from tests.reporting.made_runs import MakeRuns, make_row
 
 

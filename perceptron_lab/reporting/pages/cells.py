@@ -12,8 +12,7 @@ from typing import Any
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
 from perceptron_lab.experiments.configuration.rows import COLUMNS, ColumnKind
 from perceptron_lab.experiments.provenance.code_digest import shown_digest
-from perceptron_lab.reporting.pages.paths import without_paths
-from perceptron_lab.reporting.pages.reading import PageCell
+from perceptron_lab.reporting.pages.reading import PageCell, without_paths
 from perceptron_lab.reporting.pages.tables import Head, PageTable
 from perceptron_lab.reporting.printing.typesetting import plain
 from perceptron_lab.reporting.printing.typesetting import seconds as seconds_text

@@ -1,11 +1,15 @@
-"""All that a page says of an experiment, read from its store once."""
+"""All that a page says of an experiment, read from its store once, without absolute paths."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby, pairwise
+from pathlib import Path, PureWindowsPath
+from typing import Any, Final
 
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.rows import Row
@@ -14,9 +18,122 @@ from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.pages.sparkline import Sparkline
 from perceptron_lab.reporting.report import cautions
 from perceptron_lab.reporting.summary import ending
+
+# An absolute path of two parts or more; not that of an address, and no fraction such as a/b.
+_PATHS = re.compile(
+    r"(?<![\w.:/\\<])(?:(?:/[\w.@+~-]+){2,}/?|[A-Za-z]:(?:\\[^\s\\/:*?\"<>|,;]+){2,}\\?)"
+)
+
+
+def without_paths(tree: Any) -> Any:
+    """Return a text, or a tree of JSON values, in which absolute paths have their last part alone.
+
+    Examples
+    --------
+    >>> without_paths("/srv/data/a.csv, line 3: 1/2 is no number")
+    'a.csv, line 3: 1/2 is no number'
+    >>> without_paths({"file": ["/srv/data/a.csv", 1]})
+    {'file': ['a.csv', 1]}
+    """
+    if isinstance(tree, dict):
+        return {key: without_paths(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [without_paths(value) for value in tree]
+    if not isinstance(tree, str):
+        return tree
+    # A path of Windows takes both kinds of slashes
+    return _PATHS.sub(lambda found: PureWindowsPath(found[0]).name, tree)
+
+
+WIDTH: Final = 90
+HEIGHT: Final = 18
+MOST: Final = 24
+"""Points of a line: more would not be seen."""
+
+
+@dataclass(frozen=True)
+class Sparkline:
+    """A quantity along a run.
+
+    Parameters
+    ----------
+    name
+        Of the quantity: ``margin``, of the point as computed, or ``bound``, norm(A w) / <e, w>.
+    updates, values
+        Where it is known, and its values there.
+    named
+        Whether a page says the words to those who do not see the line.
+    """
+
+    name: str
+    updates: Sequence[int]
+    values: Sequence[float]
+    named: bool = True
+
+    @classmethod
+    def of(
+        cls, updates: Sequence[int] = (), margin: Sequence[float] = (), upper: Sequence[float] = ()
+    ) -> Sparkline | None:
+        """Return the margin of a run's point along its updates, or else the bound by its weights.
+
+        None where neither is known at two records. The lists are those of a trace, see
+        :class:`~perceptron_lab.core.results.Trace`.
+        """
+        for name, values in (("margin", margin), ("bound", upper)):
+            pairs = zip(updates, values, strict=True)
+            known = [(at, value) for at, value in pairs if math.isfinite(value)]
+            if len(known) > 1:
+                places, heights = zip(*known, strict=True)
+                return cls(name, places, heights)
+        return None
+
+    @property
+    def unnamed(self) -> Sparkline:
+        """The line for eyes alone."""
+        return replace(self, named=False)
+
+    @property
+    def words(self) -> str:
+        """Where the history begins and ends."""
+        ends = f"{self.values[0]:.2g} to {self.values[-1]:.2g}"
+        return f"{self.name} {ends}, update {self.updates[0]} to {self.updates[-1]}"
+
+    @property
+    def path(self) -> str:
+        """The line as the path of an SVG.
+
+        Updates have a logarithmic axis. So have values, on both sides of 0: it is the inverse
+        hyperbolic sine of ten times the value over the last one.
+        """
+        across, up = self._drawn
+        left, width = across[0], across[-1] - across[0] or 1.0
+        columns = [round((WIDTH - 2) * (place - left) / width + 1) for place in across]
+        places = zip(columns, map(self._row, up), strict=True)
+        first, *rest = [place for place, _ in groupby(places)]
+        steps = [f"{x - a} {y - b}" for (a, b), (x, y) in pairwise([first, *rest])]
+        return f"M{first[0]} {first[1]}" + f"l{' '.join(steps)}".replace(" -", "-") * bool(steps)
+
+    @property
+    def zero(self) -> int | None:
+        """The row of a margin's zero, if it is in sight."""
+        _, up = self._drawn
+        return self._row(0.0) if self.name == "margin" and min(up) < 0.0 < max(up) else None
+
+    @cached_property
+    def _drawn(self) -> tuple[list[float], list[float]]:
+        """Places and heights of the points that are drawn, the first and the last among them."""
+        scale = abs(self.values[-1]) or max(map(abs, self.values)) or 1.0
+        last = len(self.values) - 1
+        step = max(1.0, last / (MOST - 1))
+        shown = [round(number * step) for number in range(min(last + 1, MOST))]
+        across = [math.log1p(self.updates[place]) for place in shown]
+        return across, [math.asinh(10.0 * self.values[place] / scale) for place in shown]
+
+    def _row(self, height: float) -> int:
+        low, high = min(self._drawn[1]), max(self._drawn[1])
+        return round((HEIGHT - 2) * (high - height) / (high - low or 1.0) + 1)
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from perceptron_lab.reporting.pages.paths import without_paths
-from perceptron_lab.reporting.pages.sentences import interval_text
-from perceptron_lab.reporting.pages.sparkline import Sparkline
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.reporting.pages.reading import Sparkline, without_paths
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import plain
-from perceptron_lab.reporting.ratios import COSTS, GuaranteeRatio, Ratio
+from perceptron_lab.reporting.ratios import COSTS, GuaranteeRatio, Interval, Ratio
 
 PAPERS = ("thesis", "paper")
 """The words in a column's name that say that its values are printed in a paper."""
@@ -167,3 +166,13 @@ def _facts(described: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "revision", f"{git['revision']}{changed}"
     for package, version in (described.get("packages") or {}).items():
         yield package, str(version)
+
+
+def interval_text(interval: Interval | None) -> str:
+    """Return a ratio and its interval, which is rounded outwards: ``0.48 [0.359, 0.640]``."""
+    if interval is None:
+        return ""
+    ratio = f"{interval.ratio:.3g}"
+    if interval.lower is None or interval.upper is None:
+        return ratio
+    return f"{ratio} [{text_below(interval.lower, 3)}, {text_above(interval.upper, 3)}]"

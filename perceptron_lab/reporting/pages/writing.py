@@ -32,9 +32,8 @@ from perceptron_lab.reporting.pages.tables import (
     environments_table,
     ratio_table,
 )
-from perceptron_lab.reporting.processes import in_order
 from perceptron_lab.reporting.ratios import answered, ratios
-from perceptron_lab.reporting.report import Target, experiments_asked, sizes_of
+from perceptron_lab.reporting.report import Target, experiments_asked, in_order, sizes_of
 
 NAME: Final = "index.html"
 """Of every page."""

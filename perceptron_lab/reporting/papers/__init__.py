@@ -1,1 +1,1 @@
-"""The reproductions of the papers' tables and figures, one folder per paper."""
+"""The reproductions of the papers' tables and figures, one folder or module per paper."""

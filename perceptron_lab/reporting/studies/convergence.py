@@ -17,15 +17,15 @@ from perceptron_lab.core.goals import MarginUpper
 from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.printing.drawing import Look
-from perceptron_lab.reporting.printing.quartile_curves import (
+from perceptron_lab.reporting.printing.drawing import (
     Curve,
+    Look,
     asked,
     draw_spread,
     finite_medians,
     quartile_curve,
 )
-from perceptron_lab.reporting.printing.quartile_curves import History as Course
+from perceptron_lab.reporting.printing.drawing import History as Course
 from perceptron_lab.reporting.summary import Summary, summaries
 
 MOST_PROBLEMS = 8

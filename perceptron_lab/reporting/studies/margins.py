@@ -20,9 +20,8 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import cells, in_bold, medians, numbers, texts
 from perceptron_lab.reporting.printing.columns import seconds as seconds_column
-from perceptron_lab.reporting.printing.drawing import Look
-from perceptron_lab.reporting.printing.quartile_curves import History as Course
-from perceptron_lab.reporting.printing.quartile_curves import quartile_curve
+from perceptron_lab.reporting.printing.drawing import History as Course
+from perceptron_lab.reporting.printing.drawing import Look, quartile_curve
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, summaries
 

@@ -20,7 +20,7 @@ from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.reporting.pages import writing
 from perceptron_lab.reporting.pages.content import configuration_text
-from perceptron_lab.reporting.pages.paths import without_paths
+from perceptron_lab.reporting.pages.reading import without_paths
 from perceptron_lab.reporting.pages.writing import pages, written
 from tests.reporting.made_runs import CONFIG, make_result, make_row, make_trace, write_folder
 from tests.reporting.pages.page_parser import ParsedPage

@@ -16,7 +16,7 @@ from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.datasets.collections.tabular import Tabular, held_out_labels, instances_of
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
-from perceptron_lab.reporting.papers.yu.table_1 import stopping_rules
+from perceptron_lab.reporting.papers.yu.costs import stopping_rules
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.drawing import Look

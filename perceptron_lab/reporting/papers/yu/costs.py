@@ -1,8 +1,15 @@
-"""Table 1 of `YuKilincCarbonell2014`, measured: iterations compared with the theorems' bounds."""
+"""Costs of `YuKilincCarbonell2014`: Tables 1 and 2, and Figure 1.
+
+Iterations are compared with the theorems' bounds, seconds are in units of Mirror-Prox, and the cost
+of each algorithm is drawn against the difficulty.
+"""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -12,11 +19,12 @@ from matplotlib.lines import Line2D
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
 from perceptron_lab.reporting.evidence import Evidence, findings
+from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
+from perceptron_lab.reporting.printing.columns import Column, cells, counts, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.printing.typesetting import NOTHING, escape
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.printing.typesetting import NOTHING, escape, real
+from perceptron_lab.reporting.summary import Shape, Summary, shape_of, summaries
 
 MIRROR_PROX = ("mirror-prox", "adaptive-mirror-prox")
 """Algorithms that stop by another rule than that of `YuKilincCarbonell2014`, Algorithm 1."""
@@ -209,3 +217,146 @@ def draw_ratios(given: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
     ]
     drawing.legend_above(figure, handles)
     return figure
+
+
+REFERENCE = "MPLFP"
+"""Mirror-Prox with the theory's step, the unit of the ratios."""
+PAPER_LABELS = ("MPLFP", "SPCT", "PCT", "VN")
+"""The labels of the paper's Table 2; it leaves ISPVN out, which failed there."""
+
+
+_LIMITS = (Status.TIME_LIMIT, Status.UPDATE_LIMIT)
+
+
+class PaperEntry(NamedTuple):
+    """One entry of the paper's table: seconds (on a 2.8 GHz machine), and in units of MPLFP's.
+
+    Where there are none, ``ending`` is ``timeout`` or ``fail``; otherwise it is empty.
+    """
+
+    seconds: float | None
+    ratio: float | None
+    ending: str
+
+
+def table_2(evidence: Evidence) -> Table:
+    """Seconds in units of Mirror-Prox's, beside Table 2 of `YuKilincCarbonell2014`.
+
+    Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; ``iterations`` (changes of
+    the point: the column ``updates`` of the runs) and ``seconds``, medians over the seeds;
+    ``ratio`` of the seconds to those of the label MPLFP on the same problem, in its place ``ratio
+    at least`` where cells ended at a limit, and neither where they failed or not every MPLFP is
+    proved; ``paper seconds``, ``paper ratio`` and ``paper ending`` (``timeout`` or ``fail``) for
+    the same dimension and rows; ``status``, empty where every cell is proved feasible.
+    """
+    entries = summaries(evidence.frame)
+    shape = shape_of(evidence.frame)
+    proved = [entry.feasible for entry in entries]
+    papers = [paper_table().get((shape.get(e.problem), e.label), _ABSENT) for e in entries]
+    units = {
+        entry.problem: entry.median("seconds")
+        for entry in entries
+        if entry.label == REFERENCE and entry.feasible
+    }
+    ratios = []
+    for entry in entries:
+        # Seconds of answers, or at a limit a lower bound of them; those of failures are neither.
+        spent, unit = entry.median("seconds"), units.get(entry.problem)
+        ended = entry.runs["status"].isin([Status.FEASIBLE, *_LIMITS]).all()
+        ratios.append(spent / unit if ended and unit and spent is not None else None)
+    known = list(zip(ratios, proved, strict=True))
+    shown = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in known]
+    printed = [paper.ending or real(paper.ratio) for paper in papers]
+    columns = [
+        *cells(evidence.frame, entries),
+        *medians(entries, ["iterations", "seconds"], proved),
+        Column("ratio", [r if exact else None for r, exact in known], shown),
+        Column("ratio at least", [None if exact else r for r, exact in known], None),
+        Column("paper seconds", [paper.seconds for paper in papers], None),
+        Column("paper ratio", [paper.ratio for paper in papers], printed),
+        Column("paper ending", [paper.ending for paper in papers], None, align="l"),
+        texts("status", ["" if entry.feasible else entry.endings for entry in entries]),
+    ]
+    notes = [_NOTE_OF_SECONDS, *stopping_rules(evidence)]
+    return Table("table_2", columns, keys=3, notes=notes, long=True)
+
+
+_ABSENT = PaperEntry(None, None, "")
+_NOTE_OF_SECONDS = (
+    "Medians over the seeds. Ratio: seconds in units of MPLFP's on the same problem; $\\geq$ where "
+    "runs ended at a limit. Paper: YuKilincCarbonell2014, Table 2, as ratios of its seconds, on "
+    "instances of its own of the same dimension and rows. Status is empty where every answer is "
+    "a point proved feasible. Bold: the least of a problem among those."
+)
+
+
+@cache
+def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
+    """Return Table 2 of YuKilincCarbonell2014 as (shape, label) -> entry."""
+    text = (files(__package__) / "table_2.csv").read_text("utf-8")
+    found: dict[tuple[Shape | None, str], PaperEntry] = {}
+    for row in csv.DictReader(text.splitlines()):
+        shape, unit = (int(row["m"]), int(row["n"])), float(row["mplfp_seconds"])
+        for label in PAPER_LABELS:
+            spent = row[f"{label.lower()}_seconds"]
+            if spent in ("timeout", "fail"):
+                found[shape, label] = PaperEntry(None, None, spent)
+            else:
+                found[shape, label] = PaperEntry(float(spent), float(spent) / unit, "")
+    return found
+
+
+def difficulties(outline: Outline) -> dict[str, float]:
+    """Return problem -> kappa; problems without one are refused, and those of several shapes."""
+    kappas = {problem: difficulty(outline, problem) for problem in outline.problems()}
+    shapes = set(outline.shapes().values())
+    if len(shapes) > 1:
+        raise DataError(
+            f"problems of {len(shapes)} shapes {sorted(shapes)}; it draws one shape, "
+            "put the others into an experiment of their own"
+        )
+    return kappas
+
+
+@needs(difficulties)
+def figure_1(evidence: Evidence) -> Figure:
+    """Seconds and iterations against the difficulty kappa, on logarithmic axes.
+
+    Reflected rows of difficulty kappa have margins in proportion to it: the smaller, the harder.
+    Markers are medians over the seeds, joined by a line per label; bars reach from the lower to the
+    upper quartile. A cross is a median over cells of which some are not proved feasible, at the
+    lower edge where there is no number at all: at a limit, the number is where the run was cut off.
+    Mirror-Prox ends here when norm(A x) <= epsilon, in the paper at the saddle-point gap; on these
+    feasible rows both end at a separator.
+
+    Parameters
+    ----------
+    evidence
+        Of runs on problems of one shape with a parameter ``difficulty``, such as those of the
+        dataset margin-sets, family reflected.
+    """
+    kappas = difficulties(evidence)
+    found = [(kappas[entry.problem], entry) for entry in summaries(evidence.frame)]
+    found.sort(key=lambda pair: pair[0])
+    known = drawing.looks(list(evidence.frame["label"].unique()))
+    figure = drawing.canvas(7.0, 3.0)
+    panels = figure.subplots(1, 2, sharex=True)
+    columns = {"seconds": "seconds", "updates": "iterations"}
+    for axes, (column, name) in zip(panels, columns.items(), strict=True):
+        axes.set(xlabel="difficulty $\\kappa$ (smaller is harder)", ylabel=name)
+        drawing.draw_medians(axes, known, found, column, lambda entry: entry.feasible)
+    proved = all(entry.feasible for _, entry in found)
+    names = drawing.spelt_out(evidence.algorithms())
+    drawing.legend_above(figure, drawing.handles(known, proved, names=names))
+    return figure
+
+
+def difficulty(outline: Outline, problem: str) -> float:
+    """Return kappa of a problem, a parameter of its dataset."""
+    kappa = outline.parameters(problem).get("difficulty")
+    if not isinstance(kappa, int | float):
+        raise DataError(
+            f"the problem {problem!r} has no parameter difficulty; it draws problems of "
+            "the dataset margin-sets, family reflected"
+        )
+    return float(kappa)

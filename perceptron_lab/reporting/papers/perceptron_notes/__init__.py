@@ -1,1 +1,0 @@
-"""Mistakes of perceptrons on streams, beside the bounds of `PerceptronNotes`."""

@@ -1,0 +1,356 @@
+"""The answers of an experiment: endings and costs, what is decided, proved, and how accurately."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from perceptron_lab.core.claims import UNPROVED
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.findings import Finding
+from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.generated.linear_systems import LinearSystems
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.reporting.evidence import Evidence, findings
+from perceptron_lab.reporting.needs import Outline, needs, problems_of
+from perceptron_lab.reporting.papers.yu.costs import stopping_rules
+from perceptron_lab.reporting.printing.columns import (
+    Column,
+    cells,
+    counts,
+    medians,
+    numbers,
+    seconds,
+    texts,
+)
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
+from perceptron_lab.reporting.summary import Summary, ending, known_or_none, summaries
+
+_DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
+
+
+def linear_problems(outline: Outline) -> dict[str, bool]:
+    """Return problem -> whether it has a point, of the generated linear systems."""
+    systems = problems_of(outline, LinearSystems)
+    found = {problem: record.feasible for problem, record in systems.items()}
+    if not found:
+        raise DataError(
+            "no problem is of the dataset linear-systems, of which the right answers are known"
+        )
+    return found
+
+
+@needs(linear_problems)
+def lp_feasibility(evidence: Evidence) -> Table:
+    """Linear systems: answers proved, not proved, missing and wrong, and seconds.
+
+    Columns: ``problem``, ``dimension``, ``conditions``, ``label``, ``seeds``; how many seeds are
+    ``decided`` (a point or its absence proved), ``unproved`` (answered without an exact proof) and
+    ``undecided`` (not answered within the budget); ``false``, how many answers, proved or not, are
+    wrong, where the right ones are known by construction; ``seconds``, the median.
+    """
+    truths = linear_problems(evidence)
+    entries = summaries(evidence.frame)
+    rivals = [entry.answered for entry in entries]
+    decided = [_count(entry, _DECIDED) for entry in entries]
+    unproved = [_count(entry, (Status.UNVERIFIED,)) for entry in entries]
+    columns = [
+        *cells(evidence.frame, entries, "conditions"),
+        counts("decided", decided),
+        counts("unproved", unproved),
+        counts(
+            "undecided",
+            [one.seeds - a - b for one, a, b in zip(entries, decided, unproved, strict=True)],
+        ),
+        counts("false", [_wrong(entry, truths.get(entry.problem)) for entry in entries]),
+        *medians(entries, ["seconds"], rivals),
+    ]
+    note = (
+        "Decided: a point, or that there is none, is proved in exact arithmetic. Unproved: an "
+        "answer in doubles that is not exact. Undecided: no answer within the budget. False: "
+        "answers, proved or not, that are wrong. Seconds: median over the seeds; bold: the least "
+        "where every seed is decided."
+    )
+    return Table("lp_feasibility", columns, keys=3, notes=[note], long=True)
+
+
+def _count(entry: Summary, statuses: tuple[Status, ...]) -> int:
+    return int(entry.runs["status"].isin(statuses).sum())
+
+
+def _wrong(entry: Summary, truth: bool | None) -> int | None:
+    """Return how many answers are wrong; None where nobody knows."""
+    if truth is None:
+        return None
+    answers = map(answered, entry.runs["status"], findings(entry.runs))
+    return sum(one is not None and one != truth for one in answers)
+
+
+def answered(status: str, finding: Finding) -> bool | None:
+    """Return whether an answer, proved or not, is that there is a point; None without one."""
+    return status == Status.FEASIBLE if status in _DECIDED else finding.claimed_feasible
+
+
+_FAMILY = re.compile(r"[A-Za-z]*")
+
+
+def families(evidence: Evidence) -> Table:
+    """Answers by family of problems: the letters that a problem's name begins with.
+
+    Columns: ``family``, ``problems``, how many; ``order``, the largest rank of their cones;
+    ``label``; of the family's cells with that label, how many are ``skipped`` (their data are not
+    there, or the algorithm does not run on them), ``feasible`` and ``infeasible`` (proved);
+    ``undecided``, the endings of all others; ``seconds`` and ``proof seconds``, the largest of one
+    cell; ``slowest``, the problem that took most seconds.
+    """
+    runs = evidence.frame.assign(family=evidence.frame["problem"].map(family))
+    groups = [group for _, group in runs.groupby(["family", "label"], sort=False)]
+    columns = [
+        texts("family", [_first(group, "family") for group in groups]),
+        counts("problems", [group["problem"].nunique() for group in groups]),
+        counts("order", [_largest(group["constraints"]) for group in groups]),
+        texts("label", [_first(group, "label") for group in groups]),
+        counts("skipped", [_proved_of(group, Status.SKIPPED) for group in groups]),
+        *(counts(one.lower(), [_proved_of(group, one) for group in groups]) for one in _DECIDED),
+        texts("undecided", [undecided(group) for group in groups]),
+        seconds("seconds", [_largest(group["seconds"]) for group in groups]),
+        seconds("proof seconds", [_largest(group["proof_seconds"]) for group in groups]),
+        texts("slowest", [_slowest(group) for group in groups]),
+    ]
+    return Table("families", columns, keys=1, notes=[*_notes(runs)], long=True)
+
+
+def family(problem: str) -> str:
+    """Return the letters that a name begins with: mcp of ``mcp124-1``, infd of ``infd1``.
+
+    Questions about rays are a family of their own: ``infd recession`` of ``infd1.recession``.
+    """
+    found = _FAMILY.match(problem)
+    letters = (found.group() if found else "") or problem
+    return f"{letters} recession" if problem.endswith(".recession") else letters
+
+
+def undecided(cells: pd.DataFrame) -> str:
+    """Count the endings of cells that decided nothing; the skipped ones are left out."""
+    open_ = cells[~((cells["status"].isin(_DECIDED) & cells["proved"]) | _skipped(cells))]
+    endings = Counter(map(ending, open_["status"], open_["proved"]))
+    return ", ".join(f"{count} {name}" for name, count in endings.items())
+
+
+def _skipped(cells: pd.DataFrame) -> pd.Series:
+    return cells["status"] == Status.SKIPPED
+
+
+def _proved_of(cells: pd.DataFrame, status: Status) -> int:
+    """Count the cells of a status; claims only where they are proved."""
+    counted = cells["proved"] | (status is Status.SKIPPED)
+    return int(((cells["status"] == status) & counted).sum())
+
+
+def _first(cells: pd.DataFrame, column: str) -> str:
+    return str(cells[column].iloc[0])
+
+
+def _largest(values: pd.Series) -> float | None:
+    known = values.dropna()
+    return None if known.empty else float(known.max())
+
+
+def _slowest(cells: pd.DataFrame) -> str:
+    known = cells.dropna(subset=["seconds"]).sort_values("seconds")
+    return "" if known.empty else str(known["problem"].iloc[-1])
+
+
+def _notes(runs: pd.DataFrame) -> Sequence[str]:
+    skipped = int(_skipped(runs).sum())
+    decided = int((runs["status"].isin(_DECIDED) & runs["proved"]).sum())
+    ran = len(runs) - skipped
+    return [
+        f"Of {ran} cells that were run, {decided} are decided: a strictly feasible point, or that "
+        "there is none, is proved on the original data. Skipped: the file is not on this machine "
+        f"and could not be had, or the algorithm does not run on it ({skipped} cells, each with "
+        "its reason in the table of runs). Seconds: the most that one cell took."
+    ]
+
+
+def conic(evidence: Evidence) -> Table:
+    """Costs and proved brackets of the margin, on rows, matrices and second-order cones.
+
+    Columns: ``problem``, ``dimension``, ``rank`` (eigenvalues of the cone), ``label``, ``seeds``;
+    medians over the seeds of ``queries`` (of a separation oracle), ``iterations`` (changes of the
+    point: the column ``updates`` of the runs), ``products`` and ``seconds``, and of the proved
+    bracket ``margin lower``, ``margin upper``; ``status``, the endings of the cells.
+    """
+    entries = summaries(evidence.frame)
+    columns = [
+        *cells(evidence.frame, entries, "rank"),
+        *medians(entries, ["queries", "iterations"]),
+        *medians(entries, ["products", "seconds"], [entry.answered for entry in entries]),
+        numbers("margin lower", [e.median("margin_lower") for e in entries], lower_bound),
+        numbers("margin upper", [e.median("margin_upper") for e in entries], upper_bound),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    note = (
+        "Medians over the seeds. Rank: eigenvalues of the cone, 1 per row, 2 per second-order "
+        "cone, $n$ per matrix of order $n$. Queries: calls of a separation oracle, of which the "
+        "methods by products have few or none. Margin lower, upper: the proved bracket. Bold: the "
+        "least of a problem among the runs with a proved answer."
+    )
+    return Table("conic", columns, keys=3, notes=[note, *stopping_rules(evidence)], long=True)
+
+
+def infeasible(evidence: Evidence) -> Table:
+    """Costs and proved upper bounds of the margin, where there is (nearly) no solution.
+
+    Weights w in the base of the dual cone with norm(A w) <= epsilon prove margin <= epsilon. It is
+    the second half of the experiments of `YuKilincCarbonell2014`, whose numbers are not printed.
+
+    Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; medians over the seeds of
+    ``iterations``, ``products`` and ``seconds``; ``margin upper``, the largest proved upper bound
+    over the seeds, empty unless every cell has one; ``status``, the endings of the cells.
+    """
+    entries = summaries(evidence.frame)
+    answered = [entry.answered for entry in entries]
+    columns = [
+        *cells(evidence.frame, entries),
+        *medians(entries, ["iterations", "products", "seconds"], answered),
+        numbers("margin upper", [e.largest("margin_upper") for e in entries], upper_bound),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    note = (
+        "Medians over the seeds; margin upper: the largest bound that is proved, over the seeds. "
+        "MARGIN\\_BOUNDED: the margin is proved to be at most the epsilon asked for; INFEASIBLE: "
+        "it is proved to be at most 0. Bold: the least of a problem among the runs with a proved "
+        "answer."
+    )
+    notes = [note, *stopping_rules(evidence)]
+    return Table("infeasible", columns, keys=3, notes=notes, long=True)
+
+
+_ERRORS = tuple(f"measure.{UNPROVED}dimacs_{number}" for number in range(1, 7))
+_SIZE = f"measure.{UNPROVED}size"
+_PROVES = {Status.FEASIBLE: "a feasible point", Status.INFEASIBLE: "no feasible point"}
+
+
+def accuracy(evidence: Evidence) -> Table:
+    """Accuracy of the largest margin claimed by solvers, and proved of their answers.
+
+    Columns: ``problem``, ``label``; ``error 1`` to ``error 6``, the DIMACS errors of the answer as
+    the solver gave it, in doubles: the dual's equations and cone, the slack and its cone, the
+    relative gap, the product of slack and multipliers; ``claimed``, the largest of them, which
+    tells how accurate the answer looks; ``proved``, the relative gap of the proved bracket of the
+    margin, in the units of error 5, infinite without a proved bound; ``proves``, what is proved
+    after the repair of the answer; ``margin lower`` and ``margin upper``; ``seconds``; ``status``.
+    Lines without errors are of algorithms that claim none, or of cells without an answer.
+    """
+    missing = [name for name in (*_ERRORS, _SIZE) if name not in evidence.frame.columns]
+    if missing:
+        raise DataError(
+            "no label is a solver that states errors of its answer, such as clarabel or csdp"
+        )
+    frame = evidence.frame.assign(
+        **{name: reals(evidence.frame[name]) for name in (*_ERRORS, _SIZE)}
+    )
+    rows: list[Any] = frame.to_dict("records")
+    claimed = [[known_or_none(row[name]) for name in _ERRORS] for row in rows]
+    columns = [
+        texts("problem", [str(row["problem"]) for row in rows]),
+        texts("label", [str(row["label"]) for row in rows]),
+        *(
+            numbers(f"error {place + 1}", [errors[place] for errors in claimed])
+            for place in range(len(_ERRORS))
+        ),
+        numbers("claimed", [_largest_error(errors) for errors in claimed]),
+        numbers("proved", [proved_gap(row) for row in rows]),
+        texts("proves", [proves(row) for row in rows]),
+        numbers("margin lower", [known_or_none(row["margin_lower"]) for row in rows], lower_bound),
+        numbers("margin upper", [known_or_none(row["margin_upper"]) for row in rows], upper_bound),
+        seconds("seconds", [known_or_none(row["seconds"]) for row in rows]),
+        texts("status", [ending(row["status"], row["proved"]) for row in rows]),
+    ]
+    note = (
+        "Largest margin: maximise $t$ over $y$ and $t$ such that $A^*y - te$ lies in the cone and "
+        "$\\|y\\| \\le 1$. Errors 1 to 6: DIMACS's, of the answer in doubles, on data divided by "
+        "their largest entry. Claimed: the largest of them. Proved: gap of the proved bracket "
+        "$[\\max(0, l), u]$ of the margin, $(u - l) / (s + u + l)$ with $s$ the largest entry, to "
+        "be compared with error 5. Proves: what is proved of the answer on the original data, "
+        "after its repair."
+    )
+    return Table("accuracy", columns, keys=2, notes=[note], long=True, widest=14)
+
+
+def proved_gap(row: dict[str, Any]) -> float | None:
+    """Return the gap of the proved bracket of the margin, which is 0 or more, relative as error 5.
+
+    A point is proved to have the margin l, weights that none has more than u; y = 0 has 0.
+    """
+    upper, size = known_or_none(row["margin_upper"]), known_or_none(row[_SIZE])
+    if size is None:
+        return None
+    if upper is None:
+        return math.inf
+    lower = max(0.0, known_or_none(row["margin_lower"]) or 0.0)
+    return (upper - lower) / (size + upper + lower)
+
+
+def proves(row: dict[str, Any]) -> str:
+    """Say what is proved of an answer: a point, that there is none, or nothing of these."""
+    if row["status"] == Status.SKIPPED:
+        return ""
+    return _PROVES.get(row["status"], "nothing") if row["proved"] else "nothing"
+
+
+def _largest_error(errors: Sequence[float | None]) -> float | None:
+    known = [abs(error) for error in errors if error is not None]
+    return max(known) if len(known) == len(errors) else None
+
+
+_MEASURE = "measure."
+
+
+def summary(evidence: Evidence) -> Table:
+    """Endings, margins, updates and seconds, and the problem's own measures, of any experiment.
+
+    One line per problem and label; it is written where a configuration asks for no table.
+
+    Columns: ``problem``, ``label``, ``seeds``; ``status``, the endings of the cells; medians over
+    the seeds of the proved bracket, ``margin lower`` and ``margin upper``, of ``queries``,
+    ``iterations`` (changes of the point: the column ``updates`` of the runs) and ``seconds``, and
+    of the measures (``measure.NAME``) of problems and learners. A column without any number is
+    left out.
+    """
+    entries = summaries(evidence.frame)
+    known = [
+        numbers("margin lower", [one.median("margin_lower") for one in entries], lower_bound),
+        numbers("margin upper", [one.median("margin_upper") for one in entries], upper_bound),
+        *medians(entries, ["queries", "iterations", "seconds"]),
+        *_measures(evidence.frame),
+    ]
+    columns = [
+        texts("problem", [one.problem for one in entries]),
+        texts("label", [one.label for one in entries]),
+        counts("seeds", [one.seeds for one in entries]),
+        texts("status", [one.endings for one in entries]),
+        *(one for one in known if any(value is not None for value in one.values or ())),
+    ]
+    return Table("summary", columns, keys=1, notes=[_NOTE], long=True)
+
+
+_NOTE = (
+    "Medians over the seeds. Margin lower, upper: the proved bracket, rounded outwards. "
+    "Iterations: changes of the point."
+)
+
+
+def _measures(frame: pd.DataFrame) -> list[Column]:
+    """Return the medians of the measures; what is no number counts as missing."""
+    names = [name for name in frame.columns if name.startswith(_MEASURE)]
+    known = frame.assign(**{name: reals(frame[name], invalid="coerce") for name in names})
+    entries = summaries(known)
+    return [numbers(name, [one.median(name) for one in entries]) for name in names]
