@@ -25,7 +25,7 @@ _OURS = {
         ),
         "tau-perceptron": "algorithms.margins.perceptron_with_margin:TauPerceptron",
         "relaxation-with-margin": (
-            "algorithms.margins.relaxation_with_margin:RelaxationWithMargin"
+            "algorithms.margins.fixed_margin_perceptron:RelaxationWithMargin"
         ),
         "fixed-margin-perceptron": (
             "algorithms.margins.fixed_margin_perceptron:FixedMarginPerceptron"

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.margins.relaxation_with_margin import RelaxationWithMargin
+from perceptron_lab.algorithms.margins.fixed_margin_perceptron import RelaxationWithMargin
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.row_source import ArrayRows

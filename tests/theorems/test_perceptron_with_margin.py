@@ -10,11 +10,11 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.algorithms.margins.fixed_margin_perceptron import RelaxationWithMargin
 from perceptron_lab.algorithms.margins.perceptron_with_margin import (
     PerceptronWithMargin,
     TauPerceptron,
 )
-from perceptron_lab.algorithms.margins.relaxation_with_margin import RelaxationWithMargin
 from perceptron_lab.cones.operators.kernels import Linear
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status

@@ -11,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.saddle_points.primal_dual import PrimalDual, PrimalDualState
-from perceptron_lab.algorithms.saddle_points.primal_dual_single import SingleState, single_rows
+from perceptron_lab.algorithms.saddle_points.primal_dual import (
+    PrimalDual,
+    PrimalDualState,
+    SingleState,
+    single_rows,
+)
 from perceptron_lab.cones.operators.kernels import Linear
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant

@@ -12,10 +12,10 @@ from perceptron_lab.algorithms.base import NO_MARGIN, Systems, finite
 from perceptron_lab.algorithms.margins.fixed_margin_perceptron import (
     TOO_LARGE,
     Factor,
+    MeasuredState,
     factor_range,
     squares_above,
 )
-from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record

@@ -1,4 +1,7 @@
-"""Primal-dual hybrid gradient for feasibility problems, with Bregman distances."""
+"""Primal-dual hybrid gradient for feasibility problems, with Bregman distances.
+
+In single precision on rows: compiled passes, checked in double precision.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,121 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from perceptron_lab.algorithms.base import State, Step, Systems, claim_bound, claim_of
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AveragedIterates, ball, entropy_root
-from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
-    SingleState,
-    start_single,
-    step_single,
-)
 from perceptron_lab.cones.base import Frame
+from perceptron_lab.cones.operators.blockwise import blocks
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.row_source import Dense
 from perceptron_lab.cones.spectral import barycentre, gibbs
 from perceptron_lab.core.claims import Claim, FeasiblePoint
-from perceptron_lab.core.errors import ConfigError, NumericalError
+from perceptron_lab.core.errors import ConfigError, InputError, NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.entropic_separation import Course, begin, separate
 from perceptron_lab.numerics.compiled.entropic_steps import softmin
-from perceptron_lab.numerics.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL
+from perceptron_lab.numerics.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL, TRIALS
 from perceptron_lab.systems import ConicSystem
 
+RESOLUTION = 1e-6  # A norm(A x) that single precision can hardly tell from 0
+_CHUNK = 256
+_UNIT = 1e-3  # Single-precision rows whose norms differ from 1 by no more are used as they are
 _RATE = "Theorem 1 of Chambolle and Pock (2016), with the constant sqrt(2 ln n)"
 _ADAPTIVE = Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")
+
+
+@dataclass(kw_only=True)
+class SingleState(State):
+    """The rows in single precision, and the sums and iterates of the steps on them."""
+
+    rows: npt.NDArray[np.float32]
+    course: Course
+
+
+def start_single(system: ConicSystem) -> SingleState:
+    """Return the state at x_0 = e / n and y_1."""
+    rows = single_rows(system)
+    course = begin(rows)
+    system.counters.products += 1
+    return SingleState(
+        point=course.points[0],
+        weights=course.entries[1],
+        rows=rows,
+        course=course,
+        phase="single precision",
+        notes=["passes in single precision, claims checked in double precision"],
+    )
+
+
+def single_rows(system: ConicSystem) -> npt.NDArray[np.float32]:
+    """Return the unit rows of a system in single precision; a copy, unless they are stored so."""
+    operator = system.operator
+    if not system.cone.of_rows:
+        wrong = f"a {type(system.cone).__name__} cone"
+    elif not isinstance(operator, Matrix):
+        wrong = f"a {type(operator).__name__} operator"
+    elif not isinstance(operator.stored, np.ndarray) or not system.unit_rows:
+        wrong = "rows that are sparse or were not normalised"
+    else:
+        return rounded_rows(operator.stored, operator.scale)
+    raise InputError(
+        f"primal-dual: precision 'single' received {wrong}; give dense rows by "
+        "ConicSystem.from_rows, or precision 'double'"
+    )
+
+
+def rounded_rows(data: Dense, scale: FloatArray | None) -> npt.NDArray[np.float32]:
+    """Return rows times their scale in single precision."""
+    if data.dtype == np.float32 and (scale is None or np.abs(scale - 1.0).max() <= _UNIT):
+        return np.ascontiguousarray(data)
+    rows = np.empty(data.shape, np.float32)
+    for at, block in blocks(data):
+        factor = 1.0 if scale is None else scale[at, None]
+        np.multiply(block, factor, out=rows[at], casting="same_kind")
+    return rows
+
+
+def step_single(
+    system: ConicSystem, state: SingleState, most: int, epsilon: float
+) -> tuple[Claim | None, bool]:
+    """Make up to ``most`` iterations; return a claim and whether to go on in double precision."""
+    asked = min(most, _CHUNK)
+    run = separate(state.rows, asked, start=state.course)
+    state.point, state.weights = run.point, run.weights
+    state.updates += run.iterations
+    state.iterations = round(run.course.numbers[TRIALS])
+    system.counters.products += run.products
+    system.counters.queries += run.products - run.iterations
+    if run.separated:
+        scores = system.scores(run.point)
+        lowest = system.lowest(scores)
+        if state.claimed != state.updates and system.inside(lowest, scores):
+            state.claimed = state.updates
+            return FeasiblePoint(run.point.copy()), False
+        state.notes.append(
+            f"a point separated in single precision only (least score {lowest:.1e} in double); "
+            "went on in double precision"
+        )
+        return None, True
+    check_time()
+    if run.iterations < asked:
+        state.notes.append("single precision overflowed; went on in double precision")
+        return None, True
+    claim, bound = None, system.worth(epsilon)
+    if run.length <= bound and system.norm(system.combine(run.weights)) <= bound:
+        state.claimed = state.updates
+        claim = claim_bound(system, run.weights, epsilon)
+    if run.length <= RESOLUTION:
+        state.notes.append(
+            f"norm(A x) came down to {run.length:.1e}, which single precision can hardly tell "
+            "from 0; went on in double precision"
+        )
+        return claim, True
+    return claim, False
 
 
 @dataclass(kw_only=True)
