@@ -49,7 +49,7 @@ def exact_residual(
     largest = max(float(np.abs(one).max(initial=0.0)) for one in (matrix.data, factors, right))
     if not largest < _LARGEST:
         return np.zeros(len(right)), np.full(len(right), np.inf)
-    products, errors = _two_products(matrix.data, factors)
+    products, errors = two_products(matrix.data, factors)
     ends = matrix.indptr.tolist()
     high, low, asked = (-products).tolist(), (-errors).tolist(), right.tolist()
     found = np.array(
@@ -66,7 +66,7 @@ def exact_residual(
     return found, radius
 
 
-def _two_products(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+def two_products(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return p and e with p + e = the products, entry by entry, but for underflow."""
     products = left * right
     (a, b), (c, d) = _halves(left), _halves(right)

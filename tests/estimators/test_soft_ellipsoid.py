@@ -20,6 +20,7 @@ from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.estimators.learners.tuning import Grid, best, tune
 from perceptron_lab.problems.ellipsoids.soft.descent import minimised
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (
+    Local,
     Quadratic,
     SoftObjective,
     certify,
@@ -69,7 +70,7 @@ def test_gradient_agrees_with_differences(seed: int, rank: int, as_sparse: bool)
         sp.csr_array(rows) if as_sparse else rows, signs, weights, rng.random()
     )
     point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
-    here = objective.local(point)
+    here = Local(objective, point)
     value, gradient = here.value, here.gradient
     assert value == pytest.approx(objective.value(Quadratic.unpacked(point, 4)))
     differences = approx_fprime(point, partial(value_at, objective), 1e-6)
@@ -203,8 +204,8 @@ def test_curvature_agrees_with_differences(seed: int, rank: int) -> None:
     objective = SoftObjective(rows, signs, rng.dirichlet(np.ones(20)), rng.random())
     point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
     move = rng.normal(size=point.shape)
-    here, pace = objective.local(point), 1e-7
-    there, back = objective.local(point + pace * move), objective.local(point - pace * move)
+    here, pace = Local(objective, point), 1e-7
+    there, back = Local(objective, point + pace * move), Local(objective, point - pace * move)
     if not np.array_equal(there.within, back.within):
         return  # a kink between them
     differences = (there.gradient - back.gradient) / (2.0 * pace)

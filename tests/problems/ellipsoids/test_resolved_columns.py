@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.certificates.exact_residuals import two_products
 from perceptron_lab.core.errors import DataError, NumericalError
 from perceptron_lab.core.results import Status
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard import separation_ratio
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, in_hull
-from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses, products_of
+from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_proof import (
     ProvedSeparation,
@@ -51,7 +52,7 @@ def width(found: Separation) -> float:
 def test_products_are_split_exactly(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, factors = rng.standard_normal((40, 5)) * 10.0 ** rng.integers(-9, 9, 5), rng.random(5)
-    for row, high, low in zip(rows, *products_of(rows, factors), strict=True):
+    for row, high, low in zip(rows, *two_products(rows, factors), strict=True):
         for value, factor, one, other in zip(row, factors, high, low, strict=True):
             assert Fraction(value) * Fraction(factor) == Fraction(one) + Fraction(other)
 

@@ -23,6 +23,7 @@ from typing import Self
 import numpy as np
 import scipy.linalg
 
+from perceptron_lab.certificates.exact_residuals import two_products
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns
@@ -33,8 +34,6 @@ NARROW = 1e-6
 """A proved bracket of t that is not wider, relative to t, is left as it is."""
 DEPENDENT = 1e-4
 """A residue below this, of a column of unit norm, is known too badly as a difference."""
-SPLIT = 2.0**27 + 1.0
-"""Veltkamp's constant: it splits a double into two of 26 bits."""
 WITHIN, WIDER = (1e-60, 1e60), (1e-120, 1e120)
 """Magnitudes of rows and of coefficients whose products neither overflow nor lose digits."""
 
@@ -85,7 +84,7 @@ class Residues:
         columns = [points]
         for coefficients, level in zip(self.coefficients, self.levels, strict=True):
             used = np.flatnonzero(coefficients)
-            products = products_of(points[:, used], coefficients[used])
+            products = two_products(points[:, used], coefficients[used])
             terms = np.column_stack([*products, np.full(len(points), -level)])
             columns.append(np.array([[math.fsum(row)] for row in terms]))
         return np.hstack(columns)
@@ -95,21 +94,6 @@ def _within(values: FloatArray, range_: tuple[float, float]) -> bool:
     sizes = np.abs(values[values != 0.0])
     least, most = range_
     return bool(least <= sizes.min(initial=most) and sizes.max(initial=least) <= most)
-
-
-def products_of(points: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return doubles p and e with p + e = x a exactly (Dekker)."""
-    product = points * factors
-    first, second = _halves(points), _halves(factors)
-    error = first[0] * second[0] - product
-    error = (error + first[0] * second[1]) + first[1] * second[0]
-    return product, error + first[1] * second[1]
-
-
-def _halves(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    scaled = SPLIT * values
-    high = scaled - (scaled - values)
-    return high, values - high
 
 
 def is_narrow(lower: float, upper: float) -> bool:

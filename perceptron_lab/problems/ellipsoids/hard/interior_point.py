@@ -89,15 +89,18 @@ class Best:
         lower = max(0.0, self.lower)
         return Bracket(lower, max(lower, self.upper))
 
-    def offer_ellipsoid(self, lower: float, quadratic: FloatArray) -> None:
-        """Keep an ellipsoid that reaches more than all before."""
+    def offer(
+        self, program: Program, scaling: Rescaling, iterate: Iterate, working: IntArray
+    ) -> None:
+        """Keep an ellipsoid that reaches more, or weights of some examples that bound t by less."""
+        lower, most = program.reached(iterate.matrix)
         if lower > self.lower:
-            self.lower, self.quadratic = lower, quadratic
-
-    def offer_weights(self, upper: float, weights: FloatArray) -> None:
-        """Keep weights that bound t by less than all before."""
+            self.lower, self.quadratic = lower, scaling.quadratic(iterate.matrix / most)
+        upper = iterate.upper(program.part(working))
         if upper < self.upper:
-            self.upper, self.weights = upper, weights
+            self.upper = upper
+            self.weights = np.zeros(len(program.rows))
+            self.weights[working] = iterate.weights
 
     def scalings(
         self, classes: Classes, tolerance: float, limits: Limits, most: int
@@ -177,9 +180,7 @@ def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) 
         except (np.linalg.LinAlgError, ValueError):
             continue  # no point is inside in floating point
         iterate, used = follow(program, start, tolerance, 0.0, limits.after(best.iterations))
-        lower, most = program.reached(iterate.matrix)
-        best.offer_ellipsoid(lower, scaling.quadratic(iterate.matrix / most))
-        best.offer_weights(iterate.upper(program), iterate.weights)
+        best.offer(program, scaling, iterate, np.arange(classes.count))
         best.iterations += used
     again = f" in {attempts} coordinates" if attempts > 1 else ""
     words = f"interior point: {best.iterations} iterations{again}"
@@ -240,12 +241,7 @@ class _Rounds:
             gap = SHARE * min(width, 1.0 + max(0.0, iterate.ratio))
             iterate, used = follow(part, iterate, 0.3 * self.tolerance, gap, left)
             self.rounds, best.iterations = self.rounds + 1, best.iterations + used
-            lower, most = program.reached(iterate.matrix)
-            if lower > best.lower:
-                best.offer_ellipsoid(lower, self.scaling.quadratic(iterate.matrix / most))
-            weights = np.zeros(len(program.rows))
-            weights[working] = iterate.weights
-            best.offer_weights(iterate.upper(part), weights)
+            best.offer(program, self.scaling, iterate, working)
             before, width = width, best.bracket.upper - best.bracket.lower
             stalled = 0 if width < before else stalled + 1
             if best.bracket.narrow(self.tolerance) or self.limits.reached(best.iterations):

@@ -64,27 +64,12 @@ ADDITIONS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
 
 @np.errstate(all="ignore")  # what is not finite proves nothing
 def proved_lower_bound(
-    positives: FloatArray, negatives: FloatArray, ellipsoid: Ellipsoid
+    positives: FloatArray, negatives: FloatArray, ellipsoid: Ellipsoid, error: float = 0.0
 ) -> tuple[float, float]:
     """Return a proved lower bound of t, at least 0, and of the ellipsoid's largest positive value.
 
-    t = 0 is always feasible, by E^ = e e'.
+    t = 0 is always feasible, by E^ = e e'. Entries of rows are known up to a part ``error``.
     """
-    return _lower_bound(positives, negatives, ellipsoid, 0.0)
-
-
-@np.errstate(all="ignore")  # what is not finite proves nothing
-def lower_bound_despite_rounding(
-    positives: FloatArray, negatives: FloatArray, ellipsoid: Ellipsoid
-) -> tuple[float, float]:
-    """Return the same bounds for all rows that one rounding of each entry could have left."""
-    return _lower_bound(positives, negatives, ellipsoid, UNIT_ROUNDOFF)
-
-
-def _lower_bound(
-    positives: FloatArray, negatives: FloatArray, ellipsoid: Ellipsoid, error: float
-) -> tuple[float, float]:
-    """Return both bounds, entries of rows being known up to a part ``error``."""
 
     def bounds(points: FloatArray) -> tuple[FloatArray, FloatArray]:
         parts = ellipsoid.shift, ellipsoid.factor, ellipsoid.offset
@@ -200,13 +185,16 @@ class Inseparability:
 
     def among(self, kept: IntArray, count: int) -> Self:
         """Return the proof for so many negatives, of which those ``kept`` were looked at."""
-        rows = None if self.rows is None else (self.rows[0], int(kept[self.rows[1]]))
-        weights = self.weights
-        if weights is not None:
-            spread = np.zeros(count)
-            spread[kept] = weights[1]
-            weights = weights[0], spread
+        rows = self.rows and (self.rows[0], int(kept[self.rows[1]]))
+        weights = self.weights and (self.weights[0], spread(self.weights[1], kept, count))
         return replace(self, rows=rows, weights=weights)
+
+
+def spread(values: FloatArray, kept: IntArray, count: int) -> FloatArray:
+    """Return numbers of so many examples, those of the ones kept, and else 0."""
+    every = np.zeros(count)
+    every[kept] = values
+    return every
 
 
 def identical_rows(positives: FloatArray, negatives: FloatArray) -> tuple[int, int] | None:
@@ -252,8 +240,7 @@ def prove_inseparable(
     proof = prove_infeasible(Matrix(rows), Orthant(len(rows)), joined[kept])
     if proof is None:
         return None
-    exact = np.zeros(len(joined))
-    exact[kept] = proof.weights
+    exact = spread(proof.weights, np.flatnonzero(kept), len(joined))
     slack = _slack(points, signs, proof.weights, math.sqrt(proof.ratio), frame)
     if not slack > 0.0:
         return None

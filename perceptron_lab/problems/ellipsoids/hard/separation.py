@@ -23,6 +23,7 @@ from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     prove_inseparable,
     proved_lower_bound,
     proved_upper_bound,
+    spread,
 )
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Solution, middle
 
@@ -222,12 +223,22 @@ class Assessment:
         else:  # e e', (7.10)
             matrix = np.zeros_like(matrix)
             matrix[-1, -1] = 1.0
-        spread = np.zeros(len(self.negatives))
-        spread[self.kept] = weights[1]
+        count = len(self.negatives)
         words = f"{described(status, lower, upper, proof, ratio)} ({solution.message})"
         proved = status is not Status.UNVERIFIED
-        found = status, proved, ratio, lower, upper, matrix, weights[0], spread, rule, words
-        nothing = proof and proof.among(self.kept, len(self.negatives))
+        found = (
+            status,
+            proved,
+            ratio,
+            lower,
+            upper,
+            matrix,
+            weights[0],
+            spread(weights[1], self.kept, count),
+            rule,
+            words,
+        )
+        nothing = proof and proof.among(self.kept, count)
         ended = ratio, solution.iterations, solution.complete
         return Separation(*found, *ended, ellipsoid, nothing, gaps=gaps)
 

@@ -14,14 +14,15 @@ from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.problems.ellipsoids.ellipsoid import two_classes
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     Recession,
-    lower_bound_despite_rounding,
     proved_lower_bound,
     recession,
+    spread,
 )
 from perceptron_lab.problems.ellipsoids.hard.separation import (
     Assessment,
@@ -226,7 +227,7 @@ def _coarser(
     if better.ellipsoid is None:
         return found
     ellipsoid = FinerEllipsoid(better.ellipsoid, classes.residues).of_rows()
-    reached, most = lower_bound_despite_rounding(*examples, ellipsoid)
+    reached, most = proved_lower_bound(*examples, ellipsoid, UNIT_ROUNDOFF)
     if not reached > found.ratio_lower:
         return found
     ellipsoid = ellipsoid.scaled(1.0 / most)
@@ -254,10 +255,10 @@ def _refined(found: Separation, better: Separation, classes: FinerClasses, how: 
     finer = None
     if better.ellipsoid is not None and better.ratio_lower > found.ratio_lower:
         finer = FinerEllipsoid(better.ellipsoid, classes.residues)
-    weights = found.positive_weights, found.negative_weights
+    weights, count = (found.positive_weights, found.negative_weights), len(found.negative_weights)
     if better.ratio_upper < found.ratio_upper:
-        weights = better.positive_weights, np.zeros(len(found.negative_weights))
-        weights[1][classes.kept] = better.negative_weights
+        negative = spread(better.negative_weights, classes.kept, count)
+        weights = better.positive_weights, negative
     return replace(
         found,
         status=status,
@@ -268,7 +269,7 @@ def _refined(found: Separation, better: Separation, classes: FinerClasses, how: 
         ratio_upper=upper,
         positive_weights=weights[0],
         negative_weights=weights[1],
-        inseparability=proof and proof.among(classes.kept, len(found.negative_weights)),
+        inseparability=proof and proof.among(classes.kept, count),
         iterations=found.iterations + better.iterations,
         message=f"{words} ({how}{short})",
         complete=better.complete,

@@ -137,7 +137,7 @@ def _along_falling_regularisations(
 
 def _descent(objective: SoftObjective, start: Quadratic, tolerance: float, most: int) -> Minimum:
     point, radius, quiet, moved = start.packed(), 1.0, 0, 0.0
-    here = objective.local(point)
+    here = Local(objective, point)
     for number in range(most):
         if time_is_up():
             return Minimum(here.quadratic, here.value, number, False)
@@ -149,7 +149,7 @@ def _descent(objective: SoftObjective, start: Quadratic, tolerance: float, most:
                 return Minimum(here.quadratic, here.value, number, True)
             here, point, quiet = away, away.quadratic.packed(), 0
             continue
-        there = objective.local(point + step.move)
+        there = Local(objective, point + step.move)
         gain, length = here.value - there.value, float(np.linalg.norm(step.move))
         if gain < 0.25 * step.promise:
             radius = 0.25 * length
@@ -217,7 +217,7 @@ def _left(objective: SoftObjective, here: Local, tolerance: float) -> Local | No
         moved = Quadratic(
             left[:, :rank] * sizes[:rank], here.quadratic.linear, here.quadratic.constant
         )
-        there = objective.local(moved.packed())
+        there = Local(objective, moved.packed())
         if here.value - there.value > 0.1 * pace * square:
             return there
         pace *= 0.25

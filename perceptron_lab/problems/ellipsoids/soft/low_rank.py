@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +33,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.numerics.sparse_arrays import dense
 
 START = 0.1
 """|L'x| at the start, in the root mean square over examples (as an expectation)."""
@@ -108,10 +108,6 @@ class SoftObjective:
         size = float((gram**2).sum()) + 2.0 * float(quadratic.linear @ quadratic.linear)
         return 0.5 * float(self.weights @ hinges**2) + 0.5 * self.regularisation * size
 
-    def local(self, vector: FloatArray) -> Local:
-        """Return P around a point, packed as :meth:`Quadratic.packed` does."""
-        return Local(self, vector)
-
     def conditions(self, quadratic: Quadratic, hinges: FloatArray) -> tuple[float, float]:
         """Return the lowest eigenvalue of G and |G L|_F at a quadratic function."""
         factor, rank = quadratic.factor, quadratic.factor.shape[1]
@@ -130,7 +126,7 @@ class SoftObjective:
 
 
 class Local:
-    """P around a point: its value there, its gradient, and its curvature.
+    """P around a point, packed as by :meth:`Quadratic.packed`: its value there and derivatives.
 
     Attributes
     ----------
@@ -268,8 +264,8 @@ def spectrum(rows: Examples, weights: FloatArray) -> FloatArray:
     if count == 0:
         return np.zeros(0)
     if features <= count:
-        return _eigenvalues(rows.T @ (weights[:, None] * _dense(rows)))
-    values, vectors = np.linalg.eigh(_dense(rows @ rows.T))
+        return _eigenvalues(rows.T @ (weights[:, None] * dense(rows)))
+    values, vectors = np.linalg.eigh(dense(rows @ rows.T))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return _eigenvalues(root.T @ (weights[:, None] * root))
 
@@ -284,7 +280,3 @@ def squared_norms(examples: Examples) -> FloatArray:
 
 def _eigenvalues(symmetric: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.eigvalsh((symmetric + symmetric.T) / 2.0), dtype=np.float64)
-
-
-def _dense(matrix: Any) -> FloatArray:
-    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
