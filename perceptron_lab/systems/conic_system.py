@@ -32,12 +32,27 @@ Problem: TypeAlias = "System | constructors.Rows | tuple[constructors.Rows, npt.
 class ConicSystem(ProvedSystem):
     """The system A*y in int K, or a view of it: its constructors and views.
 
+    K is the positive orthant, a second-order or semidefinite cone, or a product of these; y is the
+    unknown. ``solve`` takes rows as they are; a system is what it takes on other cones, or to ask
+    about it what algorithms ask.
+
     The parameters are those of :class:`~perceptron_lab.systems.asked.AskedSystem`; the proofs those
     of :class:`~perceptron_lab.systems.proved.ProvedSystem`.
 
     See Also
     --------
-    from_rows, from_labelled, from_kernel, second_order
+    from_rows, from_labelled, from_kernel, second_order, from_matrices, from_linear, from_cvxpy
+
+    Examples
+    --------
+    norm(y_1, y_2) < y_3 and y_1 > y_2, a second-order block and a row:
+
+    >>> from perceptron_lab import solve
+    >>> both = ConicSystem.second_order([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, -1, 0]], [3, 1])
+    >>> both.constraints, both.dimension
+    (3, 3)
+    >>> solve(both).status.value
+    'FEASIBLE'
     """
 
     @classmethod
@@ -196,6 +211,50 @@ class ConicSystem(ProvedSystem):
         True
         """
         return cls._of(constructors.of_second_order(matrix, sizes), unit_rows=False)
+
+    @classmethod
+    def from_matrices(
+        cls, constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]
+    ) -> ConicSystem:
+        """Return the linear matrix inequality F_0 + sum_i x_i F_i positive definite.
+
+        A point is (x_0, x) with x_0 > 0 and x_0 F_0 + sum_i x_i F_i positive definite: x / x_0
+        satisfies the inequality strictly. INFEASIBLE says that no x does; some may still make the
+        matrix singular and positive semidefinite.
+
+        Parameters
+        ----------
+        constant, matrices
+            F_0 and F_1, ..., F_m, symmetric, of one order, dense or scipy.sparse. SDPA's format has
+            the other sign of F_0. Several inequalities are one, of block-diagonal matrices
+            (``scipy.sparse.block_diag``); the blocks are found.
+
+        Raises
+        ------
+        InputError
+            If a matrix is not square, symmetric and finite, or the orders differ.
+
+        Examples
+        --------
+        Lyapunov's inequality, A'P + PA negative definite and P positive definite, for
+        A = [[-1, 2], [0, -3]] and P = [[x_1, x_2], [x_2, x_3]]:
+
+        >>> from perceptron_lab import solve
+        >>> basis = [np.array(E) for E in ([[1, 0], [0, 0]], [[0, 1], [1, 0]], [[0, 0], [0, 1]])]
+        >>> A = np.array([[-1, 2], [0, -3]])
+        >>> lyapunov = ConicSystem.from_matrices(
+        ...     np.zeros((4, 4)), [sp.block_diag([-A.T @ E - E @ A, E]) for E in basis]
+        ... )
+        >>> result = solve(lyapunov)
+        >>> x = result.point[1:] / result.point[0]
+        >>> P = sum(x_i * E for x_i, E in zip(x, basis))
+        >>> result.status.value, bool((np.linalg.eigvalsh(P) > 0).all())
+        ('FEASIBLE', True)
+        """
+        # By name: the module makes conic systems
+        made = loaded("perceptron_lab.systems.pencil:of_matrices")
+        system: ConicSystem = made(constant, matrices)
+        return system
 
     @classmethod
     def from_linear(

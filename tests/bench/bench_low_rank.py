@@ -18,10 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.compiled.kernel import load_kernels
 from perceptron_lab.problems.optima.maxcut.low_rank import enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+from perceptron_lab.systems.pencil import homogenised
 
 MIRROR = ["mcp100", *(f"mcp{n}-{k}" for n in (124, 250, 500) for k in (1, 2, 3, 4))]
 LARGE = ["maxG11", "maxG32", "maxG55"]

@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 from perceptron_lab.core import registry
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.compiled.kernel import load_kernels
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
+from perceptron_lab.systems.pencil import homogenised
 
 LARGEST = "random-7000-17148"
 """Of the size of maxG60, the largest graph of SDPLIB."""

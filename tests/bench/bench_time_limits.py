@@ -38,11 +38,11 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.compiled.kernel import load_kernels
 from perceptron_lab.solving import driver, recording
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 
 EXTERNAL = ("clarabel", "scs", "ecos", "csdp", "sdpa", "dsdp5", "svc", "sgd", "nnls", "highs")
 

@@ -32,9 +32,9 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats.row_files import NumpyRows
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
-from perceptron_lab.datasets.pencil import homogenised, recession
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.solving.entry import as_system
+from perceptron_lab.systems.pencil import homogenised, recession
 from tests.conformance.rational_judge import has_solution, product, rationals, rows_reach
 
 RNG = np.random.default_rng

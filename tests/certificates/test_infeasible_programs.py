@@ -13,9 +13,9 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import (
     lies_in_dual_cone,

@@ -17,10 +17,10 @@ from perceptron_lab.certificates.matrices.definite import (
 )
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.symmetric.factor import factorised
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.numerics.symmetric.pattern import Pattern
+from perceptron_lab.systems.pencil import homogenised
 from tests.cones.oracles.exact import Kind, exact, kind, plus_identity
 from tests.repetitions import repeated
 

@@ -20,8 +20,8 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 
 PROVED = [SparseLdl(), LeadingCholesky(), Lanczos(), AutoOracle()]
 ORACLES = [Cholesky(), Eigenvector(), PivotedCholesky(), *PROVED]

@@ -18,7 +18,7 @@ from perceptron_lab.datasets.generated.maxcut import (
     maxcut_data,
 )
 from perceptron_lab.datasets.generated.maxcut_margin import enclosed, proved_bracket, scale_for
-from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.systems.pencil import homogenised
 
 
 def cycle(order: int, weight: float = 1.0) -> sparse.csr_array:

@@ -7,8 +7,8 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
-from perceptron_lab.datasets.pencil import recession
 from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems.pencil import recession
 from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.repetitions import repeated
 

@@ -10,10 +10,10 @@ import pytest
 from perceptron_lab import Budget, solve
 from perceptron_lab.cones import semidefinite
 from perceptron_lab.core.results import Result
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import prove_claims
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import SdpaData
 
 ORDERS = [70, 65]

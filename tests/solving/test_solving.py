@@ -28,9 +28,9 @@ from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.datasets.formats import columns, file_contents
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.solving.entry import as_system, solve
 from perceptron_lab.systems import ConicSystem, constructors
+from perceptron_lab.systems.pencil import homogenised
 
 ROWS = np.array([[3.0, 4.0], [0.0, 2.0], [-5.0, 12.0]])
 EXAMPLES = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])

@@ -25,9 +25,9 @@ from perceptron_lab.datasets.formats.lp_files import read_lp
 from perceptron_lab.datasets.formats.mps import read_mps
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.systems import ConicSystem, System
 from perceptron_lab.systems.constructors import Margin
+from perceptron_lab.systems.pencil import homogenised
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def instance_name(name: str, question: Question) -> str:
 def semidefinite_problem(name: str, data: SdpaData, sha256: str, question: Question) -> Problem:
     """Return the homogenised feasibility problem of a semidefinite program, or that of its rays."""
     # Imported here, so that checking a configuration's names loads no numerical code.
-    from perceptron_lab.datasets.pencil import homogenised, recession
+    from perceptron_lab.systems.pencil import homogenised, recession
 
     system = homogenised(data) if question == "feasibility" else recession(data)
     return Problem(instance_name(name, question), system, sha256, system.facts())

@@ -125,7 +125,7 @@ class Maxcut(Dataset):
         """Generate an instance, also one that is not listed."""
         # Imported here, so that checking a configuration's names loads no cones.
         from perceptron_lab.datasets.generated.maxcut_margin import enclosed, proved_bracket
-        from perceptron_lab.datasets.pencil import homogenised
+        from perceptron_lab.systems.pencil import homogenised
 
         asked = graph_name(name)
         check_generated(_BYTES * (2 * asked.vertices + asked.edges), name)

@@ -88,7 +88,7 @@ def minimise(
     Examples
     --------
     >>> from perceptron_lab.datasets.generated.maxcut import generate
-    >>> from perceptron_lab.datasets.pencil import homogenised
+    >>> from perceptron_lab.systems.pencil import homogenised
     >>> from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
     >>> program = homogenised(generate("random-12-25", seed=5))
     >>> found = minimise(program, ObjectiveBisection(method="ellipsoid", width=0.05))

@@ -17,10 +17,10 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ArithmeticModeError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes
 from perceptron_lab.numerics.symmetric.factor import Factor, LeadingBlocks
 from perceptron_lab.numerics.symmetric.pattern import Pattern
+from perceptron_lab.systems.pencil import homogenised
 from tests.cones.oracles.exact import Kind, exact, form, kind, plus_identity
 from tests.cones.oracles.matrices import all_matrices
 from tests.cones.oracles.nearly_singular import OF_SEED, ORACLES, census, matrices, room

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.symmetric.factor import Factor, factorised
 from perceptron_lab.numerics.symmetric.pattern import LEAST_DENSE, Pattern
+from perceptron_lab.systems.pencil import homogenised
 
 
 def random_pattern(order: int, edges: int, rng: np.random.Generator) -> Pattern:

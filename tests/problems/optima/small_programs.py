@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import SdpaData
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.compiled.deep_cuts import (
     FEASIBLE,
     UPDATES,
@@ -18,6 +17,7 @@ from perceptron_lab.problems.optima.deep_cuts import Blocks, DeepCutSearch
 from perceptron_lab.problems.optima.search import Search
 from perceptron_lab.problems.optima.start_ellipsoids import StartEllipsoid, start_ellipsoid
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.small_programs import dense_program, judged, maxcut
 from tests.repetitions import repeated
 

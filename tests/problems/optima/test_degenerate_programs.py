@@ -10,10 +10,10 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.problems.optima.optimum import optimum
 from perceptron_lab.problems.optima.proofs import proved_again
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.repetitions import repeated
 

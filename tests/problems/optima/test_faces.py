@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.problems.optima.faces import Face, exposed_face, face_of_null_space, restricted
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.problems.optima.optimiser import minimise
@@ -20,6 +19,7 @@ from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, proved
 from perceptron_lab.problems.optima.upper_bounds import prove_upper
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.problems.optima.small_programs import judged, rational
 from tests.repetitions import repeated

@@ -10,7 +10,6 @@ import pytest
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Result, Status
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.problems.optima.levels import at_level
 from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
@@ -18,6 +17,7 @@ from perceptron_lab.problems.optima.objective_sequence import ObjectiveSequence
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
 from perceptron_lab.problems.optima.proofs import LEVEL, proved_again
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.problems.optima.small_programs import dense_program, judged, maxcut
 from tests.repetitions import repeated

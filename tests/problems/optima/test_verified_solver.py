@@ -19,7 +19,6 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.problems.optima.asked_solvers import OBJECTIVE, Approximation, errors_of
 from perceptron_lab.problems.optima.given_program import GivenProgram
 from perceptron_lab.problems.optima.low_rank import LowRank
@@ -29,6 +28,7 @@ from perceptron_lab.problems.optima.proofs import DUAL, VECTORS, proved_again
 from perceptron_lab.problems.optima.upper_bounds import moved_inside
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver, semidefinite_factor
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import SdpaData
 from tests.problems.optima.small_programs import dense_program, judged, maxcut, rational
 from tests.problems.optima.test_lower_bounds import definite, rationally, semidefinite_blocks

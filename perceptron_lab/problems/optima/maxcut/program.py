@@ -15,9 +15,9 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import SdpaData
 
 # The last system and its program: to find it again takes long where C is dense

@@ -10,7 +10,6 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.maxcut import generate, graph_of
-from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.problems.optima.low_rank import LowRank
 from perceptron_lab.problems.optima.maxcut.ascent import Ascent
 from perceptron_lab.problems.optima.maxcut.dual_point import DualPoint
@@ -21,6 +20,7 @@ from perceptron_lab.problems.optima.maxcut.upper_bound import proved_upper
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS, cut_again, proved_again
 from perceptron_lab.solving.entry import solve
+from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.maxcut.small_graphs import (
     DEGENERATE,
     OPTIMA,
