@@ -20,7 +20,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-other-kernel test-pythons test-other-python test-lowest check check-static check-configs check-style check-types check-fast format maxcut report docs measure samples
+.PHONY: help setup quickstart test test-long test-processors test-other-kernel test-pythons test-other-python test-lowest test-wheel check check-static check-configs check-style check-types check-fast format maxcut report docs measure samples
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWar
 
 test-lowest: $(LOWEST)/.installed  ## run the tests with the oldest releases allowed (PYTHON=python3.11)
 	PLAB_TEST_LOWEST=1 $(LOWEST)/bin/python -m pytest $(WORKERS) $(OLD_WARNINGS) $(TESTS)
+
+test-wheel:  ## build both distributions; run the wheel in an empty environment (DIST=dist keeps them)
+	$(PYTHON) -m tests.wheel.run $(DIST)
 
 # Without a cache mypy takes half a minute of one processor: the tests begin beside it.
 check: check-style  ## static checks and the fast tests

@@ -84,7 +84,7 @@ def test_it_is_installed_once() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("required", repeated(PROJECT["dependencies"], kept=4))
+@pytest.mark.parametrize("required", repeated(PROJECT["dependencies"], kept=2))
 def test_a_command_needs_a_package_or_names_it(required: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,2\n3,4\n")
     module = module_of(required)
