@@ -128,7 +128,7 @@ _OURS = {
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
         "labelled-sets": "datasets.generated.labelled_sets:LabelledSets",
         "streams": "datasets.generated.streams:Streams",
-        "resisting": "datasets.generated.resisting:Resisting",
+        "resisting": "datasets.generated.streams:Resisting",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",
         "tabular": "datasets.collections.tabular:Tabular",
         "reuters": "datasets.collections.reuters:Reuters",
@@ -138,7 +138,7 @@ _OURS = {
         "linear-systems": "datasets.generated.linear_systems:LinearSystems",
         "separation-families": "datasets.generated.separation_families:SeparationFamilies",
         "textbook-separation": "datasets.collections.textbook_separation:TextbookSeparation",
-        "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
+        "inverted-balls": "datasets.generated.ellipsoid_sets:InvertedBalls",
         "ellipsoid-separation": (
             "problems.ellipsoids.hard.separation_system:EllipsoidSeparationSystems"
         ),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.datasets.collections.bag_of_words import (
+from perceptron_lab.datasets.collections.reuters_corpus import (
     BagOfWords,
     WordVectors,
     count_words,

@@ -14,8 +14,7 @@ from perceptron_lab.algorithms.external.cone_program import Clarabel
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.datasets.generated import subspaces
-from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
+from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones, margin_elements
 from perceptron_lab.solving.entry import solve
 
 FAMILIES: list[dict[str, Any]] = [
@@ -187,7 +186,7 @@ def test_seed_and_name_determine_the_data(parameters: dict[str, Any]) -> None:
 
 def test_margins_of_elements_have_norm_one() -> None:
     cone = make(family="mixed").generate(0).cone
-    found = subspaces.margin(np.random.default_rng(0), cone, 0.01)
+    found = margin_elements(np.random.default_rng(0), cone, 0.01)
     assert found.inside @ found.inside == pytest.approx(1.0, abs=1e-12)
     assert found.inside.min() == pytest.approx(0.01, abs=1e-15)
     assert found.across @ found.inside == pytest.approx(0.01, abs=1e-12)

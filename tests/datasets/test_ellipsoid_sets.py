@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.datasets.generated.ellipsoid_sets import (
     EllipsoidSets,
+    InvertedBalls,
     Sample,
     directions,
     orthogonalised,
@@ -24,7 +25,6 @@ from perceptron_lab.datasets.generated.ellipsoid_sets import (
     simplex,
     unit,
 )
-from perceptron_lab.datasets.generated.inverted_balls import InvertedBalls
 from tests.repetitions import examples
 
 RATIOS = st.floats(1.05, 5.0)

@@ -9,8 +9,7 @@ import pytest
 from scipy.io import mmwrite
 
 from perceptron_lab.core.errors import DataError, InputError
-from perceptron_lab.datasets.collections.problem_files import read_system
-from perceptron_lab.datasets.formats.graph_files import parse_graph, read_graph
+from perceptron_lab.datasets.collections.problem_files import parse_graph, read_graph, read_system
 from perceptron_lab.datasets.generated.maxcut import graph_of
 
 

@@ -16,12 +16,13 @@ from pydantic import TypeAdapter, ValidationError
 from scipy.stats import chi2
 
 from perceptron_lab.core.errors import ConfigError, InputError
-from perceptron_lab.datasets.generated.ellipsoid_sets import AffineMap, orthogonal
-from perceptron_lab.datasets.generated.inverted_balls import (
+from perceptron_lab.datasets.generated.ellipsoid_sets import (
+    AffineMap,
     InvertedBalls,
     both_classes,
     deviation,
     normal_in_ball,
+    orthogonal,
 )
 from perceptron_lab.datasets.problem import Task
 from tests.repetitions import examples

@@ -19,7 +19,7 @@ from perceptron_lab.cones.oracles.orthant import Cyclic
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.dataset import check_instance_name
-from perceptron_lab.datasets.generated import margin_families
+from perceptron_lab.datasets.generated import margin_sets
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.solving.entry import solve
@@ -81,7 +81,7 @@ def solved(rows: np.ndarray) -> tuple[float, np.ndarray]:
 @given(st.integers(2, 12), st.integers(0, 30), st.floats(1e-3, 0.9), st.integers(0, 2**32))
 def test_exact_margin(dimension: int, more: int, margin: float, seed: int) -> None:
     rows = 2 * (dimension - 1) + more
-    made = margin_families.exact(rng(seed), dimension=dimension, rows=rows, margin=margin)
+    made = margin_sets.exact(rng(seed), dimension=dimension, rows=rows, margin=margin)
     assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
     assert made.point is not None
     assert (made.rows @ made.point).min() == pytest.approx(margin, abs=1e-14)
@@ -92,7 +92,7 @@ def test_exact_margin(dimension: int, more: int, margin: float, seed: int) -> No
 
 @given(st.integers(2, 12), st.integers(2, 60), st.floats(1e-4, 0.9), st.integers(0, 2**32))
 def test_thin_has_its_margin(dimension: int, rows: int, margin: float, seed: int) -> None:
-    made = margin_families.thin(rng(seed), dimension=dimension, rows=rows, margin=margin)
+    made = margin_sets.thin(rng(seed), dimension=dimension, rows=rows, margin=margin)
     assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
     assert made.point is not None
     assert (made.rows @ made.point).min() == pytest.approx(margin, abs=1e-14)
@@ -103,7 +103,7 @@ def test_thin_has_its_margin(dimension: int, rows: int, margin: float, seed: int
 
 
 def test_thin_is_ill_conditioned_in_every_scale() -> None:
-    made = margin_families.thin(rng(3), dimension=9, rows=4000, margin=1e-4)
+    made = margin_sets.thin(rng(3), dimension=9, rows=4000, margin=1e-4)
     assert made.point is not None
     heights = made.rows @ made.point
     slopes = (made.rows - np.outer(heights, made.point)) / heights[:, None]
@@ -115,9 +115,7 @@ def test_thin_is_ill_conditioned_in_every_scale() -> None:
 
 @given(st.integers(2, 10), st.integers(1, 60), st.floats(1e-3, 10.0), st.integers(0, 2**32))
 def test_reflected_rows(dimension: int, rows: int, difficulty: float, seed: int) -> None:
-    made = margin_families.reflected(
-        rng(seed), dimension=dimension, rows=rows, difficulty=difficulty
-    )
+    made = margin_sets.reflected(rng(seed), dimension=dimension, rows=rows, difficulty=difficulty)
     assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
     assert made.point is not None
     lowest = float((made.rows @ made.point).min())
@@ -125,7 +123,7 @@ def test_reflected_rows(dimension: int, rows: int, difficulty: float, seed: int)
 
 
 def test_reflected_rows_are_uniform_but_for_their_height() -> None:
-    made = margin_families.reflected(rng(5), dimension=3, rows=20_000, difficulty=0.25)
+    made = margin_sets.reflected(rng(5), dimension=3, rows=20_000, difficulty=0.25)
     assert made.point is not None
     heights = made.rows @ made.point
     lengths = np.sqrt(1 - heights**2)
@@ -142,7 +140,7 @@ def test_the_margin_shrinks_with_the_difficulty() -> None:
         np.median([solved(sample.rows)[0] for sample in samples])
         for samples in (
             [
-                margin_families.reflected(rng(seed), dimension=8, rows=100, difficulty=factor)
+                margin_sets.reflected(rng(seed), dimension=8, rows=100, difficulty=factor)
                 for seed in range(5)
             ]
             for factor in (1.0, 0.1, 0.01)
@@ -154,7 +152,7 @@ def test_the_margin_shrinks_with_the_difficulty() -> None:
 
 @given(st.integers(2, 10), st.integers(1, 40), st.integers(0, 2**32))
 def test_convex_combination_is_zero(dimension: int, more: int, seed: int) -> None:
-    made = margin_families.convex_combination(rng(seed), dimension=dimension, rows=dimension + more)
+    made = margin_sets.convex_combination(rng(seed), dimension=dimension, rows=dimension + more)
     assert made.weights is not None
     assert made.weights.min() > 0
     assert made.weights.sum() == pytest.approx(1.0, abs=1e-14)
@@ -176,7 +174,7 @@ def test_gaussian_rows_are_as_often_feasible_as_cover_counts() -> None:
     dimension, rows, trials = 3, 8, 400
     feasible = 0
     for seed in range(trials):
-        data = margin_families.gaussian(rng(seed), dimension=dimension, rows=rows).rows
+        data = margin_sets.gaussian(rng(seed), dimension=dimension, rows=rows).rows
         program = scipy.optimize.linprog(
             np.zeros(dimension), -data, -np.ones(rows), bounds=(None, None)
         )
@@ -195,7 +193,7 @@ def test_ratio_is_another_way_to_give_the_rows() -> None:
 
 @given(st.integers(2, 8), st.integers(2, 41), st.floats(0, 30), st.integers(0, 2**32))
 def test_classes_are_labelled(dimension: int, rows: int, separation: float, seed: int) -> None:
-    made = margin_families.classes(rng(seed), dimension=dimension, rows=rows, separation=separation)
+    made = margin_sets.classes(rng(seed), dimension=dimension, rows=rows, separation=separation)
     assert made.labels is not None
     assert made.rows.shape == (rows, dimension - 1)
     assert (made.labels == 1).sum() == (rows + 1) // 2
@@ -206,7 +204,7 @@ def test_classes_are_labelled(dimension: int, rows: int, separation: float, seed
 
 
 def test_classes_are_a_separation_apart() -> None:
-    made = margin_families.classes(rng(1), dimension=5, rows=20_000, separation=3.0)
+    made = margin_sets.classes(rng(1), dimension=5, rows=20_000, separation=3.0)
     assert made.labels is not None
     means = [made.rows[made.labels == sign].mean(axis=0) for sign in (1.0, -1.0)]
     assert np.linalg.norm(means[0] - means[1]) == pytest.approx(3.0, abs=0.1)
@@ -225,7 +223,7 @@ def test_what_is_known_of_classes() -> None:
 
 @given(st.integers(1, 10_000))
 def test_worst_case_margin(steepness: int) -> None:
-    made = margin_families.worst_case(rng(0), steepness=steepness)
+    made = margin_sets.worst_case(rng(0), steepness=steepness)
     assert made.rows.tolist() == [[1, 1], [1, 0], [1 / steepness, 1], [0, -1]]
     assert made.point is not None
     lowest = float((unit(made.rows) @ made.point).min())

@@ -13,11 +13,13 @@ from scipy import sparse
 from perceptron_lab.datasets.generated.graphs import LARGEST_ENCLOSED
 from perceptron_lab.datasets.generated.maxcut import (
     Maxcut,
+    enclosed,
     graph_of,
     laplacian,
     maxcut_data,
+    proved_bracket,
+    scale_for,
 )
-from perceptron_lab.datasets.generated.maxcut_margin import enclosed, proved_bracket, scale_for
 from perceptron_lab.systems.pencil import homogenised
 
 

@@ -12,7 +12,7 @@ from perceptron_lab.algorithms.resisting.forced import forced
 from perceptron_lab.algorithms.resisting.system import ResistingSystem
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
-from perceptron_lab.datasets.generated.resisting import Resisting
+from perceptron_lab.datasets.generated.streams import Resisting
 
 
 def test_its_name_holds_its_parameters() -> None:

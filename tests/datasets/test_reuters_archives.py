@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.datasets.download import archives
-from perceptron_lab.datasets.download.archives import ArchiveError, CappedWriter, read_members
+from perceptron_lab.datasets.download import transfer as archives
 from perceptron_lab.datasets.download.fetching import State, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.download.transfer import ArchiveError, CappedWriter, read_members
 from tests.datasets.local_home import Answer, LocalHome
 
 CONTENTS = {f"reut2-00{number}.sgm": f"<REUTERS {number}>".encode() * 3000 for number in range(3)}

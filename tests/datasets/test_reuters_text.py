@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.datasets.formats.reuters_text import LONGEST_TEXT, Document, read_documents
+from perceptron_lab.datasets.collections.reuters_corpus import (
+    LONGEST_TEXT,
+    Document,
+    read_documents,
+)
 
 HEAD = '<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="5544" NEWID="1">'
 STORY = (

@@ -16,8 +16,7 @@ from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.collections.problem_files import read_system
-from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.generated.maxcut_margin import enclosed
+from perceptron_lab.datasets.generated.maxcut import enclosed, generate
 from perceptron_lab.reporting.papers.thesis.table_6_1.table import thesis_table
 from perceptron_lab.systems import ConicSystem, Cut
 from perceptron_lab.systems.pencil import homogenised

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
+from perceptron_lab.datasets.collections.reuters_corpus import Document, read_documents
 from tests.datasets.test_reuters_text import FILE, HEAD, STORY
 from tests.repetitions import examples
 from tests.robustness.mutations import EXAMPLES, SHORT, mutated, outcome

@@ -35,7 +35,7 @@ from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.datasets.generated import margin_families
+from perceptron_lab.datasets.generated import margin_sets
 from tests.families import (
     FEASIBLE,
     INFEASIBLE,
@@ -143,7 +143,7 @@ def test_mu_0_of_the_paper_is_2_n_and_the_other_one_is_smaller() -> None:
 @pytest.mark.parametrize("pair", list(zip(ALGORITHMS[1:], OF_THE_PAPER, strict=True)), ids=repr)
 def test_the_smaller_mu_0_needs_fewer_iterations_on_reflected_rows(pair: Any) -> None:
     """norm(A)_2^2 of n rows in dimension d is about n / d: sqrt(d) times fewer iterations."""
-    rows = margin_families.reflected(
+    rows = margin_sets.reflected(
         np.random.default_rng(0), dimension=16, rows=400, difficulty=0.3
     ).rows
     ours, papers = (solve(rows, algorithm) for algorithm in pair)

@@ -16,7 +16,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.claims import MarginAbove, MarginBelow
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.datasets.generated import margin_families
+from perceptron_lab.datasets.generated import margin_sets
 from tests.families import (
     FEASIBLE,
     INFEASIBLE,
@@ -41,7 +41,7 @@ INNER = [
 
 
 def thin(margin: float, seed: int) -> FloatArray:
-    return margin_families.thin(RNG(seed), dimension=30, rows=400, margin=margin).rows
+    return margin_sets.thin(RNG(seed), dimension=30, rows=400, margin=margin).rows
 
 
 def raw(rows: FloatArray) -> ConicSystem:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections import reuters_corpus
-from perceptron_lab.datasets.collections.bag_of_words import (
+from perceptron_lab.datasets.collections.reuters_corpus import (
     BagOfWords,
     MinimalCount,
     Weighting,

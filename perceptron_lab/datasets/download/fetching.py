@@ -34,14 +34,21 @@ from perceptron_lab.core.atomic_files import (
     sync_folder,
 )
 from perceptron_lab.core.errors import ConfigError, DataError, MissingDataError
-from perceptron_lab.datasets.download.archives import ArchiveError, CappedWriter, read_members
 from perceptron_lab.datasets.download.registered_files import (
     COLLECTIONS,
     Collection,
     DataFile,
     collection,
 )
-from perceptron_lab.datasets.download.transfer import LARGEST_FILE, TransferError, host_of, transfer
+from perceptron_lab.datasets.download.transfer import (
+    LARGEST_FILE,
+    ArchiveError,
+    CappedWriter,
+    TransferError,
+    host_of,
+    read_members,
+    transfer,
+)
 from perceptron_lab.datasets.regular_files import read_regular, sha256_of, unreadable, written
 
 # A home that failed is asked again so often

@@ -18,7 +18,7 @@ import numpy as np
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import IntArray
-from perceptron_lab.datasets.formats.number_texts import DECIMAL_COMMA, is_number
+from perceptron_lab.datasets.formats.columns import DECIMAL_COMMA, is_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,14 +26,12 @@ from perceptron_lab.datasets.formats.columns import (
     Contents,
     as_labels,
     counts_on,
-    refuse_repeated,
-)
-from perceptron_lab.datasets.formats.number_texts import (
     decimal_commas,
     is_number,
     mend_of,
     number_text,
     pointed,
+    refuse_repeated,
 )
 from perceptron_lab.datasets.formats.text_files import text_of
 from perceptron_lab.datasets.formats.text_lines import SEPARATORS, Lines

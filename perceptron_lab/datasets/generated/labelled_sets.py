@@ -15,7 +15,7 @@ from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
-from perceptron_lab.datasets.generated.margin_families import random_unit
+from perceptron_lab.datasets.generated.margin_sets import random_unit
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
 

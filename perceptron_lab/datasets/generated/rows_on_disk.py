@@ -32,7 +32,7 @@ from perceptron_lab.datasets.generated.generator import (
     plain,
     seed_sequence,
 )
-from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
+from perceptron_lab.datasets.generated.margin_sets import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import check_generated, read_regular, sha256_of, written
 from perceptron_lab.systems import ConicSystem

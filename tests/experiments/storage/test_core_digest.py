@@ -25,7 +25,7 @@ from tests.repetitions import repeated
 from tests.word_of_others import DECIDING
 
 Register = Callable[[str | type], None]
-READER = "perceptron_lab.datasets.formats.reuters_text"
+READER = "perceptron_lab.datasets.collections.reuters_corpus"
 
 
 def cell(

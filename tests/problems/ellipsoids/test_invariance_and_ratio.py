@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
-from perceptron_lab.datasets.generated.inverted_balls import InvertedBalls
+from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets, InvertedBalls
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName, maximal_separation

@@ -19,7 +19,7 @@ from perceptron_lab.algorithms.resisting.forced import forced
 from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
-from perceptron_lab.datasets.generated.resisting import Resisting
+from perceptron_lab.datasets.generated.streams import Resisting
 from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
