@@ -86,11 +86,11 @@ _OURS = {
             "estimators.learners.registered.ellipsoid_separation:EllipsoidSeparation"
         ),
         "soft-ellipsoid": "estimators.learners.registered.tuned_classifiers:TunedSoftEllipsoid",
-        "polynomial-svm": "estimators.learners.registered.polynomial_svm:TunedPolynomialSvm",
+        "polynomial-svm": "estimators.learners.registered.tuned_classifiers:TunedPolynomialSvm",
         "linear-scorer": "estimators.learners.registered.tuned_classifiers:TunedLinearScorer",
         "soft-separation": "estimators.learners.registered.tuned_classifiers:TunedSoftSeparation",
         "separation-verdict": "estimators.learners.registered.separation_verdict:ProvedSeparation",
-        "konis-program": "estimators.learners.registered.konis_program:KonisProgram",
+        "konis-program": "estimators.learners.registered.likelihood:KonisProgram",
         "newton-steps": "estimators.learners.registered.likelihood:NewtonSteps",
         "logistic-regression": (
             "estimators.learners.registered.likelihood:SklearnLogisticRegression"

@@ -1,18 +1,42 @@
-"""Methods that look at all examples in each step, as scikit-learn classifiers: one class each."""
+"""Separating methods as scikit-learn classifiers: one class each.
+
+Those that look at all examples in each step, and the perceptrons that learn examples as they come.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from abc import abstractmethod
+from typing import Any, Literal, Self
 
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.algorithms.margins.perceptron_with_margin import (
+    PerceptronWithMargin,
+    TauPerceptron,
+)
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import MinimumNormPoint
+from perceptron_lab.algorithms.perceptrons.perceptron import CyclicPerceptron, Perceptron
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Goal, MarginRatio
-from perceptron_lab.core.refusals import Count
+from perceptron_lab.core.refusals import Count, Positive
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
-from perceptron_lab.estimators.validation import with_parameters
+from perceptron_lab.estimators.validation import (
+    learned_examples,
+    refuse_one_class,
+    refuse_parameters,
+    with_parameters,
+)
+from perceptron_lab.numerics.compiled.margin_sweeps import UNLIMITED, margin_sweep
+from perceptron_lab.numerics.input_checks import refuse_extreme_rows
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 
@@ -171,3 +195,222 @@ class MaxMarginClassifier(SeparatingClassifier):
 
     def _run(self, system: ConicSystem) -> Run:
         return MinimumNormPoint(), None
+
+
+BLOCK = 1024  # Examples that are presented at a time: sparse ones are made dense
+
+
+@with_parameters
+class OnlineClassifier(SeparatingClassifier):
+    """The base of perceptrons: w <- w + s_i x_i whenever s_i f(x_i) is not above a limit.
+
+    Examples count in the order in which they stand. ``fit`` goes round and round from 0, as
+    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier` says; ``partial_fit``
+    presents each example once, to every function. Nothing is drawn.
+
+    Parameters
+    ----------
+    normalized
+        Whether rows are divided by their norms (default). Without, they count as given: margins are
+        then those of such rows (``directional``), and ``tol`` is a part of the largest norm.
+    """
+
+    normalized: bool = True
+
+    @abstractmethod
+    def _limit(self, longest: float) -> float:
+        """Return the score that a row is to exceed, R being the largest norm of a row."""
+
+    @abstractmethod
+    def _swept(self, limit: float) -> Run:
+        """Return the algorithm of compiled sweeps, over dense rows and kernels."""
+
+    @abstractmethod
+    def _asked(self, limit: float) -> Run:
+        """Return the same algorithm with an oracle, for sparse rows."""
+
+    @property
+    def _margin(self) -> Margin:
+        return "unit" if self.normalized else "directional"
+
+    def _run(self, system: ConicSystem) -> Run:
+        if self.kernel is not None and not self.normalized:
+            raise InputError(
+                f"normalized=False with kernel={self.kernel!r}, whose features are always divided "
+                "by their norms; leave one of them out"
+            )
+        operator, limit = system.operator, self._limit(system.atom_norm())
+        sparse = isinstance(operator, Matrix) and not isinstance(operator.data, np.ndarray)
+        return self._asked(limit) if sparse else self._swept(limit)
+
+    def partial_fit(
+        self,
+        X: npt.ArrayLike | Examples,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Present examples, each once and in their order; the functions go on from where they are.
+
+        Nothing is proved where examples are not kept: ``status_`` is FITTED, ``separable_`` None.
+        ``updates_`` are counted on; for a perceptron they are its mistakes. A ``fit`` before leaves
+        functions of norm 1.
+
+        Parameters
+        ----------
+        X, y
+            As for ``fit``; y may lack some of the classes.
+        classes
+            All labels that will come; needed in the first call alone.
+
+        Raises
+        ------
+        ValueError
+            As by ``fit``; or if there is a kernel, for which examples would have to be kept.
+        """
+        refuse_parameters(self)
+        if self.kernel is not None:
+            raise InputError(
+                f"partial_fit with kernel={self.kernel!r}, which would need all examples before; "
+                "use fit, or kernel=None on features (sklearn.kernel_approximation)"
+            )
+        first = not hasattr(self, "coef_")
+        data, given = learned_examples(self, X, y, sparse=True, reset=first)
+        self._set_classes(given, classes, first)
+        positive = self.classes_ if len(self.classes_) > 2 else self.classes_[1:]
+        if first:
+            self._keep_points(np.zeros((len(positive), data.shape[1] + self.fit_intercept)))
+            self.updates_ = np.zeros(len(positive), dtype=np.int64)
+        if first or self.status_ is not Status.FITTED:
+            self.longest_ = 0.0
+        signs = [np.where(given == label, 1.0, -1.0) for label in positive]
+        self._present(data, np.array(signs))
+        self.n_iter_, self.status_, self.separable_ = int(self.updates_.max()), Status.FITTED, None
+        self.margin_ = np.full(len(positive), np.nan)
+        self.margin_bounds_ = np.tile([-np.inf, np.inf], (len(positive), 1))
+        self.certificate_ = ()
+        return self
+
+    def _set_classes(
+        self, given: npt.NDArray[Any], classes: npt.ArrayLike | None, first: bool
+    ) -> None:
+        """Set ``classes_`` in the first call, and refuse labels that are not among them."""
+        if first:
+            if classes is None:
+                raise InputError(
+                    "partial_fit without classes; give all labels in the first call: "
+                    "partial_fit(X, y, classes=np.unique(y_of_all))"
+                )
+            self.classes_ = np.unique(np.asarray(classes))
+            refuse_one_class(self, self.classes_, len(given))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise InputError(
+                f"classes={np.unique(classes).tolist()}, after {self.classes_.tolist()} in "
+                "the call before; leave them out, or begin with a new estimator"
+            )
+        others = np.setdiff1d(given, self.classes_)
+        if len(others):
+            raise InputError(
+                f"label {others.tolist()[0]!r} is none of the classes {self.classes_.tolist()}; "
+                "name all of them in the first call of partial_fit"
+            )
+
+    def _present(self, data: Any, signs: FloatArray) -> None:
+        """Present each example once to each function; s_i by functions, shape ``(k, m)``."""
+        points = np.hstack([self.coef_, self.intercept_[:, None]])
+        points = points if self.fit_intercept else self.coef_.copy()
+        for start in range(0, data.shape[0], BLOCK):
+            rows = self._rows(dense_array(data[start : start + BLOCK]))
+            # R of each row is that of the rows up to it, wherever the batches and blocks end
+            lengths = np.ones(len(rows)) if self.normalized else np.linalg.norm(rows, axis=1)
+            longest = np.maximum.accumulate(np.maximum(lengths, self.longest_))
+            self.longest_ = float(longest[-1])
+            limits = np.array([self._limit(length) for length in longest])
+            for k, point in enumerate(points):  # which the sweep changes in place
+                signed = rows * signs[k, start : start + BLOCK, None]
+                looks, counts = len(rows), np.zeros(len(rows))
+                swept = margin_sweep(signed, point, counts, limits, 1.0, 0, UNLIMITED, 0, looks)
+                self.updates_[k] += swept[0]
+        self._keep_points(points)
+
+    def _rows(self, examples: FloatArray) -> FloatArray:
+        """Return the rows (x_i, 1), or x_i, divided by their norms if they are to be."""
+        rows = examples
+        if self.fit_intercept:
+            rows = np.hstack([examples, np.ones((len(examples), 1))])
+        if not self.normalized:
+            return rows
+        norms = np.linalg.norm(rows, axis=1)
+        refuse_extreme_rows(rows, norms)
+        return np.asarray(rows * (1.0 / norms)[:, None])
+
+
+@with_parameters
+class PerceptronClassifier(OnlineClassifier):
+    """The perceptron: w <- w + s_i x_i whenever s_i f(x_i) <= 0, the examples in cyclic order.
+
+    At most (R / rho)^2 updates are made, R being the largest norm of a row and rho the margin
+    (Novikoff). ``partial_fit`` is the online perceptron, one pass: its updates are its mistakes.
+    Nothing is drawn. The attributes are those of
+    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
+
+    References
+    ----------
+    `Kharechko2009`, Algorithm 1, Theorem 2.7; `PerceptronNotes`, section 2.
+
+    Examples
+    --------
+    >>> from perceptron_lab.estimators import PerceptronClassifier
+    >>> found = PerceptronClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"])
+    >>> found.separable_, found.status_.value, found.predict([[0.0], [5.0]])
+    (True, 'FEASIBLE', array(['no', 'yes'], dtype='<U3'))
+    >>> found.margin_bounds_[0, 0] <= found.margin_[0] <= found.margin_bounds_[0, 1]
+    np.True_
+    """
+
+    def _limit(self, longest: float) -> float:
+        return 0.0
+
+    def _swept(self, limit: float) -> Run:
+        return CyclicPerceptron(), None
+
+    def _asked(self, limit: float) -> Run:
+        return Perceptron(normalized=self.normalized), "cyclic"
+
+
+@with_parameters
+class MarginPerceptronClassifier(OnlineClassifier):
+    """The perceptron with margin: w <- w + s_i x_i whenever s_i f(x_i) <= b, in cyclic order.
+
+    With R the largest norm of a row and gamma_d the largest margin, at most R^2 (1 + 2 b / R^2) /
+    gamma_d^2 updates are made (2.11), and the margin reached is at least gamma_d / (2 + R^2 / b)
+    (2.21): a third of the largest one with the default. Nothing is drawn. The attributes are those
+    of :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
+
+    Parameters
+    ----------
+    b
+        The score to be exceeded, in units of R^2, > 0 (default 1). In ``partial_fit``, R at
+        each row is the largest norm up to that row, however the rows are divided into batches.
+
+    References
+    ----------
+    `TsampoukaShaweTaylor`, section 2.1.
+
+    Examples
+    --------
+    >>> from perceptron_lab.estimators import MarginPerceptronClassifier
+    >>> found = MarginPerceptronClassifier().fit([[1.0], [2.0], [4.0]], [0, 0, 1])
+    >>> found.margin_[0] > found.margin_bounds_[0, 1] / 3.0
+    np.True_
+    """
+
+    b: Positive = 1.0
+
+    def _limit(self, longest: float) -> float:
+        return float(self.b) * longest * longest
+
+    def _swept(self, limit: float) -> Run:
+        return PerceptronWithMargin(b=limit), None
+
+    def _asked(self, limit: float) -> Run:
+        return TauPerceptron(tau=limit), "cyclic"

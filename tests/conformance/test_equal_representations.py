@@ -19,10 +19,10 @@ from perceptron_lab import estimators
 from perceptron_lab.cones.operators.kernels import Polynomial
 from perceptron_lab.core import registry
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.extraction import OnFeatures
+from perceptron_lab.estimators.learners.features import OnFeatures
 from perceptron_lab.estimators.learners.learning import Learned
-from perceptron_lab.estimators.perceptrons import OnlineClassifier
 from perceptron_lab.estimators.separating import SeparatingClassifier
+from perceptron_lab.estimators.separators import OnlineClassifier
 
 FEATURES = 4
 ROUNDED = {

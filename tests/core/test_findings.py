@@ -22,7 +22,7 @@ from perceptron_lab.core.findings import NOTHING, Finding, SeparationAnswer
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import learn
-from perceptron_lab.estimators.learners.registered.konis_program import KonisProgram
+from perceptron_lab.estimators.learners.registered.likelihood import KonisProgram
 from perceptron_lab.experiments.cells.cell_run import failure
 from perceptron_lab.experiments.configuration.rows import finding_in, finding_text
 from perceptron_lab.experiments.storage.reader import former_finding

@@ -25,7 +25,7 @@ from perceptron_lab.estimators import (
     SoftSeparationClassifier,
     SquaredHingeClassifier,
 )
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from tests.estimators.usual_data import exclusive_or
 from tests.repetitions import repeated
 

@@ -34,7 +34,7 @@ from perceptron_lab.estimators import (
     RescaledPerceptronClassifier,
     SmoothedPerceptronClassifier,
 )
-from perceptron_lab.estimators.decision_values import linear_values
+from perceptron_lab.estimators.separating import linear_values
 
 Data = tuple[np.ndarray, np.ndarray]
 

@@ -16,7 +16,7 @@ from sklearn.metrics import average_precision_score
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from perceptron_lab.estimators.learners.tuning import Grid, best, tune
 from perceptron_lab.problems.ellipsoids.soft.descent import minimised
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (

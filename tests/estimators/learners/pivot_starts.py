@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 
 
 def pivot_starts(

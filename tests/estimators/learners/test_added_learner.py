@@ -16,7 +16,7 @@ SOURCE = '''
 """The difference of the classes' means."""
 
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.estimators.learners.extraction import OnFeatures, extract
+from perceptron_lab.estimators.learners.features import OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from tests.estimators.learners.pivot_starts import pivot_starts
 
 KERNELS: dict[str, Kernel] = {
@@ -278,7 +278,7 @@ CHECKS = """
 import warnings
 from sklearn.exceptions import EstimatorCheckFailedWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 warnings.simplefilter("ignore")
 for made in (GramSchmidtFeatures(), GramSchmidtFeatures(bias=1.0, kernel="rbf")):
     done = check_estimator(made, on_skip=None, on_fail=None)

@@ -15,15 +15,14 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators import SoftEllipsoidClassifier
-from perceptron_lab.estimators.learners.extraction import OnFeatures, extract
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures, OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, learn
 from perceptron_lab.estimators.learners.precision import average_precision
-from perceptron_lab.estimators.learners.registered import polynomial_svm
+from perceptron_lab.estimators.learners.registered import tuned_classifiers
 from perceptron_lab.estimators.learners.registered.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.estimators.learners.registered.polynomial_svm import TunedPolynomialSvm
 from perceptron_lab.estimators.learners.registered.tuned_classifiers import (
     TunedLinearScorer,
+    TunedPolynomialSvm,
     TunedSoftEllipsoid,
     TunedSoftSeparation,
 )
@@ -138,7 +137,7 @@ def test_the_machine_is_tuned_alike_by_rows_and_by_matrices(
 
     monkeypatch.setattr(SVC, "fit", watched)
     by_matrices = learner.learn(ball(), 0)
-    monkeypatch.setattr(polynomial_svm, "FASTER", 0)
+    monkeypatch.setattr(tuned_classifiers, "FASTER", 0)
     by_rows = learner.learn(ball(), 0)
     assert seen == ["precomputed"] * 6 + ["poly"] + ["poly"] * 6 + ["poly"]
     assert by_matrices.certificate == by_rows.certificate
@@ -368,19 +367,19 @@ def on_a_grid(task: Task) -> Task:
 
 @pytest.mark.slow
 def test_one_kernel_matrix_serves_all_tasks_on_the_same_examples() -> None:
-    polynomial_svm._kept.clear()
+    tuned_classifiers._kept.clear()
     exact = on_a_grid(ball())
     task = sparse(exact)
     learner = TunedPolynomialSvm(components=None)
     first = learner.learn(task, 0)
-    ((kept, _),) = polynomial_svm._kept.values()
+    ((kept, _),) = tuned_classifiers._kept.values()
     other = replace(task, examples=task.examples.copy(), labels=task.labels[::-1].copy())
     learner.learn(other, 0)
-    assert all(matrix is kept for matrix, _ in polynomial_svm._kept.values())
+    assert all(matrix is kept for matrix, _ in tuned_classifiers._kept.values())
     dense = learner.learn(exact, 0)
     np.testing.assert_allclose(first.scores, dense.scores, rtol=1e-12, atol=1e-12)
     learner.learn(sparse(ball(seed=1)), 0)
-    assert len(polynomial_svm._kept) == 1
+    assert len(tuned_classifiers._kept) == 1
 
 
 def test_a_result_holds_scores_labels_and_figures() -> None:

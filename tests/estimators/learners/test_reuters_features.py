@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators import SquaredHingeClassifier
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from perceptron_lab.estimators.learners.precision import average_precision
 from tests.estimators.learners.pivot_starts import pivot_starts
 

@@ -14,14 +14,12 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.textbook_separation import TextbookSeparation
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learner, learn, prove
-from perceptron_lab.estimators.learners.registered.konis_program import (
-    KonisProgram,
-    independent_columns,
-    konis_program,
-)
 from perceptron_lab.estimators.learners.registered.likelihood import (
+    KonisProgram,
     NewtonSteps,
     SklearnLogisticRegression,
+    independent_columns,
+    konis_program,
     newton_course,
 )
 from perceptron_lab.estimators.learners.registered.separation_verdict import ProvedSeparation

@@ -9,7 +9,7 @@ import pytest
 
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.reuters import Reuters
-from perceptron_lab.estimators.learners.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 
 

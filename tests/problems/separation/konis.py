@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.estimators.learners.registered.konis_program import konis_program
+from perceptron_lab.estimators.learners.registered.likelihood import konis_program
 from tests.problems.separation.labelled_systems import Labelled
 
 TOLERANCE = 1e-9

@@ -16,7 +16,7 @@ from perceptron_lab.core.results import PROVED, FloatArray, Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.binary import BoolArray
 from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationClassifier
-from perceptron_lab.estimators.learners.extraction import Extracted, OnFeatures, extract
+from perceptron_lab.estimators.learners.features import Extracted, OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.estimators.learners.tuning import fitted
 from perceptron_lab.problems.ellipsoids.ellipsoid import dense_rows
