@@ -34,10 +34,10 @@ from perceptron_lab.datasets.formats.file_contents import (
 from perceptron_lab.datasets.formats.linear_programs import read_lp, read_mps
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
-from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.numerics.doubles import LARGEST_WHOLE
 from perceptron_lab.systems import ConicSystem, System
 from perceptron_lab.systems.constructors import Margin
+from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.sdpa_data import LARGEST_ORDER
 
 
