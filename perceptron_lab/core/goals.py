@@ -25,6 +25,13 @@ class Budget:
         spent. With the proofs at the end a run takes no longer than this, 20 % and a second: it is
         asked for the time about ten times a second, and a call of LAPACK that would take longer
         than what is left is not begun.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> rows = [[1.0, 0.0], [-1.0, 1e-9]]
+    >>> solve(rows, "perceptron", budget=Budget(updates=1000)).status.value
+    'UPDATE_LIMIT'
     """
 
     updates: Annotated[int, Field(ge=0)] = 1_000_000

@@ -49,7 +49,16 @@ _COLOURS = {"running": "cyan"} | dict.fromkeys(
 
 
 class Status(StatusWord):
-    """How a run ended. Only the driver (and the experiment runner) sets it."""
+    """How a run ended. Only the driver (and the experiment runner) sets it.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> solve([[1.0], [-2.0]]).status is Status.INFEASIBLE
+    True
+    >>> Status.INFEASIBLE == "INFEASIBLE"
+    True
+    """
 
     FEASIBLE = "FEASIBLE"
     """The point is proved to be strictly feasible on the original data."""

@@ -78,6 +78,17 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         As above, of ``predict``.
     separation_
         t, E^, the weights and what is proved of them; its own status is that of the doubles given.
+
+    Examples
+    --------
+    Points near the origin against points far from it, which no line separates:
+
+    >>> import numpy as np
+    >>> near = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    >>> X, y = np.vstack([near, 4.0 + near, near - 4.0]), np.repeat([1, 0, 0], 20)
+    >>> classifier = EllipsoidSeparationClassifier().fit(X, y)
+    >>> classifier.status_.value, classifier.score(X, y)
+    ('FEASIBLE', 1.0)
     """
 
     inseparable: Inseparable = "central-path"

@@ -86,6 +86,14 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     References
     ----------
     `Kharechko2009`, sections 8.4 and 9 (soft margins as an open problem), equation (8.2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, species = load_iris(return_X_y=True)
+    >>> classifier = SoftEllipsoidClassifier(rank=2).fit(X, species == 1)
+    >>> classifier.score(X, species == 1) > 0.95
+    True
     """
 
     rank: Annotated[int, Field(ge=0)] = field(default=20, kw_only=False)

@@ -49,6 +49,14 @@ class Results(ExperimentRows):
         could not be made of them (``not made: ...``); empty if nothing is amiss.
     report
         The :class:`~perceptron_lab.reporting.report.Report` that was written of them.
+
+    Examples
+    --------
+    >>> results = run("quickstart")
+    >>> len(results.rows), results.folder.as_posix()
+    (6, 'results/quickstart')
+    >>> {row["status"] for row in results.rows}
+    {'FEASIBLE'}
     """
 
     title: str = ""
@@ -155,6 +163,16 @@ def run(
         If a problem cannot be loaded (no cell was run then), or the store is damaged.
     StoreError
         If something could not be written; the rows stored before are intact.
+
+    Examples
+    --------
+    A configuration of one's own, as a mapping:
+
+    >>> problems = [{"dataset": "maxcut", "instances": ["random-50-120"]}]
+    >>> config = {"experiment": "mine", "problems": problems, "algorithms": [{"name": "auto"}]}
+    >>> results = run(config)
+    >>> results.rows[0]["problem"], results.rows[0]["status"], results.rows[0]["proved"]
+    ('random-50-120', 'FEASIBLE', True)
     """
     experiment = load_experiment(config, overrides)
     execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)

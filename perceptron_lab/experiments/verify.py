@@ -128,6 +128,12 @@ def verify(
     ------
     DataError
         If there is no such file, or no results are in the folder.
+
+    Examples
+    --------
+    >>> from perceptron_lab import run
+    >>> print(verify(run("quickstart").folder))
+    results/quickstart: 6 PROVED
     """
     asked = Target.of(target, base, generate, data, labels)
     return Verification(asked.path, list(verifying(asked, exact=exact)))

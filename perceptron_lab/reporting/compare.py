@@ -305,6 +305,13 @@ def compare(
         If there is no such metric, or a number is out of its range.
     DataError
         If a folder has no results, or they are damaged.
+
+    Examples
+    --------
+    >>> from perceptron_lab import run
+    >>> folder = run("quickstart").folder
+    >>> [(mean.label, mean.ratio) for mean in compare(folder, folder, metric="updates").ratios]
+    [('PRA', 1.0), ('EA', 1.0), ('(all)', 1.0)]
     """
     if metric not in METRICS:
         raise ConfigError(

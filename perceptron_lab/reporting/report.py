@@ -366,6 +366,12 @@ def report(target: Target | None = None, *, output: str | Path = RESULTS) -> lis
         could not be made, once all others are written: the message names them.
     StoreError
         If a file cannot be written.
+
+    Examples
+    --------
+    >>> from perceptron_lab import run
+    >>> [path.name for path in report(run("quickstart").folder) if path.suffix in (".csv", ".png")]
+    ['table_6_1.csv', 'table_6_1.png']
     """
     reports = list(rebuilt([] if target is None else [target], Path(output)))
     files = [path for made in reports for path in made.files]

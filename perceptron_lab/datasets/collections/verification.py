@@ -25,6 +25,11 @@ def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State
     -------
     dict
         Collection -> name -> ``present``, ``missing`` or ``wrong hash``.
+
+    Examples
+    --------
+    >>> sorted(verify_data("sdplib"))
+    ['sdplib']
     """
     found = {source: dict(verify(source)) for source in chosen_collections(collection_name)}
     if set(found.get(_COUNTED, {}).values()) == {State.PRESENT}:

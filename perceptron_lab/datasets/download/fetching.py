@@ -152,6 +152,11 @@ def fetch_data(collection_name: str | None = None, names: Sequence[str] = ()) ->
         If a name is unknown; nothing was fetched then.
     DataError
         If a file cannot be had.
+
+    Examples
+    --------
+    >>> fetch_data("sdplib", ["mcp100"])  # doctest: +SKIP
+    {'sdplib/mcp100.dat-s': PosixPath('.../sdplib/mcp100.dat-s')}
     """
     return dict(fetching(collection_name, names))
 

@@ -162,6 +162,12 @@ def certify(
     ------
     DataError
         If there is no such file, or no results are in the folder.
+
+    Examples
+    --------
+    >>> from perceptron_lab import run
+    >>> print(certify(run("quickstart").folder, "exact"))
+    results/quickstart: 6 CERTIFIED
     """
     asked = Target.of(target, base, generate, data, labels)
     return Certification(asked.path, list(certifying(asked, Path(output), form)))

@@ -300,6 +300,17 @@ class ExperimentConfig(TraceOptions, _Runs):
     plugins
         Files or distributions that register what is named here, for readers: nothing is loaded for
         it, which is done by ``--plugin`` on the command line or an entry point.
+
+    Examples
+    --------
+    >>> from perceptron_lab import check
+    >>> config = ExperimentConfig(
+    ...     experiment="mine",
+    ...     problems=[{"dataset": "maxcut", "instances": ["random-50-120"]}],
+    ...     algorithms=[{"name": "perceptron"}, {"name": "ellipsoid"}],
+    ... )
+    >>> config.goal, config.budget.updates
+    ('decide', 1000000)
     """
 
     process: ProcessLimits = ProcessLimits()

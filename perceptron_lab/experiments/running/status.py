@@ -162,6 +162,12 @@ def status(
         If the configuration is wrong, or the store is of another version.
     DataError
         If the folder has no results, or the store is damaged.
+
+    Examples
+    --------
+    >>> from perceptron_lab import run
+    >>> print(status(run("quickstart").folder))
+    results/quickstart: 6 done of 6 cells
     """
     folder = results_named(target, Path(output))
     if folder is not None:

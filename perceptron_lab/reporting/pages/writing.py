@@ -104,6 +104,12 @@ def pages(target: Target | None = None, *, output: str | Path = RESULTS) -> list
     ConfigError, DataError, StoreError
         As of :func:`~perceptron_lab.reporting.report.report`; tables and figures that could not be
         made are named on the page.
+
+    Examples
+    --------
+    >>> from perceptron_lab import run
+    >>> [path.as_posix() for path in pages(run("quickstart").folder)]
+    ['results/quickstart/index.html']
     """
     return [page.path for page in written([] if target is None else [target], Path(output))]
 
