@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from html import escape
 from typing import Any, Final
 
 import numpy as np
 
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import IntArray
+from perceptron_lab.core.visible_text import visible
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.problems.separation.coefficients import (
@@ -34,6 +36,14 @@ MOST_LISTED: Final = 10_000
 """Rows above which a certificate in JSON leaves their weights out."""
 _MOST_NAMES: Final = 8  # In a sentence
 _MOST_ROWS: Final = 12
+_MOST_TABLED: Final = 50
+
+_ESTIMATES: Final = {
+    FINITE: "finite",
+    PLUS: "+infinite",
+    MINUS: "-infinite",
+    UNDETERMINED: "not determined",
+}
 
 _ALTERNATIVES: Final = {
     COMPLETE: "maximum likelihood has no estimates, for the likelihood grows without end; a "
@@ -182,10 +192,21 @@ class VerdictRecord:
         lines += [f"  {one}" for one in self._details()] if self.pair else []
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        """Return the outcome in a line; exact numbers may have thousands of digits."""
-        proved = " proved" if self.proved else ""
-        return f"<SeparationVerdict {self.verdict}{proved}: {self.method}>"
+    __repr__ = __str__  # short: exact numbers, which may have thousands of digits, are attributes
+
+    def _repr_html_(self) -> str:
+        """Return the sentences and a table of the coefficients for notebooks, escaped."""
+        classes = list(self.coefficients.items())
+        rows = [
+            f"<tr><td style='text-align:left'>{escape(name)}</td><td>{_ESTIMATES[one]}</td></tr>"
+            for name, one in classes[:_MOST_TABLED]
+        ]
+        if len(classes) > _MOST_TABLED:
+            rows.append(f"<tr><td colspan='2'>and {len(classes) - _MOST_TABLED} more</td></tr>")
+        head = "<tr><th>coefficient</th><th>maximum likelihood estimate</th></tr>"
+        table = f"<table>{head}{''.join(rows)}</table>" if rows else ""
+        said = "<br>".join(escape(line.strip()) for line in str(self).splitlines())
+        return visible(f"<div><p>{said}</p>{table}</div>")
 
     @property
     def modelled(self) -> str:

@@ -309,3 +309,22 @@ def test_wrong_files_are_refused(
     code, out = asked(capsys, file, *options)
     assert code == 2
     assert said in out
+
+
+def test_a_verdict_shows_its_sentences_and_a_table_of_coefficients() -> None:
+    found = separation([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0], [0.0, 1.0]], ["<b>", "y", "y", "<b>"])
+    assert repr(found) == str(found)
+    assert str(found).startswith(
+        "x_1 and x_2 separate '<b>' from 'y' completely (proved)\n  modelled"
+    )
+    page = found._repr_html_()
+    assert "<b>" not in page
+    assert page.count("<tr>") == 1 + len(found.coefficients)
+    assert "<td style='text-align:left'>x_1</td><td>+infinite</td>" in page
+
+
+def test_a_table_of_many_coefficients_ends_with_their_number() -> None:
+    examples = np.vstack([np.eye(60), -np.eye(60)])
+    page = separation(examples, np.repeat([1, 0], 60))._repr_html_()
+    assert page.count("<tr>") == 1 + 50 + 1
+    assert "and 11 more" in page
