@@ -29,7 +29,12 @@ from perceptron_lab.algorithms.linear.floating_rows import INFINITE, HighsProgra
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.problems.separation.pairs import ComplementaryPair, mixed, without_divisor
+from perceptron_lab.problems.separation.pairs import (
+    ComplementaryPair,
+    in_units,
+    mixed,
+    without_divisor,
+)
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, Factors, factorised, near_solution
@@ -125,7 +130,7 @@ class _Cone:
                 return self._infinite(j, sign, found)
             assert found.multipliers is not None
             other = self._mixed_in(found.multipliers[:-1], j)
-            if sign * other[j] < 0 and self._inside(other):
+            if sign * other[j] < 0 and self.rows.least_sign(self.pair.separated, other) >= 0:
                 pair = (self.pair.direction, other)[::sign]
                 return Coefficient(UNDETERMINED, {}, *pair)
             new = self._use(self._violated(other))
@@ -193,9 +198,6 @@ class _Cone:
         inside = self.pair.direction
         share = Fraction(abs(direction[j]), 2 * abs(inside[j]))
         return mixed([direction, inside], [Fraction(1), share])
-
-    def _inside(self, member: Sequence[int]) -> bool:
-        return self.rows.least_sign(self.pair.separated, member) >= 0
 
     def _near_the_edge(self) -> IntArray:
         """Return some rows of B that are lowest at b* for their sizes, to begin with."""
@@ -267,18 +269,11 @@ def cone_proposal(vectors: Sequence[Sequence[int]], target: Sequence[int]) -> Al
     if not found.optimal or len(found.values) != width:
         return None
     if float(costs @ found.values) < -0.5 * _FAR:
-        exact = _quotients(found.values, sizes)
-        return Alternative(None, (*(-one for one in exact), Fraction(1)))
+        pairs = zip(found.values.tolist(), sizes.tolist(), strict=True)
+        exact = (-in_units(value, 1.0, size) for value, size in pairs)
+        return Alternative(None, (*exact, Fraction(1)))
     weights = _exact(vectors, target, found.duals[:-1])
     return None if weights is None else Alternative(weights, None)
-
-
-def _quotients(values: FloatArray, sizes: FloatArray) -> list[Fraction]:
-    """Return values / sizes > 0, each rounded once, or exact where doubles do not hold it."""
-    return [
-        Fraction(value / size) if math.isfinite(value / size) else Fraction(value) / Fraction(size)
-        for value, size in zip(values.tolist(), sizes.tolist(), strict=True)
-    ]
 
 
 def _doubles(vectors: Sequence[Sequence[int]]) -> FloatArray:

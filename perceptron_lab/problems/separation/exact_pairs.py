@@ -26,6 +26,7 @@ from perceptron_lab.problems.separation.pairs import (
     ComplementaryPair,
     NullSpace,
     PartitionProposal,
+    in_units,
     mixed,
     pair_near,
     span_of,
@@ -138,17 +139,9 @@ def _change(rows: WholeRows) -> Columns | None:
         check_time()
         columns[j][j] = units[j]
         for i, part in zip(order[:rank].tolist(), parts.tolist(), strict=True):
-            of_near = _in_units(part, float(sizes[j]), float(sizes[i]))
+            of_near = in_units(part, float(sizes[j]), float(sizes[i]))
             columns[j][i] = -of_near.limit_denominator(_SIMPLE) * units[i]
     return tuple(without_divisor(over_common(one)[0]) for one in columns)
-
-
-def _in_units(part: float, size: float, unit: float) -> Fraction:
-    """Return part * size / unit, rounded to doubles, or exact where it is beyond them."""
-    rounded = part * size / unit
-    if math.isfinite(rounded):
-        return Fraction(rounded)
-    return Fraction(part) * Fraction(size) / Fraction(unit)
 
 
 def _applied(columns: Sequence[Sequence[int]], vector: Sequence[int]) -> tuple[int, ...]:

@@ -22,8 +22,9 @@ import numpy.typing as npt
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.rescaling.correlation_rescaling import CorrelationRescaling
+from perceptron_lab.algorithms.rescaling.volume_rescaling import Phase, VolumeState
 from perceptron_lab.cones.operators.rescaled import RescaledRows
-from perceptron_lab.core.claims import FeasiblePoint
+from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, time_limit
@@ -184,12 +185,7 @@ def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
 
 def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]:
     """Yield partitions of unit rows that span the space."""
-    system = _cautious(unit)
-    state = _ALGORITHM.start(system, np.random.default_rng(0))
-    while state.updates < _MOST and not state.exhausted:
-        check_time()
-        ended = state.inner
-        state, claim = advance(_ALGORITHM, system, state, _some(unit, state.updates))
+    for state, ended, claim in _phases(unit):
         if isinstance(claim, FeasiblePoint):
             yield np.zeros(len(unit), dtype=bool), np.zeros(len(unit)), claim.point
             return
@@ -204,20 +200,25 @@ def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]
                 yield overlap, weights, point
 
 
-def _some(rows: FloatArray, updates: int) -> int:
-    """Return the updates to be made before the next look at the clock."""
-    return min(_MOST - updates, max(1, _AT_A_TIME // rows.size))
+def _phases(unit: FloatArray) -> Iterator[tuple[VolumeState, Phase, Claim | None]]:
+    """Yield states of rescaling on unit rows, the phase before each, and the claim with it.
+
+    The clock is looked at in between.
+    """
+    # scores are taken for positive only well above their roundings
+    system = ConicSystem.from_rows(unit).started({}, np.random.default_rng(0))
+    system = replace(system, caution=_CAUTION)
+    state = _ALGORITHM.start(system, np.random.default_rng(0))
+    while state.updates < _MOST and not state.exhausted:
+        check_time()
+        ended, most = state.inner, min(_MOST - state.updates, max(1, _AT_A_TIME // unit.size))
+        state, claim = advance(_ALGORITHM, system, state, most)
+        yield state, ended, claim
 
 
 def _require_singular_values(rows: FloatArray) -> None:
     """Raise TimeIsUp unless there is time for a singular value decomposition."""
     check_time(40.0 * max(rows.shape) * min(rows.shape) ** 2)
-
-
-def _cautious(rows: FloatArray) -> ConicSystem:
-    """Return a system of rows that takes scores for positive only well above their roundings."""
-    system = ConicSystem.from_rows(rows).started({}, np.random.default_rng(0))
-    return replace(system, caution=_CAUTION)
 
 
 def _partitions(heights: FloatArray) -> Iterator[Some]:
@@ -264,11 +265,7 @@ def _inside(unit: FloatArray, overlap: Some) -> FloatArray | None:
     inner = unit[~overlap] @ null
     if not null.shape[1] or np.linalg.norm(inner, axis=1).min() < _DEPENDENT:
         return None
-    system = _cautious(inner)
-    state = _ALGORITHM.start(system, np.random.default_rng(0))
-    while state.updates < _MOST and not state.exhausted:
-        check_time()
-        state, claim = advance(_ALGORITHM, system, state, _some(inner, state.updates))
+    for _, _, claim in _phases(inner):
         if claim is not None:
             return null @ claim.point if isinstance(claim, FeasiblePoint) else None
     return None

@@ -230,6 +230,14 @@ def mixed(vectors: Sequence[Sequence[int]], parts: Sequence[Fraction]) -> tuple[
     return without_divisor([sum(part * one[j] for part, one in pairs) for j in range(width)])
 
 
+def in_units(part: float, size: float, unit: float) -> Fraction:
+    """Return part * size / unit, rounded to doubles, or exact where it is beyond them."""
+    rounded = part * size / unit
+    if math.isfinite(rounded):
+        return Fraction(rounded)
+    return Fraction(part) * Fraction(size) / Fraction(unit)
+
+
 def without_divisor(numbers: Sequence[int]) -> tuple[int, ...]:
     """Return whole numbers over their greatest common divisor."""
     divisor = math.gcd(*numbers) or 1

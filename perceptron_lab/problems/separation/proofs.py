@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -48,14 +49,13 @@ def faults(
     Nothing is searched for: weights, directions and combinations are put into the rows.
     """
     found = list(_partition_faults(rows, pair))
-    if not found and len(coefficients) not in (0, rows.width):
-        found.append(f"{len(coefficients)} classes of {rows.width} coefficients")
-    if not found and coefficients:
-        check = Checked(rows, pair)
-        if not all(check.in_cone(one) for one in coefficients):
-            found.append("a direction of a coefficient is not in the cone")
-        found += [one for j, c in enumerate(coefficients) for one in check.class_faults(j, c)]
-    return found
+    if found or not coefficients:
+        return found
+    if len(coefficients) != rows.width:
+        return [f"{len(coefficients)} classes of {rows.width} coefficients"]
+    check = Checked(rows, pair)
+    each = (check.faults(j, one) for j, one in enumerate(coefficients))
+    return list(dict.fromkeys(chain.from_iterable(each)))
 
 
 class Checked:
@@ -74,21 +74,16 @@ class Checked:
 
     def faults(self, j: int, one: Coefficient) -> list[str]:
         """Return what is not proved of the class of coefficient j; empty if all is."""
-        outside = [] if self.in_cone(one) else ["a direction of a coefficient is not in the cone"]
-        return outside + self.class_faults(j, one)
-
-    def in_cone(self, one: Coefficient) -> bool:
-        """Return whether the directions of a class are in the cone."""
-        members = [b for b in (one.positive, one.negative) if b is not None]
-        new = [b for b in dict.fromkeys(members) if b not in self._members]
-        inside = _in_cone(self._rows, self._pair, new)
-        self._members.update(new if inside else ())
-        return inside
-
-    def class_faults(self, j: int, one: Coefficient) -> list[str]:
-        """Return what is not proved, its directions being in the cone."""
-        fault = _class_fault(self._rows, self._separated, j, one)
-        return [f"coefficient {j}: {fault}"] if fault else []
+        found, rows = list[str](), self._rows
+        members = {b for b in (one.positive, one.negative) if b is not None} - self._members
+        if _zero_on(rows, self._pair, list(members)) and all(
+            rows.least_sign(self._pair.separated, b) >= 0 for b in members
+        ):
+            self._members |= members
+        else:
+            found.append("a direction of a coefficient is not in the cone")
+        fault = _class_fault(rows, self._separated, j, one)
+        return [*found, f"coefficient {j}: {fault}"] if fault else found
 
 
 def _partition_faults(rows: WholeRows, pair: ComplementaryPair) -> Iterator[str]:
@@ -135,12 +130,6 @@ def _zero_on(rows: WholeRows, pair: ComplementaryPair, directions: Sequence[Sequ
         return True
     at = np.array(some, dtype=object).T
     return not any((whole @ at).astype(bool).any() for _, whole in rows.chunks(pair.overlap))
-
-
-def _in_cone(rows: WholeRows, pair: ComplementaryPair, members: Sequence[tuple[int, ...]]) -> bool:
-    return _zero_on(rows, pair, members) and all(
-        rows.least_sign(pair.separated, one) >= 0 for one in members
-    )
 
 
 def _class_fault(rows: WholeRows, separated: frozenset[int], j: int, one: Coefficient) -> str:
