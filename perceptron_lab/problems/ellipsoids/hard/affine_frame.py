@@ -7,16 +7,16 @@ affine notions, so that the coordinates of affine images of the examples are the
 rounding: their axes are the principal axes of the positives.
 
 Which rows lie in the hull without rounding is computed in integers: doubles are integers times
-powers of 2. Of the differences of the rows to the first one, r columns B that are independent to
-rounding, and r rows of them, are chosen by pivoted QR factorisations; fraction-free elimination
-(Bareiss) solves det B X = det (B) C for the other columns there, and the products are compared on
-all rows.
+powers of 2. Of the differences of the rows to the first one, r rows that are independent to
+rounding are chosen by pivoted QR factorisations; a row lies in their span if and only if it is
+orthogonal to the integer vectors of their null space.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self
 
 import numpy as np
@@ -24,6 +24,8 @@ import numpy.typing as npt
 import scipy.linalg
 
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.systems.conditions import over_common
+from perceptron_lab.systems.exact_solutions import null_columns
 
 RANK_TOLERANCE = 1e-10
 """Singular values below this part of the largest one, of columns of unit norm, count as 0."""
@@ -215,13 +217,10 @@ def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArr
     sizes = np.linalg.norm(near, axis=0)
     first = _pivots(near / sizes, dimension)
     chosen = _pivots((near[:, first] / sizes[first]).T, dimension)
-    rest = np.setdiff1d(np.arange(exact.shape[1]), first)
-    solved = _eliminated(exact[np.ix_(chosen, np.concatenate([first, rest]))])
-    if solved is None:
+    nulls = null_columns(exact[chosen].tolist())
+    if len(nulls) > exact.shape[1] - dimension:
         return None
-    determinant, factors = solved
-    equal = exact[:, first] @ factors == determinant * exact[:, rest]
-    depends = np.asarray(equal.all(axis=1), dtype=bool)
+    depends = ~(exact @ np.array(nulls, dtype=object).T).astype(bool).any(axis=1)
     return np.asarray(agreeing & depends[len(rows) :]) if depends[: len(rows)].all() else None
 
 
@@ -229,31 +228,11 @@ def _whole_numbers(points: FloatArray) -> Integers | None:
     """Return every column times a power of 2 as integers; None where they would be long."""
     known = []
     for column in points.T:
-        fractions, exponents = np.frexp(column)
-        used = exponents[fractions != 0.0]
-        least = int(used.min())
-        if int(used.max()) - least > LONGEST:
+        if np.ptp(np.frexp(column[column != 0.0])[1]) > LONGEST:
             return None
-        pairs = zip((fractions * 2.0**53).tolist(), exponents.tolist(), strict=True)
-        known.append([int(part) << (power - least) if part else 0 for part, power in pairs])
+        known.append(over_common(map(Fraction, column.tolist()))[0])
     return np.array(known, dtype=object).T
 
 
 def _pivots(matrix: FloatArray, count: int) -> IntArray:
     return np.asarray(scipy.linalg.qr(matrix, mode="r", pivoting=True)[1][:count])
-
-
-def _eliminated(matrix: Integers) -> tuple[int, Integers] | None:
-    """Return +-det B and as many B^-1 C of [B, C], B square; None if det B = 0."""
-    work, order, last = matrix.copy(), len(matrix), 1
-    for step in range(order):
-        nonzero = np.flatnonzero(work[step:, step] != 0)
-        if not len(nonzero):
-            return None
-        work[[step, step + nonzero[0]]] = work[[step + nonzero[0], step]]
-        pivot = work[step, step]
-        others = np.arange(order) != step
-        outer = np.outer(work[others, step], work[step])
-        work[others] = (pivot * work[others] - outer) // last  # exact, by Sylvester's identity
-        last = pivot
-    return int(last), work[:, order:]
