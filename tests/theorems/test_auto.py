@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.algorithms.automatic import conic
 from perceptron_lab.algorithms.automatic.auto import Auto
-from perceptron_lab.algorithms.interior_point import costs, interior_point, path_in_balls
+from perceptron_lab.algorithms.interior_point import interior_point, path_in_balls
 from perceptron_lab.cones.operators.kernels import Linear, Rbf
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.goals import Budget
@@ -213,7 +213,7 @@ def test_where_double_precision_ends_the_path_the_ellipsoid_method_goes_on(monke
 
 
 def test_data_too_large_for_newtons_method_are_left_to_the_ellipsoid_method(monkeypatch):
-    monkeypatch.setattr(costs, "MOST_ENTRIES", 100)
+    monkeypatch.setattr(interior_point, "AFFORDABLE_ENTRIES", 100)
     system = ConditionedCones(family="second-order", blocks=3, delta=0.03).problem(0).system
     result = solve(system, "auto")
     assert result.status is Status.FEASIBLE

@@ -154,7 +154,7 @@ class TrainedState(State):
         self.length = min(2 * self.length, longest)
 
 
-def stacked(*parts: Rows) -> Rows:
+def stacked(*parts: Rows | sp.csc_array) -> Rows:
     """Return rows one below the other."""
     pair: Any = parts
     return sp.csr_array(sp.vstack(pair)) if sp.issparse(parts[0]) else np.vstack(pair)

@@ -6,12 +6,18 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.optimize
-import scipy.sparse as sp
 from pydantic import Field
 from scipy.optimize import OptimizeResult
 
 from perceptron_lab.algorithms.base import Systems, claim_bound
-from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, claimed, rows_of
+from perceptron_lab.algorithms.external.base import (
+    Asked,
+    AskedState,
+    Rows,
+    claimed,
+    rows_of,
+    stacked,
+)
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.refusals import Positive, parameter_record
@@ -75,7 +81,7 @@ class Highs(Asked):
             self._demand(found)
             state.point = np.asarray(found.x, dtype=np.float64)
             return FeasiblePoint(state.point.copy())
-        columns, target = _stacked(rows.T, np.ones((1, count))), np.append(origin, 1.0)
+        columns, target = stacked(rows.T, np.ones((1, count))), np.append(origin, 1.0)
         found = self._solve(np.zeros(count), (0.0, None), A_eq=columns, b_eq=target)
         weights = np.zeros(count)  # they prove nothing, where the alternative has none either
         if found.x is not None and np.any(found.x > 0.0):
@@ -85,7 +91,7 @@ class Highs(Asked):
 
     def _largest_margin(self, system: ConicSystem, state: AskedState, rows: Rows) -> Claim:
         count, dimension = rows.shape
-        columns = _stacked(-rows.T, np.ones((1, count))).T
+        columns = stacked(-rows.T, np.ones((1, count))).T
         costs = np.append(np.zeros(dimension), -1.0)
         bounds = [(-1.0, 1.0)] * dimension + [(None, 1.0)]
         found = self._solve(costs, bounds, A_ub=columns, b_ub=np.zeros(count))
@@ -108,12 +114,6 @@ class Highs(Asked):
         return scipy.optimize.linprog(
             costs, bounds=bounds, method=method, options=options, **constraints
         )
-
-
-def _stacked(above: Any, below: FloatArray) -> Any:
-    """Return one matrix above another, sparse if the first one is."""
-    pair: Any = [above, below]
-    return sp.vstack(pair) if sp.issparse(above) else np.vstack(pair)
 
 
 @parameter_record

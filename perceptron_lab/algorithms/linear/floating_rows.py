@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.core.errors import NumericalError
@@ -73,7 +74,7 @@ class FloatingRows:
     matrix: sp.csr_array
     right: FloatArray
     largest: tuple[int, ...]
-    equation: Any
+    equation: npt.NDArray[np.bool_]
 
 
 def floating_rows(system: LinearSystem) -> FloatingRows:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import scipy.linalg as sla
@@ -33,7 +33,7 @@ from perceptron_lab.problems.separation.pairs import (
     without_divisor,
 )
 from perceptron_lab.problems.separation.proofs import faults
-from perceptron_lab.problems.separation.whole_rows import WholeRows, rows_of_numbers
+from perceptron_lab.problems.separation.whole_rows import Integers, WholeRows, rows_of_numbers
 from perceptron_lab.systems.conditions import condition, over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -111,11 +111,11 @@ def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
     return rows, found
 
 
-def _combined(whole: Any, column: Sequence[int]) -> Any:
+def _combined(whole: Integers, column: Sequence[int]) -> Integers:
     """Return whole rows times a column of T."""
     check_time()
     used = np.flatnonzero(column)
-    return whole[:, used] @ np.array(column, dtype=object)[used]
+    return np.asarray(whole[:, used] @ np.array(column, dtype=object)[used])
 
 
 def _change(rows: WholeRows) -> Columns | None:

@@ -22,7 +22,7 @@ from perceptron_lab.numerics.input_checks import (
     two_classes,
 )
 from perceptron_lab.numerics.sparse_arrays import dense
-from perceptron_lab.problems.separation.whole_rows import WholeRows, whole_rows
+from perceptron_lab.problems.separation.whole_rows import Integers, WholeRows, whole_rows
 
 INTERCEPT: Final = "intercept"
 
@@ -49,7 +49,7 @@ class Labelled:
 
     rows: WholeRows
     names: tuple[str, ...]
-    classes: tuple[Any, Any]
+    classes: tuple[object, object]
     intercept: str | None = None
     constant_columns: tuple[str, ...] = ()
     reference_levels: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ def labelled(
     y: npt.ArrayLike,
     *,
     affine: bool = True,
-    positive: Any = None,
+    positive: object = None,
     leave_out: bool = True,
 ) -> Labelled:
     """Return examples with their labels; parameters and errors are those of :func:`labelled_of`."""
@@ -82,7 +82,7 @@ def unlabelled(rows: ArrayOrSparse) -> WholeRows:
     return whole_rows(given, numbers, np.ones(len(given.values)), affine=False)
 
 
-def _finite(examples: Any) -> tuple[Doubles, Any]:
+def _finite(examples: Any) -> tuple[Doubles, Integers | None]:
     """Return a matrix as dense doubles, and as Python's own numbers where these are not exact."""
     given = doubles_of_rows(examples)
     if sp.issparse(given.values):
@@ -98,10 +98,10 @@ def labelled_of(
     given: Doubles,
     y: npt.ArrayLike,
     names: Sequence[str] | None = None,
-    numbers: Any = None,
+    numbers: Integers | None = None,
     *,
     affine: bool = True,
-    positive: Any = None,
+    positive: object = None,
     leave_out: bool = True,
 ) -> Labelled:
     """Return examples as doubles, and as the numbers that they stand for, with their labels.
@@ -133,7 +133,7 @@ def labelled_of(
     return Labelled(rows, every, pair, every[-1] if affine else None, left_out)
 
 
-def constant_places(given: Doubles, numbers: Any = None) -> list[int]:
+def constant_places(given: Doubles, numbers: Integers | None = None) -> list[int]:
     """Return the places of the columns that hold one number other than 0 in every row.
 
     Parameters
@@ -142,13 +142,16 @@ def constant_places(given: Doubles, numbers: Any = None) -> list[int]:
         As for :func:`labelled_of`.
     """
     near = given.values
-    rounded = given.roundings and given.whole is None
-    exact = numbers if rounded else near if given.whole is None else given.whole
+    exact = near if given.whole is None else given.whole
+    if numbers is not None and given.roundings and given.whole is None:
+        exact = numbers
     constant = np.flatnonzero((near == near[:1]).all(axis=0) & (near[0] != 0.0))
     return [j for j in constant.tolist() if (exact[:, j] == exact[0, j]).all()]
 
 
-def _without(given: Doubles, numbers: Any, places: list[int]) -> tuple[Doubles, Any]:
+def _without(
+    given: Doubles, numbers: Integers | None, places: list[int]
+) -> tuple[Doubles, Integers | None]:
     """Return the examples without some columns."""
     arrays = [
         None if one is None else np.delete(one, places, axis=1)

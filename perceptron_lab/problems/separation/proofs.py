@@ -247,14 +247,14 @@ def _read(
     return pair, coefficients
 
 
-def _text_in(codes: IntArray) -> Any:
+def _text_in(codes: IntArray) -> object:
     """Return the JSON object whose bytes are numbers of an array."""
     if codes.max(initial=0) > 255:
         raise ValueError("a byte of its text is above 255")
     return mapping_in(codes.astype(np.uint8).tobytes().decode())
 
 
-def _with_names(record: Any, names: Sequence[str]) -> Mapping[str, Any]:
+def _with_names(record: object, names: Sequence[str]) -> Mapping[str, Any]:
     """Return a mapping that has exactly these names."""
     if not isinstance(record, dict) or record.keys() != set(names):
         raise ValueError(f"a mapping of its text has other names than {', '.join(names)}")
@@ -292,14 +292,14 @@ def _weights_of(texts: Mapping[str, str], count: int) -> dict[int, Fraction]:
     }
 
 
-def _integer(text: Any) -> int:
+def _integer(text: object) -> int:
     """Return an integer of hexadecimal digits; int alone reads blanks and digits of any script."""
     if not isinstance(text, str) or not _DIGITS.fullmatch(text):
         raise ValueError(f"{text!r:.40} is no integer in hexadecimal digits")
     return int(text, 16)
 
 
-def _class(name: Any) -> str:
+def _class(name: object) -> str:
     if name not in (*CLASSES, UNDECIDED):
         raise ValueError(f"{name!r} is no class of a coefficient")
     return str(name)

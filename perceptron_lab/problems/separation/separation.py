@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import numpy.typing as npt
 
@@ -29,7 +28,7 @@ def separation(
     y: npt.ArrayLike,
     *,
     affine: bool = True,
-    positive: Any = None,
+    positive: object = None,
     max_seconds: float | None = None,
 ) -> SeparationVerdict:
     """Decide whether two classes are separated, and which estimates of logistic regression diverge.

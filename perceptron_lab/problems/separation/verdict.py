@@ -253,7 +253,7 @@ def _of_examples(saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike) -> Lab
     return given
 
 
-def _positive(saved: SavedVerdict, y: npt.ArrayLike) -> Any:
+def _positive(saved: SavedVerdict, y: npt.ArrayLike) -> object:
     """Return the label that a file calls the positive class; None where no label is it."""
     labels = np.unique(labels_of(y, len(np.asarray(y)))).tolist()
     claimed = [_text_of(one) for one in saved.record["classes"][1:]]
@@ -273,10 +273,10 @@ def _claims(found: SeparationVerdict) -> dict[str, Any]:
     }
 
 
-def _text_of(value: Any) -> str:
+def _text_of(value: object) -> str:
     """Return a value as a text that tells 1 from true and from 1.0."""
     return json.dumps(value, sort_keys=True)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value) if len(json.dumps(value)) < 80 else f"{json.dumps(value)[:80]}..."

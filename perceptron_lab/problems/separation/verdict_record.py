@@ -65,7 +65,7 @@ class VerdictRecord:
     verdict: str
     proved: bool
     names: tuple[str, ...]
-    classes: tuple[Any, Any]
+    classes: tuple[object, object]
     method: str
     rows: WholeRows
     pair: ComplementaryPair | None
@@ -291,7 +291,7 @@ def _texts(numbers: Sequence[Fraction]) -> list[str]:
     return [exact_text(one) for one in numbers]
 
 
-def json_label(label: Any) -> str | int | float | bool:
+def json_label(label: object) -> str | int | float | bool:
     """Return a label as a JSON value: what is neither a number nor a text as its text."""
     return label if isinstance(label, str | int | float) else str(label)
 

@@ -19,6 +19,8 @@ from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.doubles import Doubles, exact_numbers
 from perceptron_lab.numerics.exact_doubles import to_double
 
+Integers = npt.NDArray[np.object_]
+"""Python's own numbers."""
 DIGITS: Final = 53
 """Bits of a double."""
 LARGEST: Final = sys.float_info.max
@@ -50,7 +52,7 @@ class WholeRows:
 
     near: FloatArray
     shifts: IntArray
-    exact: Any
+    exact: Integers | None
     scales: tuple[Fraction, ...]
 
     @property
@@ -68,7 +70,7 @@ class WholeRows:
         """The largest size of each column, in ``near``."""
         return np.asarray(np.abs(self.near).max(axis=0))
 
-    def whole(self, rows: IntArray) -> Any:
+    def whole(self, rows: IntArray) -> Integers:
         """Return some rows of whole numbers, as Python's, shape ``(len(rows), n)``."""
         if self.exact is not None:
             return self.exact[rows]
@@ -81,9 +83,10 @@ class WholeRows:
         digits = np.ldexp(parts, DIGITS).astype(np.int64)
         places = exponents - DIGITS + self.shifts[None, :]
         down = np.minimum(np.maximum(-places, 0), DIGITS)  # what is shifted out is 0
-        return (digits >> down).astype(object) << np.maximum(places, 0).astype(object)
+        kept = (digits >> down).astype(object)
+        return np.asarray(kept << np.maximum(places, 0).astype(object))
 
-    def chunks(self, rows: IntArray) -> Iterator[tuple[IntArray, Any]]:
+    def chunks(self, rows: IntArray) -> Iterator[tuple[IntArray, Integers]]:
         """Yield parts of some rows' indices, and their whole numbers, until the time is up."""
         step = max(1, _CHUNK // self.width)
         for start in range(0, len(rows), step):
@@ -159,7 +162,7 @@ class WholeRows:
         return [one * scale for one, scale in zip(direction, self.scales, strict=True)]
 
 
-def _product(weights: Any, whole: Any) -> Any:
+def _product(weights: Integers, whole: Integers) -> Integers:
     """Return w'A by python-flint, which multiplies long numbers faster."""
     product: Any = fmpz_mat([weights.tolist()]) * fmpz_mat(whole.tolist())
     return np.array([int(one) for one in product.entries()], dtype=object)
@@ -176,7 +179,9 @@ def _scaled(number: int, power: int) -> float:
     return to_double(number << max(power, 0), 1 << max(-power, 0))
 
 
-def whole_rows(given: Doubles, numbers: Any, signs: FloatArray, *, affine: bool) -> WholeRows:
+def whole_rows(
+    given: Doubles, numbers: Integers | None, signs: FloatArray, *, affine: bool
+) -> WholeRows:
     """Return labelled rows in whole numbers.
 
     Parameters
@@ -194,10 +199,9 @@ def whole_rows(given: Doubles, numbers: Any, signs: FloatArray, *, affine: bool)
     count = len(signs)
     constant = [np.ones((count, 1))] if affine else []
     if given.roundings and given.whole is None:
-        ones = [np.ones((count, 1), dtype=object)] if affine else []
-        return rows_of_numbers(
-            np.hstack([numbers, *ones]) * signs.astype(int).astype(object)[:, None]
-        )
+        assert numbers is not None
+        table = np.hstack([numbers, *(one.astype(int).astype(object) for one in constant)])
+        return rows_of_numbers(table * signs.astype(int).astype(object)[:, None])
     rows = given.values if given.whole is None else given.whole
     near = np.hstack([np.asarray(rows, dtype=np.float64), *constant])
     near *= signs[:, None]
@@ -222,7 +226,7 @@ def _shifts(near: FloatArray) -> IntArray:
     return np.where(found == -(2**20), 0, found)
 
 
-def rows_of_numbers(numbers: npt.NDArray[np.object_]) -> WholeRows:
+def rows_of_numbers(numbers: Integers) -> WholeRows:
     """Return rows of Python's numbers: each column times its least common denominator."""
     columns, near, shifts, scales = [], [], [], []
     for column in numbers.T.tolist():

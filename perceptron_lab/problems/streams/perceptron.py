@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ Sweep = Callable[[IntArray], IntArray]
 TOGETHER = 100_000
 
 
-def is_whole(number: Any) -> bool:
+def is_whole(number: object) -> bool:
     """Return whether this is an integer of Python or of numpy, and no truth value."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 

@@ -36,7 +36,6 @@ MOST_ENTRIES = 100_000
 LONGEST = 200
 """Bits by which the magnitudes of a column may differ."""
 
-Integers = npt.NDArray[np.object_]
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -224,7 +223,7 @@ def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArr
     return np.asarray(agreeing & depends[len(rows) :]) if depends[: len(rows)].all() else None
 
 
-def _whole_numbers(points: FloatArray) -> Integers | None:
+def _whole_numbers(points: FloatArray) -> npt.NDArray[np.object_] | None:
     """Return every column times a power of 2 as integers; None where they would be long."""
     known = []
     for column in points.T:
