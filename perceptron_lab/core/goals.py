@@ -38,7 +38,7 @@ class Budget:
     seconds: Annotated[float, Field(ge=0)] = 300.0
 
 
-class _Number:
+class NumberGoal:
     """A goal of one number, shown as ``name=number``."""
 
     def __str__(self) -> str:
@@ -46,21 +46,21 @@ class _Number:
 
 
 @parameter_record
-class MarginUpper(_Number):
+class MarginUpper(NumberGoal):
     """End as soon as the margin is proved to be at most ``margin_upper``, or as ``decide`` does."""
 
     margin_upper: Positive
 
 
 @parameter_record
-class MarginRatio(_Number):
+class MarginRatio(NumberGoal):
     """End as soon as margin_lower >= margin_ratio * margin_upper > 0 is proved, or no point is."""
 
     margin_ratio: Proportion
 
 
 @parameter_record
-class Width(_Number):
+class Width(NumberGoal):
     """End as soon as an interval around the optimum of relative width ``width`` is proved.
 
     The goal of optimisers alone: (optimum_upper - optimum_lower) / max(1, |optimum_upper|) is
@@ -74,11 +74,12 @@ class Width(_Number):
 Goal = Literal["decide", "budget"] | MarginUpper | MarginRatio | Width
 
 _WORDS: dict[str, Goal] = {"decide": "decide", "budget": "budget"}
-_NUMBERS: dict[str, type[MarginUpper | MarginRatio | Width]] = {
+GOAL_RECORDS: dict[str, type[MarginUpper | MarginRatio | Width]] = {
     "margin_upper": MarginUpper,
     "margin_ratio": MarginRatio,
     "width": Width,
 }
+"""Name -> the goals of one number."""
 
 
 def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
@@ -89,7 +90,7 @@ def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
     InputError
         If it is none, or its number is not in range.
     """
-    if isinstance(goal, MarginUpper | MarginRatio | Width):
+    if isinstance(goal, NumberGoal):
         return goal
     if isinstance(goal, str) and goal in _WORDS:
         return _WORDS[goal]
@@ -98,13 +99,13 @@ def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
         name, number = next(iter(goal.items())) if len(goal) == 1 else ("", "")
     else:
         name, _, number = str(goal).partition("=")
-    if name not in _NUMBERS:
+    if name not in GOAL_RECORDS:
         shown = dict(goal) if isinstance(goal, Mapping) else goal
         raise InputError(
             f"goal {shown!r}; give decide, budget, margin_upper, margin_ratio or width alone"
         )
     try:
-        return _NUMBERS[name](float(number))
+        return GOAL_RECORDS[name](float(number))
     except (TypeError, ValueError):  # a ValidationError is one
         raise InputError(
             f"goal {name} {number!r}; give a number above 0 (a margin_ratio: below 1)"

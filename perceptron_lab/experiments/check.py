@@ -12,7 +12,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.datasets.dataset import Dataset
-from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, FaultPlace, refuse
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, refuse
 from perceptron_lab.experiments.configuration.loader import (
     Experiment,
     Loadable,
@@ -196,7 +196,7 @@ def checked_with_report(config: Loadable, overrides: Iterable[str] = ()) -> Expe
     known = config if isinstance(config, Experiment) else source_of(config)
     experiment = load_experiment(known, overrides, without_plugins=True)
     faults = [*unsuitable(experiment), *faults_of_files(experiment)]
-    refuse(faults, known.place if isinstance(known, Source) else lambda fault: FaultPlace(1, 1, ""))
+    refuse(faults, known.place) if isinstance(known, Source) else refuse(faults)
     return replace(experiment, warnings=(*experiment.warnings, *unread(experiment)))
 
 

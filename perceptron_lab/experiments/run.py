@@ -201,16 +201,8 @@ def run_experiment(
     progress.ended(done.failed)
     config = experiment.config
     made = _reporting().make_report(done.folder, config.report.model_dump(), config.title, done)
-    return Results(
-        done.folder,
-        done.rows,
-        config.title,
-        (*made.cautions, *(f"not made: {one}" for one in made.failed)),
-        cells=done.cells,
-        stale=done.stale,
-        missing=done.missing,
-        report=made,
-    )
+    cautions = (*made.cautions, *(f"not made: {one}" for one in made.failed))
+    return Results(**vars(done), title=config.title, cautions=cautions, report=made)
 
 
 def _reporting() -> Any:

@@ -26,7 +26,6 @@ from threadpoolctl import ThreadpoolController
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.findings import NOTHING, Finding
-from perceptron_lab.core.goals import Width
 from perceptron_lab.core.killable_calls import call_directly
 from perceptron_lab.core.results import Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions, Stop, Watch
@@ -106,11 +105,6 @@ class Outcome:
     limit: LimitName = ""
     finding: Finding = NOTHING
 
-    @classmethod
-    def of(cls, result: Result, measures: dict[str, float]) -> Outcome:
-        """Return the outcome of a cell that ended with a result."""
-        return cls(result.status, result.message, result, measures, finding=result.finding)
-
 
 @cache
 def thread_pools() -> ThreadpoolController:
@@ -138,66 +132,53 @@ def run_cell(
     watch, stop
         As in :func:`perceptron_lab.solving.entry.solve`; a learner has no loop, and asks neither.
     """
-    if cell.variant.algorithm.kind == "learner":
-        return _learn(cell, problem)
+    kind = cell.variant.algorithm.kind
     try:
-        if cell.variant.algorithm.kind == "optimiser":
-            return _minimise(cell, problem, watch, stop)
         with thread_pools().limit(limits=1):
-            result = drive(
-                problem.system,
-                cell.variant.algorithm.record,
-                RunOptions(
-                    oracles=[oracle.record for oracle in cell.variant.oracles],
-                    goal=cell.goal,
-                    budget=cell.budget,
-                    seed=cell.algorithm_seed,
-                    facts=problem.facts,
-                    trace=cell.trace,
-                    observe=problem.measure if cell.trace.trace_measures else None,
-                    watch=watch,
-                    stop=stop,
-                ),
-            )
-            measures = problem.measure(result.point) if problem.measure else {}
+            result = _result(cell, problem, watch, stop)
+            measured = kind == "algorithm" and problem.measure
+            measures = measured(result.point) if measured else {}
     except InputError as error:
-        return Outcome(Status.SKIPPED, str(error))
+        return failure(error) if kind == "learner" else Outcome(Status.SKIPPED, str(error))
     except Exception as error:
         return failure(error)
     scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}
-    scalars |= result.certificate.get("figures", {})
-    return Outcome.of(result, scalars)
-
-
-def _minimise(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None) -> Outcome:
-    """Run the cell of an optimiser."""
-    with thread_pools().limit(limits=1):
-        result = minimise(
-            problem.system,
-            cell.variant.algorithm.record,
-            oracles=[oracle.record for oracle in cell.variant.oracles],
-            budget=cell.budget,
-            seed=cell.algorithm_seed,
-            watch=watch,
-            stop=stop,
-            goal=cell.goal if isinstance(cell.goal, Width) else None,
-        )
-    stated = {
+    scalars |= {
         name: value
-        for name, value in result.certificate["figures"].items()
+        for name, value in result.certificate.get("figures", {}).items()
         if not name.startswith("optimum_")  # which have columns of their own
     }
-    return Outcome.of(result, stated)
+    return Outcome(result.status, result.message, result, scalars, finding=result.finding)
 
 
-def _learn(cell: Cell, problem: Problem) -> Outcome:
-    """Run the cell of a learner."""
-    try:
-        with thread_pools().limit(limits=1):
-            result = learn(cell.variant.algorithm.record, problem.tasks, cell.seed)
-    except Exception as error:
-        return failure(error)
-    return Outcome.of(result, result.certificate["figures"])
+def _result(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None) -> Result:
+    """Learn, minimise or solve."""
+    method = cell.variant.algorithm
+    if method.kind == "learner":
+        return learn(method.record, problem.tasks, cell.seed)
+    run = RunOptions(
+        oracles=[oracle.record for oracle in cell.variant.oracles],
+        goal=cell.goal,
+        budget=cell.budget,
+        seed=cell.algorithm_seed,
+        facts=problem.facts,
+        trace=cell.trace,
+        observe=problem.measure if cell.trace.trace_measures else None,
+        watch=watch,
+        stop=stop,
+    )
+    if method.kind == "algorithm":
+        return drive(problem.system, method.record, run)
+    return minimise(
+        problem.system,
+        method.record,
+        oracles=run.oracles,
+        budget=run.budget,
+        seed=run.seed,
+        watch=watch,
+        stop=stop,
+        goal=cell.goal_of_method,
+    )
 
 
 def failure(error: BaseException) -> Outcome:

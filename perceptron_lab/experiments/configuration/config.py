@@ -20,16 +20,11 @@ from pydantic import (
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import did_you_mean
-from perceptron_lab.core.goals import Budget, Goal, MarginRatio, MarginUpper, Width
+from perceptron_lab.core.goals import GOAL_RECORDS, Budget, Goal, NumberGoal
 from perceptron_lab.core.refusals import STRICT, Positive
 from perceptron_lab.core.run_options import TraceOptions, without_repeats
 
 _GOAL_WORDS = ("decide", "budget")
-_GOAL_RECORDS: dict[str, Any] = {
-    "margin_upper": MarginUpper,
-    "margin_ratio": MarginRatio,
-    "width": Width,
-}
 _GOALS = (
     "decide, budget, {margin_upper: more than 0}, {margin_ratio: between 0 and 1} or, of "
     "optimisers, {width: more than 0}"
@@ -37,10 +32,10 @@ _GOALS = (
 
 
 def _goal(value: Any) -> Any:
-    if isinstance(value, MarginUpper | MarginRatio | Width) or value in _GOAL_WORDS:
+    if isinstance(value, NumberGoal) or value in _GOAL_WORDS:
         return value
-    if isinstance(value, dict) and len(value) == 1 and set(value) <= set(_GOAL_RECORDS):
-        record = _GOAL_RECORDS[next(iter(value))]
+    if isinstance(value, dict) and len(value) == 1 and set(value) <= GOAL_RECORDS.keys():
+        record: type = GOAL_RECORDS[next(iter(value))]
         return TypeAdapter(record).validate_json(json.dumps(value))
     mend = did_you_mean(value, _GOAL_WORDS) if isinstance(value, str) else ""
     raise ValueError(f"allowed: {_GOALS}{mend}")

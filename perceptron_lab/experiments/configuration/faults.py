@@ -75,7 +75,11 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
 
 
-def refuse(faults: Iterable[Fault], place: Callable[[Fault], FaultPlace]) -> None:
+def _nowhere(fault: Fault) -> FaultPlace:
+    return FaultPlace(1, 1, "")
+
+
+def refuse(faults: Iterable[Fault], place: Callable[[Fault], FaultPlace] = _nowhere) -> None:
     """Raise one error that lists every fault, in the order of their places.
 
     Parameters
@@ -83,7 +87,7 @@ def refuse(faults: Iterable[Fault], place: Callable[[Fault], FaultPlace]) -> Non
     faults
         The faults; repeated ones are listed once. With none of them nothing happens.
     place
-        Where a fault stands.
+        Where a fault stands; by default in no file.
     """
     placed = sorted({(place(fault), fault.message, dotted(fault.crumbs)) for fault in faults})
     if not placed:

@@ -30,7 +30,6 @@ from perceptron_lab.experiments.configuration.config import (
 from perceptron_lab.experiments.configuration.faults import (
     Crumbs,
     Fault,
-    FaultPlace,
     refuse,
     shortened,
 )
@@ -150,7 +149,8 @@ def _checked(source: Source, overrides: Sequence[str], without_plugins: bool) ->
     """Return the experiment that a source describes; errors as in :func:`load_experiment`."""
     before = deepcopy(source.tree) if overrides else None
     override(source, overrides)
-    faults = [*source.faults, *_taken_from_report(source.tree)]
+    stated = isinstance(source.tree, dict) and source.tree.get("plugins")
+    faults = [*source.faults, *(taken_from_report(source.tree) if stated else ())]
     unreadable = {fault.crumbs for fault in faults if not fault.at_key}
     config = None
     try:
@@ -220,7 +220,7 @@ def instances_of(config: ExperimentConfig) -> list[Instance]:
     faults: list[Fault] = []
     entries = _placed("problems", config.problems)
     instances = [one for at, entry in entries for one in problem_instances(entry, at, faults)]
-    refuse(faults, lambda fault: FaultPlace(1, 1, ""))
+    refuse(faults)
     return instances
 
 
@@ -245,9 +245,9 @@ def _readable(tree: Any, key: str, kind: type[Entry], needed: str) -> list[tuple
     return entries
 
 
-def _taken_from_report(tree: Any) -> Iterator[Fault]:
-    """Take tables and figures that plugins may know out of a tree that states plugins."""
-    asked = tree.get("report") if isinstance(tree, dict) and tree.get("plugins") else None
+def taken_from_report(tree: Any) -> Iterator[Fault]:
+    """Take tables and figures that are not registered out of a tree; yield a fault for each."""
+    asked = tree.get("report") if isinstance(tree, dict) else None
     for kind in ("table", "figure"):
         names: Any = asked.get(f"{kind}s") if isinstance(asked, dict) else None
         for name in list(names) if isinstance(names, list) else []:

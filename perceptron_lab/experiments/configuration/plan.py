@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, MissingDataError, PlabError
-from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.goals import Budget, Goal, Width
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
@@ -72,6 +72,14 @@ class Cell:
         """A seed of the algorithm's own, the same whatever the goal, budget and order of cells."""
         content = self.instance.identity | self.variant.identity | {"seed": self.seed}
         return int(digest(content), 16)
+
+    @property
+    def goal_of_method(self) -> Goal | None:
+        """What is to be proved: learners have no goal, optimisers only a width."""
+        kind = self.variant.algorithm.kind
+        if kind == "algorithm" or (kind == "optimiser" and isinstance(self.goal, Width)):
+            return self.goal
+        return None
 
     def identify(self, sha256: str) -> str:
         """Return the cell's name, given the sha256 of its data.

@@ -14,7 +14,6 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from perceptron_lab.core.errors import ConfigError
-from perceptron_lab.core.goals import Goal, Width
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome
 from perceptron_lab.experiments.cells.progress import Progress
@@ -327,7 +326,7 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         status=outcome.status,
         message=outcome.message or f"ended without a reason given ({outcome.status})",
         finding=outcome.finding,
-        goal=_goal_of(cell),
+        goal=cell.goal_of_method,
         result=outcome.result,
         partial=outcome.partial,
         measures=outcome.measures,
@@ -335,14 +334,6 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         cell=name,
         environment=outcome.environment["id"] if outcome.environment else environment_id,
     )
-
-
-def _goal_of(cell: Cell) -> Goal | None:
-    """Return what a cell was to prove: learners have no goal, optimisers only a width."""
-    kind = cell.variant.algorithm.kind
-    if kind == "algorithm" or (kind == "optimiser" and isinstance(cell.goal, Width)):
-        return cell.goal
-    return None
 
 
 def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:

@@ -14,13 +14,13 @@ from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
-from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.findings import NOTHING, Finding, SeparationAnswer
 from perceptron_lab.core.results import Bound, Status, Trace
 from perceptron_lab.experiments.configuration.components import faults_of, validated
 from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import refuse
+from perceptron_lab.experiments.configuration.loader import taken_from_report
 from perceptron_lab.experiments.configuration.rows import (
     Row,
     finding_text,
@@ -180,17 +180,12 @@ class Reader(AbstractContextManager["Reader"]):
         are left out, with a warning.
         """
         tree = json.loads(self.about("config"))
-        asked = tree.get("report", {})
-        for kind in ("table", "figure"):
-            # Figures can be columns of the runs as well, which are no names
-            names = {one for one in asked.get(f"{kind}s", ()) if isinstance(one, str)}
-            for name in names.difference(registry.names(kind)):
-                asked[f"{kind}s"].remove(name)
-                warnings.warn(
-                    f"{self._path}: the {kind} {name!r} of its report is registered no more; it is "
-                    "left out",
-                    stacklevel=2,
-                )
+        for fault in taken_from_report(tree):
+            warnings.warn(
+                f"{self._path}: the {fault.unregistered} of its report is registered no more; it "
+                "is left out",
+                stacklevel=2,
+            )
         try:
             return validated(ExperimentConfig, tree)
         except ValidationError as error:

@@ -275,11 +275,7 @@ class CertifiedProblems:
         instance = certificate.problem["instance"]
         record.check_name(instance)
         own: Path | None = record.own_file(instance, base)
-        if (
-            own is not None
-            and certificate.contents
-            and "source.sha256" in certificate.contents.flat
-        ):
+        if own is not None and certificate.saved:
             names = certificate.problem["parameters"]["files"]
             return file_in(
                 base, names[0] if len(names) == 1 else "", named=bool(self.base or self.own)

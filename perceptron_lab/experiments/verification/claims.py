@@ -76,30 +76,29 @@ class Claims:
                 if (name.startswith(_MEASURE) or name in OPTIMUM) and value is not None
             },
             goal=_goal(row.get("goal")),
-            goal_reached=_truth(row.get("goal_reached")),
+            goal_reached=row.get("goal_reached"),
             spent=any(one is not None and one >= limit for one, limit in used),
         )
 
     @classmethod
     def of_certificate(cls, certificate: Certificate) -> Claims:
-        """Return the claims of a certificate; a DataError tells of those that can be none."""
-        figures = certificate.certificate.get("figures", {})
-        asked = certificate.certificate.get("claim", {})
-        if not isinstance(figures, dict) or not isinstance(certificate.proved, bool):
-            raise DataError("the certificate's figures are no mapping, or `proved` no truth value")
-        if not isinstance(asked, dict):
-            raise DataError(f"the certificate's claim is {asked!r}; allowed: a mapping")
-        numbers = {name: _number(value) for name, value in figures.items()}
+        """Return the claims of a certificate that was read; its fields are checked first."""
+        flat = certificate.contents.flat
+        prefix = "certificate.figures."
         return cls(
             status=certificate.status,
             proved=certificate.proved,
             margin_lower=_number(certificate.margin_lower),
             margin_upper=_number(certificate.margin_upper),
-            figures={name: number for name, number in numbers.items() if number is not None},
-            goal=_goal(certificate.algorithm.get("goal")),
-            goal_reached=_truth(certificate.goal_reached),
-            margin_above=_number(asked.get("margin_above")),
-            margin_below=_number(asked.get("margin_below")),
+            figures={
+                name.removeprefix(prefix): float(value)
+                for name, value in flat.items()
+                if name.startswith(prefix)
+            },
+            goal=_goal(certificate.algorithm["goal"]),
+            goal_reached=certificate.goal_reached,
+            margin_above=_number(flat.get("certificate.claim.margin_above")),
+            margin_below=_number(flat.get("certificate.claim.margin_below")),
         )
 
     @property
@@ -195,18 +194,8 @@ def _goal(value: Any) -> Goal | None:
         raise DataError(str(error)) from None
 
 
-def _truth(value: Any) -> bool | None:
-    if value is not None and not isinstance(value, bool):
-        raise DataError(f"goal_reached is {value!r}; allowed: a truth value or nothing")
-    return value
-
-
-def _number(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"a figure is {value!r}; allowed: a number or nothing")
-    return float(value)
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 Checks = frozenset[Check | str]

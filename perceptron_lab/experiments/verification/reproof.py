@@ -55,7 +55,7 @@ def reprove(
     kind: Kind = "linear" if method is None and linear else "cone"
     if method is not None:
         kind = "learner" if isinstance(method, Learner) else "optimum"
-    if certificate.tree and certificate.contents.kind != kind:
+    if certificate.contents.kind != kind:
         raise DataError(f"its fields are not those of an answer of the kind {kind!r}")
     arrays = ReadArrays({name: numbers_in(array) for name, array in certificate.proof.items()})
     if isinstance(method, Learner):
