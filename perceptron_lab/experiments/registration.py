@@ -75,7 +75,7 @@ class _Unfit(Exception):
     """The reason why something cannot be registered."""
 
 
-def _check_record(target: Any, base: type | None, *, defaults: bool) -> None:
+def _check_record(target: object, base: type | None, *, defaults: bool) -> None:
     """Check a class of parameters."""
     if isinstance(target, type) and base is not None and not issubclass(target, base):
         raise _Unfit(
@@ -140,12 +140,12 @@ def _check_oracle(target: Any) -> None:
             raise _Unfit(f"{target.__name__} does not define {name}")
 
 
-def _check_function(target: Any) -> None:
+def _check_function(target: object) -> None:
     """Check a function of one argument, the evidence."""
     _check_call(target, [None], "of the evidence", "with the evidence alone")
 
 
-def _check_call(target: Any, arguments: list[None], kind: str, how: str) -> None:
+def _check_call(target: object, arguments: list[None], kind: str, how: str) -> None:
     """Check a function of so many arguments."""
     if not callable(target):
         raise _Unfit(f"received {target!r}; give a function {kind}")
@@ -155,7 +155,7 @@ def _check_call(target: Any, arguments: list[None], kind: str, how: str) -> None
         raise _Unfit(f"it cannot be called {how} ({error})") from None
 
 
-_CHECKS: Final[dict[str, Callable[[Any], None]]] = {
+_CHECKS: Final[dict[str, Callable[[object], None]]] = {
     "algorithm": _check_algorithm,
     "learner": lambda target: _check_record(target, Learner, defaults=True),
     "optimiser": lambda target: _check_record(target, Optimiser, defaults=True),

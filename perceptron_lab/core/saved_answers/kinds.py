@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.findings import SeparationAnswer
@@ -53,7 +53,7 @@ _AMOUNT_COLUMNS: Final = ("products", "seconds", "proof_seconds", "total_seconds
 _BOUND_KINDS: Final = ("worst case", "expectation")
 
 
-def kind_of(certificate: Mapping[str, Any], point_size: int, method: str = "") -> Kind:
+def kind_of(certificate: Mapping[str, object], point_size: int, method: str = "") -> Kind:
     """Return the kind of an answer.
 
     Parameters

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
 
 import distributed
 
@@ -143,7 +142,7 @@ def end_run(topic: str) -> None:
 class _Told(Progress):
     """Tell the run how far a cell is, as long as there is a run."""
 
-    def __init__(self, log_event: Callable[[str, dict[str, Any]], None], task: CellTask) -> None:
+    def __init__(self, log_event: Callable[[str, dict[str, object]], None], task: CellTask) -> None:
         self._log_event, self._task = log_event, task
 
     def started(self, cell: Cell) -> None:
@@ -152,7 +151,7 @@ class _Told(Progress):
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
         self._say(kind="moved", updates=int(updates), margin=float(margin))
 
-    def _say(self, **content: Any) -> None:
+    def _say(self, **content: object) -> None:
         if self._task.topic in _ended:
             raise RuntimeError("the run has ended")  # which ends the cell
         self._log_event(self._task.topic, content | {"position": self._task.position})

@@ -11,7 +11,7 @@ import json
 import math
 import socket
 import struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from perceptron_lab.core.results import Trace
@@ -65,12 +65,12 @@ def received(channel: socket.socket) -> bytes | None:
         return b""
 
 
-def encoded(kind: str, **content: Any) -> bytes:
+def encoded(kind: str, **content: object) -> bytes:
     """Return a message of a kind as one line."""
     return json.dumps({"kind": kind} | content).encode() + b"\n"
 
 
-def record_of(trace: Trace) -> dict[str, Any]:
+def record_of(trace: Trace) -> dict[str, object]:
     """Return the last record of a trace, without its measures."""
     return {name: kind(getattr(trace, name)[-1]) for name, kind in SCALARS.items()}
 
@@ -106,7 +106,7 @@ class Mailbox:
         self.closed = False
         self.empty = False
 
-    def read(self) -> list[dict[str, Any]]:
+    def read(self) -> list[dict[str, object]]:
         """Return the next messages; ``empty`` and ``closed``: no more now, and never again."""
         content = received(self._channel)
         self.empty, self.closed = not content, content == b""

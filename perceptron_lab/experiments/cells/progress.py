@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.configuration.plan import Cell
@@ -44,10 +44,10 @@ class Progress:
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
         """Note how far a running cell is: its updates, and the margin of its point, computed."""
 
-    def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
+    def finished(self, done: int, total: int, row: dict[str, object]) -> None:
         """Note that the row of a cell is stored; ``done`` of ``total`` rows are there now."""
 
-    def ended(self, failed: Sequence[dict[str, Any]]) -> None:
+    def ended(self, failed: Sequence[dict[str, object]]) -> None:
         """Note that the run is over, before its report is made, and the rows whose cell failed."""
 
 

@@ -16,7 +16,7 @@ from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import DataError
-from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.results import FloatArray, IntArray, Status
 from perceptron_lab.datasets.download.fetching import fetch
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.columns import Columns, Contents
@@ -220,7 +220,7 @@ def _infeasible(answer: CertifiedAnswer) -> Iterator[Claim | None]:
     yield infeasible_cone(system.cone, inside, answer.system, homogenised=closed)
 
 
-def _vectors(answer: CertifiedAnswer, support: Any) -> list[list[int]]:
+def _vectors(answer: CertifiedAnswer, support: IntArray) -> list[list[int]]:
     """Return the rows of the data that have weights, D times, in whole numbers."""
     operator = answer.view.unnormalised().operator
     if answer.reading.fields["form"] == "cone" and isinstance(operator, Matrix | Classes):

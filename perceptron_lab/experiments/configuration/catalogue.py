@@ -64,7 +64,7 @@ def list_names(kind: str) -> list[dict[str, Any]]:
         raise ConfigError(
             f"nothing is listed as {kind!r}{did_you_mean(kind, KINDS)}; known: {', '.join(KINDS)}"
         )
-    items: list[dict[str, Any]] = []
+    items: list[dict[str, object]] = []
     if kind == "experiments":
         for name, path in gallery().items():
             tree = read_source(path).tree

@@ -24,7 +24,7 @@ from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, recei
 Record = TypeVar("Record")
 
 
-def validated(kind: type[Record], tree: Any) -> Record:
+def validated(kind: type[Record], tree: object) -> Record:
     """Return the record that a tree of YAML values describes.
 
     It is checked in the strict mode of JSON: lists do for tuples, as they must, but no value is
@@ -35,9 +35,9 @@ def validated(kind: type[Record], tree: Any) -> Record:
 
 def faults_of(
     error: ValidationError,
-    tree: Any,
+    tree: object,
     known: Mapping[tuple[str, ...], Iterable[str]],
-    kind: Any = None,
+    kind: object = None,
 ) -> list[Fault]:
     """Return the faults that a validation error of a tree reports, one per value.
 
@@ -169,7 +169,7 @@ def build(
     kind: str,
     name: str,
     at: Crumbs,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, object],
     places: Mapping[str, Crumbs],
     faults: list[Fault],
 ) -> Component | None:

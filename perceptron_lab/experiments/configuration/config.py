@@ -31,7 +31,7 @@ _GOALS = (
 )
 
 
-def _goal(value: Any) -> Any:
+def _goal(value: object) -> object:
     if isinstance(value, NumberGoal) or value in _GOAL_WORDS:
         return value
     if isinstance(value, dict) and len(value) == 1 and set(value) <= GOAL_RECORDS.keys():
@@ -219,11 +219,11 @@ class CurvesEntry(_Frozen):
     curves: Curves
 
 
-def _kind_of_figure(value: Any) -> str:
+def _kind_of_figure(value: object) -> str:
     return "columns" if isinstance(value, dict | CurvesEntry) else "registered"
 
 
-def _files_apart(figures: list[Any]) -> list[Any]:
+def _files_apart(figures: list[object]) -> list[object]:
     names = [one.curves.stem if isinstance(one, CurvesEntry) else one for one in figures]
     for place, one in enumerate(figures):
         if isinstance(one, CurvesEntry) and names.count(names[place]) > 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import did_you_mean
@@ -97,7 +96,7 @@ def repeated_algorithms(
 
 def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> Iterator[Fault]:
     """Report instances that occur twice, and names that stand for different ones."""
-    seen: dict[str, tuple[Crumbs, dict[str, Any]]] = {}
+    seen: dict[str, tuple[Crumbs, dict[str, object]]] = {}
     for crumbs, instances in entries:
         for instance in instances:
             if instance.title not in seen:

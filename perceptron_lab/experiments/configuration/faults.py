@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from perceptron_lab.core.errors import ConfigError
 
@@ -55,7 +54,7 @@ def dotted(crumbs: Crumbs) -> str:
     return ".".join(shortened(str(crumb)) for crumb in crumbs)
 
 
-def received(value: Any) -> str:
+def received(value: object) -> str:
     """Return a value in the words of YAML, short enough for one line."""
     if value is None:
         return "nothing"

@@ -98,7 +98,7 @@ class Experiment:
         return f"{self.config.experiment}--{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-Named = str | Path | Mapping[str, Any] | ExperimentConfig
+Named = str | Path | Mapping[str, object] | ExperimentConfig
 """A configuration as users give it: a file, the name of a shipped one, a mapping, or the record."""
 Loadable = Named | Source | Experiment
 """As users give it, a file that was read, or a checked one."""
@@ -195,7 +195,7 @@ def _checked(source: Source, overrides: Sequence[str], without_plugins: bool) ->
     )
 
 
-def _run_by(config: ExperimentConfig) -> dict[str, Any]:
+def _run_by(config: ExperimentConfig) -> dict[str, object]:
     """Return the part of a configuration that decides what is run; defaults are left out."""
     return config.model_dump(mode="json", exclude=set(_NOT_RUN), exclude_defaults=True)
 
@@ -205,7 +205,7 @@ def _is_named(overrides: Iterable[str]) -> bool:
     return any(assignment.partition("=")[0] == "experiment" for assignment in overrides)
 
 
-def _changed(before: Any, config: ExperimentConfig) -> bool:
+def _changed(before: object, config: ExperimentConfig) -> bool:
     """Return whether overrides changed what is run, under the experiment's own name."""
     try:
         own = validated(ExperimentConfig, before)
@@ -229,7 +229,7 @@ def _placed(key: str, entries: Iterable[Entry]) -> list[tuple[Crumbs, Entry]]:
     return [((key, index), entry) for index, entry in enumerate(entries)]
 
 
-def _readable(tree: Any, key: str, kind: type[Entry], needed: str) -> list[tuple[Crumbs, Entry]]:
+def _readable(tree: object, key: str, kind: type[Entry], needed: str) -> list[tuple[Crumbs, Entry]]:
     """Return the entries whose component is named, without the parts that are wrong."""
     found = tree.get(key) if isinstance(tree, dict) else None
     entries: list[tuple[Crumbs, Entry]] = []

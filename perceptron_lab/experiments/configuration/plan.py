@@ -219,11 +219,11 @@ def untaught(cell: Cell, problem: Loaded) -> str:
     return ""
 
 
-def canonical(content: dict[str, Any]) -> str:
+def canonical(content: dict[str, object]) -> str:
     """Return JSON in which equal contents are equal texts."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
-def digest(content: dict[str, Any]) -> str:
+def digest(content: dict[str, object]) -> str:
     """Return the first 16 hexadecimal digits of the sha256 of a content's canonical JSON."""
     return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]

@@ -80,7 +80,7 @@ class Run:
     result: Result | None = None
     partial: Trace | None = None
     measures: Mapping[str, float] = field(default_factory=dict)
-    problem_parameters: Mapping[str, Any] = field(default_factory=dict)
+    problem_parameters: Mapping[str, object] = field(default_factory=dict)
     cell: str = ""
     environment: str = ""
 
@@ -112,11 +112,11 @@ class RunColumn:
 
     name: str
     kind: ColumnKind
-    value: Callable[[Run], Any]
+    value: Callable[[Run], object]
 
 
 def _result(
-    name: str, kind: ColumnKind, other: Callable[[Run], Any] = lambda run: None
+    name: str, kind: ColumnKind, other: Callable[[Run], object] = lambda run: None
 ) -> RunColumn:
     """Return the column of a result's attribute, and of another value without a result."""
     return RunColumn(
@@ -205,7 +205,7 @@ def row_of(run: Run) -> Row:
     return row | {f"measure.{name}": run.measures[name] for name in sorted(run.measures)}
 
 
-def parameter_columns(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) -> Row:
+def parameter_columns(problem: Mapping[str, object], algorithm: Mapping[str, object]) -> Row:
     """Return the columns ``problem.NAME`` and ``algorithm.NAME``; nested values are JSON."""
     return {
         f"{prefix}.{name}": as_json(value) if isinstance(value, dict | list | tuple) else value
@@ -337,7 +337,7 @@ def finding_text(finding: Finding) -> str | None:
     return as_json(finding.values()) if finding else None
 
 
-def finding_in(field: Any) -> Finding:
+def finding_in(field: object) -> Finding:
     """Return the finding in a field of runs.csv, or of a frame of runs; empty ones have no facts.
 
     Raises
@@ -353,18 +353,18 @@ def finding_in(field: Any) -> Finding:
         raise DataError(f"the table of runs, column finding: {field[:60]!r} is none") from None
 
 
-def as_json(content: Any) -> str:
+def as_json(content: object) -> str:
     """Return JSON in which equal contents are equal texts; numpy's scalars are numbers."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
-def _field(value: Any) -> Any:
+def _field(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -191,8 +191,8 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
 
 
 def _choices(
-    given: dict[str, Any], at: Crumbs, grid: Mapping[str, Sequence[Any]], faults: list[Fault]
-) -> Iterator[tuple[dict[str, Any], dict[str, Crumbs], str]]:
+    given: dict[str, object], at: Crumbs, grid: Mapping[str, Sequence[object]], faults: list[Fault]
+) -> Iterator[tuple[dict[str, object], dict[str, Crumbs], str]]:
     """Yield parameters with their places and a suffix of labels, one per combination of a grid."""
     crumbs = at[:2]  # of the entry
     faults += [_given_twice(crumbs, key) for key in grid if key in given]
@@ -243,7 +243,7 @@ def _oracles(spec: Any, at: Crumbs, faults: list[Fault]) -> tuple[Component, ...
     return oracles if len(oracles) == len(built) else None
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     """Return a swept value as it appears in a label."""
     if isinstance(value, str):
         return value

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -64,7 +63,7 @@ class Source:
     """
 
     name: str
-    tree: Any = None
+    tree: object = None
     keys: dict[Crumbs, tuple[int, int]] = field(default_factory=dict)
     values: dict[Crumbs, tuple[int, int]] = field(default_factory=dict)
     origins: dict[Crumbs, str] = field(default_factory=dict)
@@ -124,7 +123,7 @@ def parse(name: str, text: str) -> Source:
         ) from None
 
 
-def source_of_mapping(config: Mapping[str, Any]) -> Source:
+def source_of_mapping(config: Mapping[str, object]) -> Source:
     """Return a mapping as if it had been read from a file without a name.
 
     It is copied: nothing that is done to the source reaches the caller's mapping. Tuples and
@@ -136,7 +135,7 @@ def source_of_mapping(config: Mapping[str, Any]) -> Source:
     return source
 
 
-def _plain_value(value: Any, crumbs: Crumbs, faults: list[Fault]) -> Any:
+def _plain_value(value: object, crumbs: Crumbs, faults: list[Fault]) -> object:
     """Return a value as YAML has it; None after a fault."""
     if len(crumbs) > MOST_LEVELS:
         raise ConfigError(f"{dotted(crumbs[:3])}: nested deeper than {MOST_LEVELS} levels")
@@ -155,7 +154,9 @@ def _plain_value(value: Any, crumbs: Crumbs, faults: list[Fault]) -> Any:
     return None
 
 
-def _plain_mapping(given: Mapping[Any, Any], crumbs: Crumbs, faults: list[Fault]) -> dict[str, Any]:
+def _plain_mapping(
+    given: Mapping[object, object], crumbs: Crumbs, faults: list[Fault]
+) -> dict[str, object]:
     found = {}
     for key, value in given.items():
         if isinstance(key, str):
@@ -211,7 +212,7 @@ class _Builder:
                 "a configuration needs fewer than ten"
             )
 
-    def _value(self, event: yaml.Event, crumbs: Crumbs) -> Any:
+    def _value(self, event: yaml.Event, crumbs: Crumbs) -> object:
         self.source.values[crumbs] = _mark(event)
         self._check_level(event, len(crumbs))
         if isinstance(event, yaml.AliasEvent):
@@ -221,11 +222,11 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, crumbs)
         if isinstance(event, yaml.SequenceStartEvent):
-            entries: list[Any] = []
+            entries: list[object] = []
             while not isinstance(event := self._next(), yaml.SequenceEndEvent):
                 entries.append(self._value(event, (*crumbs, len(entries))))
             return entries
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._key(event, crumbs, values)
             if key is None:
@@ -243,7 +244,7 @@ class _Builder:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
             self._fault(crumbs, f"the tag {shortened(shown)} is not allowed; delete it", at_key)
 
-    def _key(self, event: yaml.Event, crumbs: Crumbs, known: dict[str, Any]) -> str | None:
+    def _key(self, event: yaml.Event, crumbs: Crumbs, known: dict[str, object]) -> str | None:
         """Return a key, or None after a fault: the value that follows is then left out."""
         if not isinstance(event, yaml.ScalarEvent):
             self.source.keys[(*crumbs, "?")] = _mark(event)
@@ -277,7 +278,7 @@ class _Builder:
                 return
             event = self._next()
 
-    def _scalar(self, event: yaml.ScalarEvent, crumbs: Crumbs, at_key: bool = False) -> Any:
+    def _scalar(self, event: yaml.ScalarEvent, crumbs: Crumbs, at_key: bool = False) -> object:
         if any("\ud800" <= character <= "\udfff" for character in event.value):
             text = "half of a surrogate pair is no character; write the character"
             self._fault(crumbs, text, at_key)
@@ -292,7 +293,7 @@ class _Builder:
             return None
 
 
-def resolve(text: str) -> Any:
+def resolve(text: str) -> object:
     """Return the value of an unquoted scalar by the YAML 1.2 core schema."""
     if text in _NULL:
         return None

@@ -232,7 +232,7 @@ class CellCode:
         self._sources: dict[str, SourceFile | None] = {}
         self._digests: dict[tuple[tuple[str, str], ...], str] = {}
 
-    def digest_of(self, settings: Mapping[str, Any]) -> str:
+    def digest_of(self, settings: Mapping[str, object]) -> str:
         """Return the digest of a cell: the scheme's mark and 64 hexadecimal digits."""
         components = tuple(components_of(settings))
         if components not in self._digests:
@@ -241,7 +241,7 @@ class CellCode:
             self._digests[components] = _SCHEME + hashlib.sha256(whole.encode()).hexdigest()
         return self._digests[components]
 
-    def modules_of(self, settings: Mapping[str, Any]) -> dict[str, str]:
+    def modules_of(self, settings: Mapping[str, object]) -> dict[str, str]:
         """Return module -> digest of its source, of all that a cell's digest is made from.
 
         A class without a source, as in a notebook, has an entry ``module:class``.

@@ -53,7 +53,7 @@ def environment() -> dict[str, Any]:
     listed = Path("/proc/cpuinfo")
     text = listed.read_text(encoding="utf-8", errors="replace") if listed.is_file() else ""
     models = re.findall(r"^model name.*?:[ \t]*(.*?)[ \t]*$", text, re.MULTILINE)
-    described: dict[str, Any] = {
+    described: dict[str, object] = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "argv": [Path(sys.argv[0]).name, *masked(sys.argv[1:])],
         "cpu": models[0] if models else platform.processor() or platform.machine(),
@@ -68,13 +68,13 @@ def environment() -> dict[str, Any]:
     return {"id": identity(described)} | described
 
 
-def identity(described: dict[str, Any]) -> str:
+def identity(described: dict[str, object]) -> str:
     """Return 8 hexadecimal digits that differ where the machine or the software does."""
     lasting = {key: value for key, value in described.items() if key not in _TRANSIENT}
     return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def _thread_pools() -> list[dict[str, Any]]:
+def _thread_pools() -> list[dict[str, object]]:
     """Describe the thread pools of BLAS as cells have them; those of numpy and scipy are two.
 
     Other packages bring further ones, which are there only once those packages are loaded.
@@ -103,7 +103,7 @@ def packages() -> dict[str, str | None]:
     return ours | {name: versions[0] if versions else None for name, versions in found.items()}
 
 
-def revision_of(root: Path) -> dict[str, Any] | None:
+def revision_of(root: Path) -> dict[str, object] | None:
     """Return the revision of a clone, and whether its files were changed; None for no clone."""
     if not (root / ".git").exists():
         return None

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.visible_text import visible
@@ -76,5 +76,5 @@ def _said(row: dict[str, str], left_out: tuple[str, ...] = ()) -> dict[str, str]
     return {name: value for name, value in row.items() if value and not name.startswith(left_out)}
 
 
-def _readable(content: Any) -> bytes:
+def _readable(content: object) -> bytes:
     return (visible(json.dumps(content, indent=2)) + "\n").encode()

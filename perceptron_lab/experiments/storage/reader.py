@@ -257,7 +257,7 @@ def shown(planned: Planned, stored: Stored) -> Row:
     return {name: row[name] for name in ordered(row)}
 
 
-def _hashed(content: Any) -> str:
+def _hashed(content: object) -> str:
     """Return the sha256 of a blob, which may be of any type if it is damaged."""
     return sha256_of(content if isinstance(content, bytes) else b"")
 

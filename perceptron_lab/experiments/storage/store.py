@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from perceptron_lab.core.atomic_files import remove_partial_files, sync_folder
 from perceptron_lab.core.errors import StoreError, counted
@@ -90,7 +90,7 @@ class Store(AbstractContextManager["Store"]):
         self,
         config: ExperimentConfig,
         base: Path,
-        environment: Mapping[str, Any],
+        environment: Mapping[str, object],
         planned: Sequence[Planned],
     ) -> None:
         """Store the plan of a run; rows of cells that are planned no more stay.
@@ -231,17 +231,17 @@ class Store(AbstractContextManager["Store"]):
         self._insert("run", *values, checksum(values), trace)
         self._connection.execute("DELETE FROM running WHERE cell = ?", cell)
 
-    def _put_environment(self, described: Mapping[str, Any]) -> None:
+    def _put_environment(self, described: Mapping[str, object]) -> None:
         # The first description is kept: later ones differ in the time alone.
         values = (described["id"], as_json(dict(described)))
         statement = "INSERT OR IGNORE INTO environment VALUES (?, ?, ?)"
         self._connection.execute(statement, (*values, checksum(values)))
 
-    def _put(self, table: str, *values: Any) -> None:
+    def _put(self, table: str, *values: object) -> None:
         """Put a row into a table whose last column is the checksum."""
         self._insert(table, *values, checksum(values))
 
-    def _insert(self, table: str, *values: Any) -> None:
+    def _insert(self, table: str, *values: object) -> None:
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
 

@@ -211,7 +211,7 @@ def declaration_of(record: type) -> str:
     return ", ".join(f"{column.name} {column.declared}" for column in columns_of(record).values())
 
 
-def encoded(record: Any) -> list[Any]:
+def encoded(record: Any) -> list[object]:
     """Return a record as the values of its columns."""
     columns = columns_of(type(record))  # type: ignore[arg-type] # classes are hashable
     return [column.write(getattr(record, field)) for field, column in columns.items()]
@@ -233,7 +233,7 @@ def stored_of(values: sqlite3.Row) -> Stored:
         return Stored(values["cell"], fault=f"its stored row is damaged: {error}")
 
 
-def checksum(values: Sequence[Any]) -> str:
+def checksum(values: Sequence[object]) -> str:
     """Return the checksum of the columns before it."""
     # What is damaged may be of any type.
     return sha256_of(json.dumps(list(values), default=repr).encode())

@@ -55,13 +55,13 @@ class OwnData:
     file: Path
     columns: Columns
 
-    def of_verdict(self) -> dict[str, Any]:
+    def of_verdict(self) -> dict[str, object]:
         """Return what a saved verdict records of its data."""
         asked = {name: value for name, value in asdict(self.columns).items() if value}
         where = {"file": self.file.name, "base": str(self.file.absolute().parent)}
         return where | {"sha256": sha256_of(self.file), "columns": asked}
 
-    def of_result(self, margin: str | None) -> dict[str, Any]:
+    def of_result(self, margin: str | None) -> dict[str, object]:
         """Return what a saved result records of its data, and of its margin, if it states one."""
         asked = {name: value for name, value in asdict(self.columns).items() if value}
         asked |= {} if margin in (None, "unit") else {"margin": margin}

@@ -360,7 +360,7 @@ def system_of_weights(system: ConicSystem, weights: FloatArray) -> ConicSystem:
     return original.completed(required=False)
 
 
-def numbers_in(array: Any) -> FloatArray:
+def numbers_in(array: object) -> FloatArray:
     """Return an array of a certificate as numbers; all else is damage."""
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
         raise DataError("an array of the certificate does not hold numbers")

@@ -7,7 +7,7 @@ import re
 from collections import UserDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import FloatArray, Status, relative_width
@@ -75,7 +75,7 @@ def check_types(row: Row) -> None:
 def differences(row: Row, certificate: Certificate) -> Iterator[str]:
     """Yield the columns that are not what the certificate has."""
     bound = certificate.bound.value
-    stated: dict[str, Any] = {name: certificate.counts[name] for name in _COUNTS}
+    stated: dict[str, object] = {name: certificate.counts[name] for name in _COUNTS}
     stated |= {"message": certificate.message, "algorithm": certificate.algorithm["name"]}
     stated |= {"seed": certificate.problem["seed"], "cell": certificate.cell}
     stated["bound"] = None if bound is None or math.isinf(bound) else bound
