@@ -104,10 +104,8 @@ def _import_all(report: ReportEntry) -> None:
     """Import the modules of a report's tables and figures."""
     with suppress(Exception):  # the report itself will say what is wrong
         import_module(REPORTING)
-        for kind, names in (("table", report.tables), ("figure", report.figures)):
-            for name in names:
-                if isinstance(name, str):
-                    registry.load(kind, name)
+        for kind, _, name in report.registered:
+            registry.load(kind, name)
 
 
 def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experiment]:

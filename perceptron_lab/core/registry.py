@@ -280,6 +280,11 @@ def loaded(target: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def module_of(target: Target) -> str:
+    """Return the module of a target; nothing is imported."""
+    return target.partition(":")[0] if isinstance(target, str) else target.__module__
+
+
 def name_of(kind: str, record: object) -> str:
     """Return the registered name of a record's class, or the class's own name."""
     here = type(record)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import DataError, MissingDataError, PlabError
+from perceptron_lab.core.errors import DataError, PlabError
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, refuse
@@ -19,7 +19,14 @@ from perceptron_lab.experiments.configuration.loader import (
     load_experiment,
     source_of,
 )
-from perceptron_lab.experiments.configuration.plan import Cell, Loaded, canonical, plan, untaught
+from perceptron_lab.experiments.configuration.plan import (
+    Cell,
+    Loaded,
+    canonical,
+    loaded,
+    plan,
+    untaught,
+)
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.solving.failures import own_error
@@ -130,26 +137,19 @@ def unsuitable(experiment: Experiment) -> Iterator[Fault]:
     """
     if experiment.unchecked:
         return
-    plan, report = Plan(experiment), experiment.config.report
-    asked = [("table", place, name) for place, name in enumerate(report.tables)]
-    asked += [
-        ("figure", place, name)
-        for place, name in enumerate(report.figures)
-        if isinstance(name, str)
-    ]
-    for kind, place, name in asked:
+    plan = Plan(experiment)
+    for kind, place, name in experiment.config.report.registered:
+        crumbs = ("report", f"{kind}s", place)
         try:
             for check in getattr(registry.load(kind, name), NEEDS, ()):
                 check(plan)
         except DataError as error:
             said = str(error).removeprefix(f"{name}: ")
-            yield Fault(
-                ("report", f"{kind}s", place), f"the {kind} {name!r} cannot be made: {said}"
-            )
+            yield Fault(crumbs, f"the {kind} {name!r} cannot be made: {said}")
         except Exception as error:
             if not (said := own_error(error)):
                 raise
-            yield Fault(("report", f"{kind}s", place), f"the needs of the {kind} {name!r}: {said}")
+            yield Fault(crumbs, f"the needs of the {kind} {name!r}: {said}")
 
 
 LARGEST: Final = 20_000_000
@@ -205,20 +205,18 @@ def faults_of_files(experiment: Experiment) -> Iterator[Fault]:
 
     Each is read as its entry says, with the first seed; those above :data:`LARGEST` are not.
     """
-    loaded: dict[tuple[Path, str], Loaded | None] = {}
+    known: dict[tuple[Path, str], Loaded] = {}
     for cell, path in _own(experiment):
         if _is_large(path):
             continue
         at, key = _place(experiment, cell), (path, canonical(cell.instance.identity))
-        if key not in loaded:
-            loaded[key] = None
+        if key not in known:
             try:
-                loaded[key] = Loaded.of(cell.load(experiment.base))
+                known[key] = loaded(cell, experiment.base)
             except PlabError as error:
-                if not (cell.instance.optional and isinstance(error, MissingDataError)):
-                    yield Fault(at, str(error))
-        found = loaded[key]
-        if found is not None and (lacking := untaught(cell, found)):
+                known[key] = Loaded(missing=str(error))
+                yield Fault(at, str(error))
+        if lacking := untaught(cell, known[key]):
             yield Fault(at, lacking)
 
 

@@ -20,7 +20,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.cells import messages
 from perceptron_lab.experiments.cells.messages import ServerReport
-from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.configuration.yaml_source import Source, mapping_in
 
 CORE: Final = ("oracles", "cones", "operators", "certificates")
 """The packages that every server has loaded, since any cell may need them.
@@ -202,14 +202,10 @@ def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
     ForkServer or None
         None where it cannot be started: whoever needs one says why.
     """
-    trees = [source.tree for source in sources if isinstance(source.tree, dict)]
+    trees = [mapping_in(source.tree) for source in sources]
     entries = [tree.get(key) for tree in trees for key in ("problems", "algorithms")]
     named = registry.named_in(entries, ("dataset", *registry.METHODS))
-    targets = [registry.target(kind, name) for kind, name in named]
-    modules = {
-        target.partition(":")[0] if isinstance(target, str) else target.__module__
-        for target in targets
-    }
+    modules = {registry.module_of(registry.target(kind, name)) for kind, name in named}
     server = ForkServer(sorted(modules))
     try:
         server.start()

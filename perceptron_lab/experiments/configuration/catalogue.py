@@ -21,7 +21,7 @@ from typing import Any, Final
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, did_you_mean
 from perceptron_lab.core.records import documentation_of
-from perceptron_lab.experiments.configuration.yaml_source import read_source
+from perceptron_lab.experiments.configuration.yaml_source import mapping_in, read_source
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 _COUNTED: Final = ("algorithm", "learner", "optimiser", "oracle", "dataset", "table", "figure")
@@ -67,9 +67,8 @@ def list_names(kind: str) -> list[dict[str, Any]]:
     items: list[dict[str, object]] = []
     if kind == "experiments":
         for name, path in gallery().items():
-            tree = read_source(path).tree
-            title = str(tree.get("title", "")) if isinstance(tree, dict) else ""
-            items.append({"name": name, "summary": title})
+            title = mapping_in(read_source(path).tree).get("title", "")
+            items.append({"name": name, "summary": str(title)})
         return items
     singular = kind.removesuffix("s")
     for name in registry.names(singular):

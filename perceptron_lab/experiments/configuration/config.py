@@ -255,6 +255,17 @@ class ReportEntry(_Frozen):
     tables: list[Annotated[str, _registered("table")]] = []
     figures: Annotated[list[FigureEntry], AfterValidator(_files_apart)] = []
 
+    @property
+    def registered(self) -> list[tuple[str, int, str]]:
+        """Kind, index and name of the tables and figures that have names."""
+        lists = ("table", self.tables), ("figure", self.figures)
+        return [
+            (kind, index, name)
+            for kind, names in lists
+            for index, name in enumerate(names)
+            if isinstance(name, str)
+        ]
+
 
 class _Runs(_Frozen):
     """The first keys of an :class:`ExperimentConfig`: its runs."""

@@ -56,16 +56,17 @@ def dotted(crumbs: Crumbs) -> str:
 
 def received(value: object) -> str:
     """Return a value in the words of YAML, short enough for one line."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f"the text {shortened(value)!r}"
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list | tuple):
-        return "a list" if value else "an empty list"
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case str():
+            return f"the text {shortened(value)!r}"
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list" if value else "an empty list"
     return shortened(str(value))
 
 

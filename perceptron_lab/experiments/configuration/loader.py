@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -42,6 +42,8 @@ from perceptron_lab.experiments.configuration.variants import (
 )
 from perceptron_lab.experiments.configuration.yaml_source import (
     Source,
+    list_in,
+    mapping_in,
     read_source,
     source_of_mapping,
 )
@@ -149,7 +151,7 @@ def _checked(source: Source, overrides: Sequence[str], without_plugins: bool) ->
     """Return the experiment that a source describes; errors as in :func:`load_experiment`."""
     before = deepcopy(source.tree) if overrides else None
     override(source, overrides)
-    stated = isinstance(source.tree, dict) and source.tree.get("plugins")
+    stated = mapping_in(source.tree).get("plugins")
     faults = [*source.faults, *(taken_from_report(source.tree) if stated else ())]
     unreadable = {fault.crumbs for fault in faults if not fault.at_key}
     config = None
@@ -210,8 +212,7 @@ def _changed(before: object, config: ExperimentConfig) -> bool:
     try:
         own = validated(ExperimentConfig, before)
     except ValidationError:  # the overrides have made it whole
-        named = before.get("experiment") if isinstance(before, dict) else None
-        return named == config.experiment
+        return mapping_in(before).get("experiment") == config.experiment
     return own.experiment == config.experiment and _run_by(own) != _run_by(config)
 
 
@@ -231,10 +232,9 @@ def _placed(key: str, entries: Iterable[Entry]) -> list[tuple[Crumbs, Entry]]:
 
 def _readable(tree: object, key: str, kind: type[Entry], needed: str) -> list[tuple[Crumbs, Entry]]:
     """Return the entries whose component is named, without the parts that are wrong."""
-    found = tree.get(key) if isinstance(tree, dict) else None
     entries: list[tuple[Crumbs, Entry]] = []
-    for index, part in enumerate(found if isinstance(found, list) else []):
-        if not isinstance(part, dict) or not isinstance(part.get(needed), str):
+    for index, part in enumerate(list_in(mapping_in(tree).get(key))):
+        if not isinstance(mapping_in(part).get(needed), str):
             continue
         try:
             entry = validated(kind, part)
@@ -245,12 +245,12 @@ def _readable(tree: object, key: str, kind: type[Entry], needed: str) -> list[tu
     return entries
 
 
-def taken_from_report(tree: Any) -> Iterator[Fault]:
+def taken_from_report(tree: object) -> Iterator[Fault]:
     """Take tables and figures that are not registered out of a tree; yield a fault for each."""
-    asked = tree.get("report") if isinstance(tree, dict) else None
+    asked = mapping_in(mapping_in(tree).get("report"))
     for kind in ("table", "figure"):
-        names: Any = asked.get(f"{kind}s") if isinstance(asked, dict) else None
-        for name in list(names) if isinstance(names, list) else []:
+        names = list_in(asked.get(f"{kind}s"))
+        for name in list(names):
             if isinstance(name, str) and name not in registry.names(kind):
                 names.remove(name)
                 yield Fault(("report", f"{kind}s"), "", unregistered=f"{kind} {name!r}")

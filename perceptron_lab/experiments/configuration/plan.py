@@ -174,6 +174,16 @@ class Loaded:
         )
 
 
+def loaded(cell: Cell, base: Path) -> Loaded:
+    """Load the problem of a cell; the data of an optional one may be missing."""
+    try:
+        return Loaded.of(cell.load(base))
+    except MissingDataError as error:
+        if not cell.instance.optional:
+            raise
+        return Loaded(missing=str(error))
+
+
 def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
     """Load the problems of all cells, each once; return :attr:`Cell.problem_key` -> its figures.
 
@@ -186,11 +196,8 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
         if cell.problem_key in problems:
             continue
         try:
-            problems[cell.problem_key] = Loaded.of(cell.load(base))
+            problems[cell.problem_key] = loaded(cell, base)
         except PlabError as error:
-            if cell.instance.optional and isinstance(error, MissingDataError):
-                problems[cell.problem_key] = Loaded(missing=str(error))
-                continue
             faults.setdefault(f"problem {cell.instance.title}: {error}", error)
             if cell.own_file(base) is None:
                 break

@@ -365,10 +365,13 @@ def _plain(value: object) -> object:
 
 
 def _field(value: object) -> object:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        # Readers do not agree on carriage returns, and spreadsheets take some texts for formulas.
-        text = value.replace("\r\n", "\n").replace("\r", "\n")
-        return f"'{text}" if text.startswith(_FORMULAS) else text
-    return "" if value is None else value
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case str():
+            # Readers do not agree on carriage returns; spreadsheets take some texts for formulas.
+            text = value.replace("\r\n", "\n").replace("\r", "\n")
+            return f"'{text}" if text.startswith(_FORMULAS) else text
+    return value

@@ -216,25 +216,26 @@ def _given_twice(crumbs: Crumbs, key: str) -> Fault:
     return Fault((*crumbs, "grid", key), text, at_key=True)
 
 
-def _oracles(spec: Any, at: Crumbs, faults: list[Fault]) -> tuple[Component, ...] | None:
+def _oracles(spec: object, at: Crumbs, faults: list[Fault]) -> tuple[Component, ...] | None:
     """Return the oracles of a specification, or None after adding to ``faults``."""
     if spec is None:
         return ()
-    several = isinstance(spec, list)
+    placed = [(at, spec)]
+    if isinstance(spec, list):
+        placed = [((*at, index), one) for index, one in enumerate(spec)]
     built: list[Component | None] = []
-    for index, one in enumerate(spec if several else [spec]):
-        place = (*at, index) if several else at
-        places: dict[str, Crumbs] = {"name": place}
-        if isinstance(one, dict):
-            places = {key: (*place, key) for key in one}
-        given = dict(one) if isinstance(one, dict) else {"name": one}
-        name = given.pop("name", None)
-        if isinstance(name, str):
-            built.append(build("oracle", name, places["name"], given, places, faults))
-            continue
-        allowed = "a name, {name: ..., parameter: ...}, or a list of those"
-        faults.append(Fault(place, f"received {received(one)}; allowed: {allowed}"))
-        built.append(None)
+    for place, one in placed:
+        match one:
+            case str(name):
+                built.append(build("oracle", name, place, {}, {}, faults))
+            case {"name": str(name), **others}:
+                given = {str(key): value for key, value in others.items()}
+                places = {key: (*place, key) for key in given}
+                built.append(build("oracle", name, (*place, "name"), given, places, faults))
+            case _:
+                allowed = "a name, {name: ..., parameter: ...}, or a list of those"
+                faults.append(Fault(place, f"received {received(one)}; allowed: {allowed}"))
+                built.append(None)
     oracles = tuple(oracle for oracle in built if oracle is not None)
     for kind, count in Counter(oracle.record.kind for oracle in oracles).items():
         if count > 1:
@@ -245,9 +246,10 @@ def _oracles(spec: Any, at: Crumbs, faults: list[Fault]) -> tuple[Component, ...
 
 def _brief(value: object) -> str:
     """Return a swept value as it appears in a label."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        inner = ",".join(f"{k}={_brief(v)}" for k, v in value.items() if k != "name")
-        return f"{value.get('name', '')}({inner})"
+    match value:
+        case str():
+            return value
+        case dict():
+            inner = ",".join(f"{k}={_brief(v)}" for k, v in value.items() if k != "name")
+            return f"{value.get('name', '')}({inner})"
     return json.dumps(value)

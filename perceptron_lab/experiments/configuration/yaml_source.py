@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -85,6 +86,16 @@ class Source:
         return FaultPlace(*mark, f"{self.name}:{mark[0]}:{mark[1]}")
 
 
+def mapping_in(tree: object) -> dict[str, Any]:
+    """Return the mapping that a tree is; an empty one if it is none."""
+    return tree if isinstance(tree, dict) else {}
+
+
+def list_in(tree: object) -> list[Any]:
+    """Return the list that a tree is; an empty one if it is none."""
+    return tree if isinstance(tree, list) else []
+
+
 def read_source(path: Path) -> Source:
     """Read a configuration file."""
     try:
@@ -141,14 +152,15 @@ def _plain_value(value: object, crumbs: Crumbs, faults: list[Fault]) -> object:
         raise ConfigError(f"{dotted(crumbs[:3])}: nested deeper than {MOST_LEVELS} levels")
     if hasattr(value, "tolist"):  # arrays and scalars of numpy, which need not be loaded
         value = value.tolist()
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return _plain_mapping(value, crumbs, faults)
-    if isinstance(value, list | tuple | range):
-        return [_plain_value(one, (*crumbs, index), faults) for index, one in enumerate(value)]
+    match value:
+        case None | str() | bool() | int() | float():
+            return value
+        case Path():
+            return str(value)
+        case Mapping():
+            return _plain_mapping(value, crumbs, faults)
+        case list() | tuple() | range():
+            return [_plain_value(one, (*crumbs, index), faults) for index, one in enumerate(value)]
     text = f"received {shortened(repr(value))} ({type(value).__name__})"
     faults.append(Fault(crumbs, f"{text}; allowed: text, numbers, truth values, lists, mappings"))
     return None
@@ -186,13 +198,11 @@ class _Builder:
             ) from None
 
     def build(self) -> Source:
-        event = self._next()
-        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-            event = self._next()
-        if isinstance(event, yaml.StreamEndEvent):
+        self._next()  # the start of the stream
+        if isinstance(self._next(), yaml.StreamEndEvent):  # or the start of a document
             self.source.values[()] = (1, 1)
             return self.source
-        self.source.tree = self._value(event, ())
+        self.source.tree = self._value(self._next(), ())
         self._next()  # the end of the document
         event = self._next()
         if not isinstance(event, yaml.StreamEndEvent):
@@ -215,19 +225,19 @@ class _Builder:
     def _value(self, event: yaml.Event, crumbs: Crumbs) -> object:
         self.source.values[crumbs] = _mark(event)
         self._check_level(event, len(crumbs))
-        if isinstance(event, yaml.AliasEvent):
-            self._fault(crumbs, f"the alias *{event.anchor} is not allowed; repeat the value")
-            return None
         self._refuse_properties(event, crumbs)
-        if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event, crumbs)
-        if isinstance(event, yaml.SequenceStartEvent):
-            entries: list[object] = []
-            while not isinstance(event := self._next(), yaml.SequenceEndEvent):
-                entries.append(self._value(event, (*crumbs, len(entries))))
-            return entries
+        match event:
+            case yaml.AliasEvent():
+                return None
+            case yaml.ScalarEvent():
+                return self._scalar(event, crumbs)
+            case yaml.SequenceStartEvent():
+                entries: list[object] = []
+                while not isinstance(event := self._next(), yaml.CollectionEndEvent):
+                    entries.append(self._value(event, (*crumbs, len(entries))))
+                return entries
         values: dict[str, object] = {}
-        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+        while not isinstance(event := self._next(), yaml.CollectionEndEvent):
             key = self._key(event, crumbs, values)
             if key is None:
                 self._skip(self._next(), len(crumbs) + 1)
@@ -236,10 +246,11 @@ class _Builder:
         return values
 
     def _refuse_properties(self, event: yaml.Event, crumbs: Crumbs, at_key: bool = False) -> None:
-        assert isinstance(event, yaml.NodeEvent)
-        if event.anchor is not None:
-            self._fault(crumbs, f"the anchor &{event.anchor} is not allowed; delete it", at_key)
-        tag = getattr(event, "tag", None)
+        anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+        if isinstance(event, yaml.AliasEvent):
+            self._fault(crumbs, f"the alias *{anchor} is not allowed; repeat the value")
+        elif anchor is not None:
+            self._fault(crumbs, f"the anchor &{anchor} is not allowed; delete it", at_key)
         if tag is not None:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
             self._fault(crumbs, f"the tag {shortened(shown)} is not allowed; delete it", at_key)

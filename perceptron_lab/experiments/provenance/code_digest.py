@@ -252,7 +252,7 @@ class CellCode:
             self._follow(name, name, found)
         for kind, name in components:
             target = registry.target(kind, name)
-            root = _module_of(target)
+            root = registry.module_of(target)
             if not isinstance(target, type) or self.source(root, root) is not None:
                 self._follow(root, root, found)
                 continue
@@ -301,7 +301,7 @@ class CellCode:
             elif any(map(_is_ours, source.imports)):
                 for kind in _KINDS:
                     known = source.texts.intersection(registry.names(kind))
-                    todo += (_module_of(registry.target(kind, one)) for one in known)
+                    todo += (registry.module_of(registry.target(kind, one)) for one in known)
 
     def _modules_in(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield the modules of the package that texts name, or all of a folder: ``package.``."""
@@ -320,18 +320,15 @@ def _is_ours(name: str) -> bool:
     return name == PACKAGE.name or name.startswith(_OURS)
 
 
-def _module_of(target: registry.Target) -> str:
-    return target.partition(":")[0] if isinstance(target, str) else target.__module__
-
-
 def _functions(kind: type) -> dict[str, FunctionType]:
     """Return the functions of a class by name."""
     found = {}
     for name, value in sorted(vars(kind).items()):
-        if isinstance(value, property):
-            value = value.fget
-        elif isinstance(value, classmethod | staticmethod):
-            value = value.__func__
+        match value:
+            case property():
+                value = value.fget
+            case classmethod() | staticmethod():
+                value = value.__func__
         function = inspect.unwrap(value) if callable(value) else None
         if isinstance(function, FunctionType):
             found[name] = function
@@ -341,9 +338,10 @@ def _functions(kind: type) -> dict[str, FunctionType]:
 def _instructions(code: CodeType) -> Iterator[str]:
     yield f"{code.co_code.hex()}{code.co_names}{code.co_varnames}"
     for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _instructions(constant)
-        elif isinstance(constant, frozenset):
-            yield repr(sorted(map(repr, constant)))
-        else:
-            yield repr(constant)
+        match constant:
+            case CodeType():
+                yield from _instructions(constant)
+            case frozenset():
+                yield repr(sorted(map(repr, constant)))
+            case _:
+                yield repr(constant)

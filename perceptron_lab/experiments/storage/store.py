@@ -35,7 +35,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
-from perceptron_lab.experiments.storage.store_lock import StoreLock, unwritable
+from perceptron_lab.experiments.storage.store_lock import StoreLock, reason_of, unwritable
 from perceptron_lab.experiments.storage.stored import (
     Planned,
     Stored,
@@ -251,10 +251,9 @@ class Store(AbstractContextManager["Store"]):
         try:
             yield
         except (*schema.FAILURES, OSError) as error:
-            reason = (isinstance(error, OSError) and error.strerror) or error
             raise StoreError(
-                f"{self.folder}: {what} cannot be written ({reason}); {self._safe()}; make room on "
-                "the disk, or mend what is said here, and run it again: it continues"
+                f"{self.folder}: {what} cannot be written ({reason_of(error)}); {self._safe()}; "
+                "make room on the disk, or mend what is said here, and run it again: it continues"
             ) from error
 
     def _safe(self) -> str:

@@ -100,9 +100,14 @@ def _occupied(folder: Path, process: int | None) -> ConfigError:
     )
 
 
+def reason_of(error: Exception) -> str:
+    """Return why something cannot be written, in the system's words if it has some."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def unwritable(folder: Path, error: Exception) -> ConfigError:
     """Return the error of a folder of results that cannot be written to."""
-    reason = (isinstance(error, OSError) and error.strerror) or error
     return ConfigError(
-        f"{folder}: results cannot be written there ({reason}); choose another folder with --output"
+        f"{folder}: results cannot be written there ({reason_of(error)}); choose another folder "
+        "with --output"
     )
