@@ -163,11 +163,7 @@ def mapping(data: object) -> np.memmap[Any, Any] | None:
 
 
 def _mapped_again(
-    name: str,
-    offset: int,
-    kind: np.dtype[Any],
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
+    name: str, offset: int, kind: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> npt.NDArray[Any]:
     content = np.memmap(name, np.uint8, "r")
     return np.ndarray(shape, kind, content, offset, strides)

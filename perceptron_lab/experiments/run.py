@@ -186,11 +186,7 @@ def run(
 
 
 def run_experiment(
-    experiment: Experiment,
-    *,
-    output: str | Path | None,
-    execution: Execution,
-    progress: Progress,
+    experiment: Experiment, *, output: str | Path | None, execution: Execution, progress: Progress
 ) -> Results:
     """Run the cells of a checked experiment that are due, and write its report.
 

@@ -13,8 +13,7 @@ from typing import Final
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.findings import SeparationAnswer
-from perceptron_lab.core.saved_answers.fields import Check, Field, Kind
-from perceptron_lab.core.saved_answers.values import (
+from perceptron_lab.core.saved_answers.fields import (
     AMOUNT,
     ANY,
     ARRAY,
@@ -32,6 +31,9 @@ from perceptron_lab.core.saved_answers.values import (
     TEXT,
     TRUTH,
     WEIGHTS,
+    Check,
+    Field,
+    Kind,
     Values,
     exactly,
     list_of,

@@ -94,11 +94,7 @@ def partition_claim(found: SeparationVerdict) -> Claim | None:
     point = whole_multiples(found.direction) if len(pair.separated) else [0] * len(found.names)
     if found.verdict == COMPLETE:
         return {"claim": "feasible", "point": point, "factors": []}
-    return {
-        "claim": "partition",
-        "point": point,
-        "weights": [whole_weights(pair.exact_weights)],
-    }
+    return {"claim": "partition", "point": point, "weights": [whole_weights(pair.exact_weights)]}
 
 
 def verdict_claims(found: SeparationVerdict, system: CheckedSystem) -> Exact:

@@ -27,12 +27,7 @@ from perceptron_lab.experiments.configuration.config import (
     ExperimentConfig,
     ProblemEntry,
 )
-from perceptron_lab.experiments.configuration.faults import (
-    Crumbs,
-    Fault,
-    refuse,
-    shortened,
-)
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, refuse, shortened
 from perceptron_lab.experiments.configuration.overrides import override, shadowed, texts_of
 from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,

@@ -23,18 +23,8 @@ from typing import Any, Final
 from perceptron_lab.core.version import __version__
 
 _PACKAGES = (
-    "clarabel",
-    "cvxpy",
-    "llvmlite",
-    "numba",
-    "numpy",
-    "pandas",
-    "pydantic",
-    "pyyaml",
-    "scikit-learn",
-    "scipy",
-    "scs",
-    "threadpoolctl",
+    *("clarabel", "cvxpy", "llvmlite", "numba", "numpy", "pandas", "pydantic", "pyyaml"),
+    *("scikit-learn", "scipy", "scs", "threadpoolctl"),
 )
 _TRANSIENT = ("id", "time", "argv")
 

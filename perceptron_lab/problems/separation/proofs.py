@@ -18,8 +18,8 @@ import numpy as np
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.saved_answers.fields import is_place
 from perceptron_lab.core.saved_answers.files import mapping_in
-from perceptron_lab.core.saved_answers.values import is_place
 from perceptron_lab.problems.separation.coefficients import (
     CLASSES,
     FINITE,
