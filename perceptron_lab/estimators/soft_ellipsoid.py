@@ -16,7 +16,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
 from perceptron_lab.estimators.validation import Seconds, generator_of, with_parameters
-from perceptron_lab.problems.ellipsoids.ellipsoid import Whitening
+from perceptron_lab.problems.ellipsoids.ellipsoid import WhiteCoordinates
 from perceptron_lab.problems.ellipsoids.soft.descent import (
     SquaredHinge,
     minimised,
@@ -114,7 +114,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         """Fit the ellipsoid to examples with weights >= 0, shape ``(m,)``."""
         data, positive = self._learned(X, y)
         weights = self._weights(data, positive, sample_weight)
-        self.axes_ = Whitening.fitted(data, weights) if self.whiten else None
+        self.axes_ = WhiteCoordinates.fitted(data, weights) if self.whiten else None
         objective = self._objective(data, positive, weights)
         found = minimised(
             objective,

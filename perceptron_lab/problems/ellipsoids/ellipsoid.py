@@ -221,7 +221,7 @@ class Ellipsoid:
 
 
 @dataclass(frozen=True)
-class Whitening:
+class WhiteCoordinates:
     """z = matrix' ((x - centre) / scale)."""
 
     centre: FloatArray  # shape (features,)

@@ -12,7 +12,7 @@ from perceptron_lab.problems.ellipsoids.ellipsoid import lifted, quadratic_value
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.central_path import solve_by_central_path
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
-from perceptron_lab.problems.ellipsoids.hard.solution import Classes, Limits, Solution
+from perceptron_lab.problems.ellipsoids.hard.solution import ClassPair, Solution, SolverLimits
 from tests.problems.ellipsoids.two_class_sets import overlapping
 
 
@@ -27,10 +27,10 @@ def like_documents(seed: int, positives: int, negatives: int, dimension: int) ->
     return classes
 
 
-def solved(positives: FloatArray, negatives: FloatArray) -> tuple[Classes, Solution]:
+def solved(positives: FloatArray, negatives: FloatArray) -> tuple[ClassPair, Solution]:
     frame = AffineFrame.of(positives, negatives)
-    classes = Classes(frame.coordinates(positives), frame.coordinates(negatives))
-    return classes, solve_by_central_path(classes, 1e-9, Limits(500))
+    classes = ClassPair(frame.coordinates(positives), frame.coordinates(negatives))
+    return classes, solve_by_central_path(classes, 1e-9, SolverLimits(500))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -63,7 +63,7 @@ def test_affine_maps_do_not_change_the_ranking() -> None:
     )
 
 
-def on_the_path(classes: Classes, distance: float) -> FloatArray:
+def on_the_path(classes: ClassPair, distance: float) -> FloatArray:
     """Return (E^ - e e') / mu of the barrier problem (7.9) at mu = distance, by Clarabel."""
     order = classes.positives.shape[1] + 1
     matrix, ratio = cvxpy.Variable((order, order), symmetric=True), cvxpy.Variable()
@@ -83,8 +83,8 @@ def on_the_path(classes: Classes, distance: float) -> FloatArray:
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 def test_it_is_the_limit_of_the_barrier_problem() -> None:
     frame = AffineFrame.of(*(parts := overlapping(5, 12, 15, 2)))
-    classes = Classes(frame.coordinates(parts[0]), frame.coordinates(parts[1]))
-    found = solve_by_central_path(classes, 1e-10, Limits(500))
+    classes = ClassPair(frame.coordinates(parts[0]), frame.coordinates(parts[1]))
+    found = solve_by_central_path(classes, 1e-10, SolverLimits(500))
     limit = found.quadratic * (sum(map(len, parts)) + 2)  # there s = m + r
     errors = [
         np.linalg.norm(on_the_path(classes, distance) - limit) / np.linalg.norm(limit)

@@ -16,7 +16,7 @@ from perceptron_lab.problems.ellipsoids.hard import primal_dual
 from perceptron_lab.problems.ellipsoids.hard.interior_point import follow
 from perceptron_lab.problems.ellipsoids.hard.primal_dual import Iterate, Program
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
-from perceptron_lab.problems.ellipsoids.hard.solution import LimitReached, Limits
+from perceptron_lab.problems.ellipsoids.hard.solution import LimitReached, SolverLimits
 from tests.stops import StopAt
 
 FURTHER = 8
@@ -53,10 +53,10 @@ def test_the_time_ends_an_iteration_between_two_panels(monkeypatch: pytest.Monke
     program = Program(np.column_stack([rows, np.ones(60)]), np.repeat([1.0, -1.0], 30))
     start = Iterate.first(program)
     monkeypatch.setattr(primal_dual, "PANEL", 8)
-    assert follow(program, start, 1e-9, 0.0, Limits(100))[1] > 0
+    assert follow(program, start, 1e-9, 0.0, SolverLimits(100))[1] > 0
     stop = StopAt(4)  # the first two questions are asked before the iteration
     with time_limit(math.inf, stop):
-        assert follow(program, start, 1e-9, 0.0, Limits(100)) == (start, 0)
+        assert follow(program, start, 1e-9, 0.0, SolverLimits(100)) == (start, 0)
     assert stop.asked == 4
 
 

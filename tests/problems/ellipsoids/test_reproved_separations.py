@@ -15,7 +15,7 @@ from perceptron_lab.estimators.learners.registered.ellipsoid_separation import E
 from perceptron_lab.estimators.learners.registered.tuned_classifiers import TunedLinearScorer
 from perceptron_lab.problems.ellipsoids.hard import separation
 from perceptron_lab.problems.ellipsoids.hard.separation_proof import (
-    ProvedSeparation,
+    ProvedRatio,
     proof_arrays,
     prove_separation,
 )
@@ -24,7 +24,7 @@ from tests.problems.ellipsoids.two_class_sets import Classes, overlapping, separ
 from tests.repetitions import repeated
 
 
-def again(classes: Classes, arrays: dict[str, Any], **more: Any) -> ProvedSeparation:
+def again(classes: Classes, arrays: dict[str, Any], **more: Any) -> ProvedRatio:
     return prove_separation(*classes, arrays, **{"whiten": True} | more)
 
 

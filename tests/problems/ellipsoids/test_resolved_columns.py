@@ -18,7 +18,7 @@ from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, in
 from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_proof import (
-    ProvedSeparation,
+    ProvedRatio,
     proof_arrays,
     prove_separation,
 )
@@ -34,7 +34,7 @@ def with_thirds(part: np.ndarray) -> np.ndarray:
     return np.hstack([part, part[:, :1] / 3.0])
 
 
-def again(classes: Classes, arrays: dict[str, np.ndarray]) -> ProvedSeparation:
+def again(classes: Classes, arrays: dict[str, np.ndarray]) -> ProvedRatio:
     return prove_separation(*classes, arrays, whiten=True)
 
 

@@ -32,7 +32,7 @@ from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     recession,
 )
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
-from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Classes, Rescaling
+from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, ClassPair, Rescaling
 from tests.problems.ellipsoids.two_class_sets import distant, overlapping, separable
 
 
@@ -199,7 +199,7 @@ def test_frames_are_white_and_invariant(seed: int, order: int) -> None:
 def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
     seed: int, order: int, factor: float
 ) -> None:
-    classes = Classes(*distant(seed % 1000, 20, 30, order, factor))
+    classes = ClassPair(*distant(seed % 1000, 20, 30, order, factor))
     rng = np.random.default_rng(seed)
     matrix = rng.standard_normal((order + 1, order + 1))
     matrix = matrix @ matrix.T
@@ -222,7 +222,7 @@ def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
 @given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from([1.0, 30.0]))
 def test_ellipsoids_become_unit_balls(seed: int, order: int, factor: float) -> None:
     # with many examples around, none of its axes is long enough to be cut
-    classes = Classes(*distant(seed % 1000, 100, 200, order, factor))
+    classes = ClassPair(*distant(seed % 1000, 100, 200, order, factor))
     found = maximal_separation(classes.positives, classes.negatives)
     scaling = Rescaling.to_ellipsoid(Ellipsoid.canonical(found.matrix), classes)
     inside, outside = ((rows.lifted[:, :-1] ** 2).sum(axis=1) for rows in scaling.rows(classes))
@@ -236,7 +236,7 @@ def test_measured_brackets_hold_the_ratio(seed: int, order: int) -> None:
     positives, negatives = separable(seed % 1000, 20, 30, order)
     found = maximal_separation(positives, negatives)
     classes, weights = (
-        Classes(positives, negatives),
+        ClassPair(positives, negatives),
         (
             found.positive_weights,
             found.negative_weights,
@@ -256,7 +256,7 @@ def test_measured_brackets_hold_the_ratio(seed: int, order: int) -> None:
 
 def test_a_cylinder_has_coordinates_along_it() -> None:
     positives = separable(2, 30, 40, 2)[0]
-    classes = Classes(positives - 1.0, np.array([[5.0, 0.0], [-6.0, 0.1]]))
+    classes = ClassPair(positives - 1.0, np.array([[5.0, 0.0], [-6.0, 0.1]]))
     strip = Ellipsoid(np.zeros(2), np.array([[1.0, 0.0], [0.0, 0.0]]), np.zeros(2))
     scaling = Rescaling.to_ellipsoid(strip, classes)
     assert scaling.reference > 0.0
@@ -265,7 +265,7 @@ def test_a_cylinder_has_coordinates_along_it() -> None:
 
 @pytest.mark.parametrize("weight", [0.0, math.nan, math.inf])
 def test_broken_answers_bracket_nothing(weight: float) -> None:
-    classes = Classes(*separable(3, 20, 30, 2))
+    classes = ClassPair(*separable(3, 20, 30, 2))
     weights = np.full(20, weight), np.full(30, weight)
     for entry in (0.0, math.nan):
         assert measured(np.full((3, 3), entry), weights, classes) == Bracket(0.0, math.inf)

@@ -28,7 +28,12 @@ from scipy.linalg.blas import dsyrk
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.ellipsoids.ellipsoid import flat, lifted, squares, symmetric
-from perceptron_lab.problems.ellipsoids.hard.solution import Classes, LimitReached, Limits, Solution
+from perceptron_lab.problems.ellipsoids.hard.solution import (
+    ClassPair,
+    LimitReached,
+    Solution,
+    SolverLimits,
+)
 
 FIRST = 300.0
 """nu at first."""
@@ -49,7 +54,7 @@ class _Barrier:
     entries: IntArray  # those of z that are entries of A
 
     @classmethod
-    def of(cls, classes: Classes) -> tuple[Self, FloatArray]:
+    def of(cls, classes: ClassPair) -> tuple[Self, FloatArray]:
         """Return the barrier of two classes, and a feasible z."""
         inside, outside = (squares(lifted(p)) for p in (classes.positives, classes.negatives))
         order = classes.positives.shape[1]
@@ -114,7 +119,7 @@ class _Barrier:
         return step, float(np.sqrt(max(-gradient @ step, 0.0)))
 
     def descend(
-        self, point: FloatArray, nu: float, tolerance: float, limits: Limits
+        self, point: FloatArray, nu: float, tolerance: float, limits: SolverLimits
     ) -> tuple[FloatArray, int]:
         """Return a point of decrement below the tolerance, and the steps it took."""
         step, size = 0, self.rows.shape[1]
@@ -146,7 +151,7 @@ class _Barrier:
         )
 
 
-def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_by_central_path(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return the direction in which the central path approaches t = 0."""
     positives, negatives = len(classes.positives), len(classes.negatives)
     if classes.positives.shape[1]:

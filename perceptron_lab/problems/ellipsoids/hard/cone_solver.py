@@ -34,11 +34,11 @@ from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, lifted, squa
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
 from perceptron_lab.problems.ellipsoids.hard.solution import (
     Bracket,
-    Classes,
-    Limits,
+    ClassPair,
     Rescaling,
-    Rows,
+    ScaledRows,
     Solution,
+    SolverLimits,
     reached,
 )
 
@@ -68,7 +68,7 @@ def answer_of_clarabel(
     right: FloatArray,
     cones: list[Any],
     tolerance: float,
-    limits: Limits | None = None,
+    limits: SolverLimits | None = None,
 ) -> Any:
     """Return Clarabel's answer to: minimise cost'x with right - matrix x in a product of cones.
 
@@ -89,7 +89,7 @@ def answer_of_clarabel(
 
 @np.errstate(all="ignore")  # what is not finite bounds nothing
 def measured(
-    quadratic: FloatArray, weights: tuple[FloatArray, FloatArray], classes: Classes
+    quadratic: FloatArray, weights: tuple[FloatArray, FloatArray], classes: ClassPair
 ) -> Bracket:
     """Return the bracket of t by a matrix E^ and by multipliers of each class, measured.
 
@@ -141,7 +141,7 @@ class _Attempt:
 class _Attempts:
     """All attempts so far, and the one that gives most."""
 
-    classes: Classes
+    classes: ClassPair
     tolerance: float
     all: list[_Attempt]
 
@@ -210,7 +210,9 @@ class _Attempts:
         return Solution(ratio, ranking.quadratic, weights, iterations, words, complete=complete)
 
 
-def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Limits) -> _Attempt:
+def _attempt(
+    classes: ClassPair, scaling: Rescaling, tolerance: float, limits: SolverLimits
+) -> _Attempt:
     positives, negatives = scaling.rows(classes)
     order = classes.positives.shape[1] + 1
     size = order * (order + 1) // 2
@@ -234,7 +236,7 @@ def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Lim
 
 
 def _weights(
-    multipliers: Sequence[FloatArray], parts: tuple[Rows, Rows]
+    multipliers: Sequence[FloatArray], parts: tuple[ScaledRows, ScaledRows]
 ) -> tuple[FloatArray, FloatArray]:
     """Return lambda of each class by the multipliers of their rows, the latter summing to 1."""
     first, second = (
@@ -244,7 +246,7 @@ def _weights(
     return first / total, second / total
 
 
-def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_directly(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return Clarabel's solution, with t within the bracket that its own answer gives."""
     classes.check_size()
     given = Rescaling.none(classes.positives.shape[1])
@@ -258,14 +260,14 @@ def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Soluti
     return attempts.solution()
 
 
-def solve_with_clarabel(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_with_clarabel(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return the solution of (7.9) by cvxpy and Clarabel, at this tolerance."""
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
     most = {"max_iter": limits.iterations, "time_limit": seconds_left()}
     return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options, **most})
 
 
-def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_with_scs(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return the solution of (7.9) by cvxpy and SCS, at this tolerance (absolute and relative)."""
     options = {"eps_abs": tolerance, "eps_rel": tolerance}
     seconds = min(seconds_left(), LONG)
@@ -273,7 +275,7 @@ def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Soluti
     return _solve(classes, {"solver": "SCS", **options, **most})
 
 
-def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
+def _solve(classes: ClassPair, options: dict[str, Any]) -> Solution:
     import cvxpy
 
     __import__(options["solver"].lower())  # an absent one is refused here, not by cvxpy

@@ -40,10 +40,10 @@ from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard.primal_dual import Iterate, Program, advanced
 from perceptron_lab.problems.ellipsoids.hard.solution import (
     Bracket,
-    Classes,
-    Limits,
+    ClassPair,
     Rescaling,
     Solution,
+    SolverLimits,
 )
 
 ATTEMPTS = 3
@@ -79,7 +79,7 @@ class Best:
     iterations: int = 0  # used so far
 
     @classmethod
-    def none(cls, classes: Classes) -> Self:
+    def none(cls, classes: ClassPair) -> Self:
         """Return nothing found."""
         return cls(-math.inf, math.inf, None, np.zeros(classes.count))
 
@@ -103,7 +103,7 @@ class Best:
             self.weights[working] = iterate.weights
 
     def scalings(
-        self, classes: Classes, tolerance: float, limits: Limits, most: int
+        self, classes: ClassPair, tolerance: float, limits: SolverLimits, most: int
     ) -> Iterator[Rescaling]:
         """Yield coordinates to solve in, as long as the bracket is too wide.
 
@@ -133,7 +133,7 @@ class Best:
 
 
 def follow(
-    program: Program, start: Iterate, tolerance: float, gap: float, limits: Limits
+    program: Program, start: Iterate, tolerance: float, gap: float, limits: SolverLimits
 ) -> tuple[Iterate, int]:
     """Return the best iterate from a start inside the program on, and the iterations used.
 
@@ -161,14 +161,14 @@ def follow(
     return best, used
 
 
-def program_of(classes: Classes, scaling: Rescaling) -> Program:
+def program_of(classes: ClassPair, scaling: Rescaling) -> Program:
     """Return the program of all examples, positives first, in coordinates of the solver."""
     rows = np.vstack([part.lifted for part in scaling.rows(classes)])
     counts = [len(classes.positives), len(classes.negatives)]
     return Program(rows, np.repeat([1.0, -1.0], counts))
 
 
-def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_by_interior_point(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return a solution of all examples at once."""
     best, attempts = Best.none(classes), 0
     classes.check_columns(len(best.weights))
@@ -187,7 +187,7 @@ def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) 
     return best.solution(len(classes.positives), tolerance, words)
 
 
-def solve_by_generation(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_by_generation(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return a solution of all examples."""
     classes.check_columns(_first_count(classes))
     best, rounds = Best.none(classes), 0
@@ -202,7 +202,7 @@ def solve_by_generation(classes: Classes, tolerance: float, limits: Limits) -> S
     return best.solution(len(classes.positives), tolerance, words)
 
 
-def solve_by_size(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_by_size(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return the solution of all examples at once, or by constraint generation if they are many.
 
     Parameters, errors: as :func:`solve_by_generation`.
@@ -212,7 +212,7 @@ def solve_by_size(classes: Classes, tolerance: float, limits: Limits) -> Solutio
     return solve(classes, tolerance, limits)
 
 
-def _first_count(classes: Classes) -> int:
+def _first_count(classes: ClassPair) -> int:
     """Return about how many examples are in the first working set."""
     return max(2 * LEAST, classes.unknowns)
 
@@ -225,7 +225,7 @@ class _Rounds:
     scaling: Rescaling
     best: Best
     tolerance: float
-    limits: Limits
+    limits: SolverLimits
     rounds: int = 0
 
     def go(self) -> None:

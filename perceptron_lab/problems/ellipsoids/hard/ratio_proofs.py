@@ -293,10 +293,7 @@ def recession(positives: FloatArray, negatives: FloatArray, frame: AffineFrame) 
     least = square_bounds(*images_with_radius(negatives, frame.shift, across, nothing))[0]
     whole = np.column_stack([across, -across @ frame.shift])
     return Recession(
-        whole.T @ whole,
-        float(most.max()),
-        float(least.min()),
-        _proved(positives, negatives, frame),
+        whole.T @ whole, float(most.max()), float(least.min()), _proved(positives, negatives, frame)
     )
 
 

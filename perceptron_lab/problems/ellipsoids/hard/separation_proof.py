@@ -40,7 +40,7 @@ WEIGHTS = ("positive_weights", "negative_weights")
 
 
 @dataclass(frozen=True)
-class ProvedSeparation:
+class ProvedRatio:
     """Proved status and bracket of t of two classes."""
 
     # FEASIBLE, INFEASIBLE, UNBOUNDED, MARGIN_BOUNDED, as of Separation; FITTED if none of these is
@@ -74,7 +74,7 @@ def prove_separation(
     arrays: Mapping[str, FloatArray],
     *,
     whiten: bool,
-) -> ProvedSeparation:
+) -> ProvedRatio:
     """Prove the bracket of t that an ellipsoid and weights give for two classes.
 
     Parameters
@@ -93,12 +93,12 @@ def prove_separation(
     if direction is not None or frame.empty:
         proved = direction is None or direction.proved
         status = Status.UNBOUNDED if proved else Status.FITTED
-        return ProvedSeparation(status, 0.0, math.inf, "no negative lies in the positives' hull")
+        return ProvedRatio(status, 0.0, math.inf, "no negative lies in the positives' hull")
     pair, inside = (weights[0], weights[1][~frame.outside]), outer[~frame.outside]
     lower = _lower(inner, outer, arrays, frame)
     nothing = prove_inseparable(inner, inside, pair, frame) if lower == 0.0 else None
     if nothing is not None:
-        return ProvedSeparation(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
+        return ProvedRatio(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
     upper = proved_upper_bound(inner, inside, pair, frame)
     finer = None if is_narrow(lower, upper) else FinerClasses.of(inner, outer, frame)
     if finer is not None:
@@ -109,7 +109,7 @@ def prove_separation(
     if lower > 0.0:
         status = Status.FEASIBLE
     words = f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
-    return ProvedSeparation(status, lower, upper, words)
+    return ProvedRatio(status, lower, upper, words)
 
 
 def _weights(

@@ -33,10 +33,10 @@ from perceptron_lab.problems.ellipsoids.hard.separation import (
 )
 from perceptron_lab.problems.ellipsoids.hard.solution import (
     Bracket,
-    Classes,
+    ClassPair,
     LimitReached,
-    Limits,
     Solution,
+    SolverLimits,
     middle,
 )
 
@@ -118,7 +118,7 @@ def maximal_separation(
         ``central-path`` if the classes are separable or touch.
     """
     inner, outer = two_classes(positives, negatives)
-    limits = Limits(max_iterations)
+    limits = SolverLimits(max_iterations)
     load_kernels()
     try:
         with time_limit(math.inf if max_seconds is None else max_seconds):
@@ -134,7 +134,7 @@ def _separated(
     outer: FloatArray,
     solver: SolverName,
     tolerance: float,
-    limits: Limits,
+    limits: SolverLimits,
     *,
     whiten: bool,
 ) -> Separation:
@@ -178,13 +178,13 @@ def _assessed(
     frame: AffineFrame,
     solver: SolverName,
     tolerance: float,
-    limits: Limits,
+    limits: SolverLimits,
     *,
     fixed: bool,
 ) -> Assessment:
     """Return the solver's ellipsoid and weights, of which something is to be proved."""
     kept = np.flatnonzero(~frame.outside)
-    classes = Classes(frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=fixed)
+    classes = ClassPair(frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=fixed)
     module, _, name = _SOLVERS[solver].partition(":")
     solve = getattr(import_module(f"perceptron_lab.problems.ellipsoids.hard.{module}"), name)
     solution: Solution = solve(classes, tolerance, limits)

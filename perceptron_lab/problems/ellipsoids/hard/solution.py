@@ -31,7 +31,7 @@ class LimitReached(NumericalError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class SolverLimits:
     """When a solver ends without having reached its tolerance: so, and when the time is up."""
 
     iterations: int  # of the solver at most, in total
@@ -52,7 +52,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Classes:
+class ClassPair:
     """The two classes in the coordinates of a frame."""
 
     positives: FloatArray  # rows u, shapes (m, r); r may be 0
@@ -148,7 +148,7 @@ LONG = 10.0
 """Axes of an ellipsoid are at most so many times as long as the examples extend."""
 
 
-class Rows(NamedTuple):
+class ScaledRows(NamedTuple):
     """Lifted examples (y, 1) and the divisors of their constraints, shapes (m, r + 1), (m,)."""
 
     lifted: FloatArray
@@ -175,14 +175,14 @@ class Rescaling:
         return cls(np.eye(dimension), np.zeros(dimension), 0.0, balanced=False)
 
     @classmethod
-    def first(cls, classes: Classes) -> Self:
+    def first(cls, classes: ClassPair) -> Self:
         """Return coordinates in which the positives are white, or those given if fixed."""
         dimension = classes.positives.shape[1]
         given = classes.fixed or not dimension
         return cls.none(dimension) if given else cls.to_positives(classes)
 
     @classmethod
-    def to_positives(cls, classes: Classes) -> Self:
+    def to_positives(cls, classes: ClassPair) -> Self:
         """Return coordinates in which the positives have mean 0 and covariance I.
 
         t0 is what the ball about them reaches, or 0.
@@ -196,7 +196,7 @@ class Rescaling:
         return cls(factor, -factor @ mean, max(0.0, reached(ball, classes)))
 
     @classmethod
-    def to_ellipsoid(cls, ellipsoid: Ellipsoid, classes: Classes) -> Self:
+    def to_ellipsoid(cls, ellipsoid: Ellipsoid, classes: ClassPair) -> Self:
         """Return coordinates in which an ellipsoid, scaled to hold the positives, is the unit ball.
 
         Axes that are much longer than the examples extend are cut, negatives' extents being divided
@@ -223,17 +223,17 @@ class Rescaling:
         offset = np.where(sizes >= least, left.T @ ellipsoid.offset, -factor @ mean)
         return cls(factor, offset, ratio)
 
-    def rows(self, classes: Classes) -> tuple[Rows, Rows]:
+    def rows(self, classes: ClassPair) -> tuple[ScaledRows, ScaledRows]:
         """Return the rows of the positives and of the negatives."""
         return (
             self._rows(classes.positives, 1.0),
             self._rows(classes.negatives, 1.0 + self.reference),
         )
 
-    def _rows(self, examples: FloatArray, least: float) -> Rows:
+    def _rows(self, examples: FloatArray, least: float) -> ScaledRows:
         points = lifted(examples @ self.factor.T + self.offset)
         sizes = np.maximum(least, (points**2).sum(axis=1))
-        return Rows(points, sizes if self.balanced else np.ones(len(points)))
+        return ScaledRows(points, sizes if self.balanced else np.ones(len(points)))
 
     def quadratic(self, matrix: FloatArray) -> FloatArray:
         """Return the matrix of u that has a matrix of y, both homogeneous."""
@@ -248,7 +248,7 @@ class Rescaling:
         return self.reference + (1.0 + self.reference) * change
 
 
-def reached(ellipsoid: Ellipsoid, classes: Classes) -> float:
+def reached(ellipsoid: Ellipsoid, classes: ClassPair) -> float:
     """Return min over negatives / max over positives - 1, as computed; -1 for a lone point."""
     most = float(ellipsoid.values(classes.positives).max())
     least = float(ellipsoid.values(classes.negatives).min())

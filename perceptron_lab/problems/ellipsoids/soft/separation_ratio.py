@@ -11,7 +11,7 @@ import numpy.typing as npt
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.problems.ellipsoids.ellipsoid import (
-    Whitening,
+    WhiteCoordinates,
     dense_rows,
     lifted,
     quadratic_forms,
@@ -60,7 +60,7 @@ class SoftSeparation:
     """
 
     status: Status
-    axes: Whitening
+    axes: WhiteCoordinates
     quadratic: FloatArray
     ratio: float
     threshold: float
@@ -139,7 +139,7 @@ def soft_separation(
         if not 0.0 < penalty < math.inf:
             raise InputError(f"{name} = {penalty}; allowed: a finite number above 0")
     together = np.vstack([inside, outside])
-    axes = Whitening.fitted(together, np.full(len(together), 1.0 / len(together)))
+    axes = WhiteCoordinates.fitted(together, np.full(len(together), 1.0 / len(together)))
     inside, outside = lifted(axes.of(inside)), lifted(axes.of(outside))
     critical = critical_penalty(inside, outside, negative_penalty)
     problem = _Problem(inside, outside, positive_penalty, negative_penalty, critical)
@@ -190,7 +190,7 @@ class _Problem:
         excess = self.excess(inverse, 1.0 + (self.level(inverse) - 1.0))
         return Working.around(excess, parts, order * (order + 1) // 2)
 
-    def unbounded(self, axes: Whitening) -> SoftSeparation:
+    def unbounded(self, axes: WhiteCoordinates) -> SoftSeparation:
         """Return the direction in which the objective grows.
 
         With E^ = s D and t of order s, (8.2) divided by s tends to (1 + t) / (4 s) - x^'Dx^.
@@ -208,7 +208,7 @@ class _Problem:
         )
         return SoftSeparation(Status.UNBOUNDED, axes, *found, *weights, self.critical, 0, message)
 
-    def solved(self, axes: Whitening, tolerance: float) -> SoftSeparation:
+    def solved(self, axes: WhiteCoordinates, tolerance: float) -> SoftSeparation:
         """Return the solution, by rounds of constraint generation."""
         examples, count = np.vstack([self.positives, self.negatives]), len(self.positives)
         sizes = [count, len(self.negatives)]
