@@ -305,12 +305,14 @@ def affordable(system: ConicSystem) -> bool:
     operator = system.operator
     if not isinstance(operator, Matrix) or isinstance(operator.stored, RowSource):
         return False
-    parts = [part for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
-    whole = all(part.complete and not part.by_entries for part in parts)
+    whole = all(part.complete and not part.by_entries for part in _matrices(system))
     few = system.cone.size * system.dimension <= AFFORDABLE_ENTRIES
     return whole and few and iteration_operations(system) <= MOST_OPERATIONS
 
 
 def _cubes(system: ConicSystem) -> list[float]:
-    parts = [part for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
-    return [float(part.rank) ** 3 for part in parts]
+    return [float(part.rank) ** 3 for part in _matrices(system)]
+
+
+def _matrices(system: ConicSystem) -> list[Semidefinite]:
+    return [part for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]

@@ -223,11 +223,7 @@ def _by_pivots(system: LinearSystem, work: Work) -> LinearDecision | None:
 
 
 def _feasible(
-    system: LinearSystem,
-    point: tuple[Fraction, ...],
-    always: Weights,
-    method: str,
-    work: Work,
+    system: LinearSystem, point: tuple[Fraction, ...], always: Weights, method: str, work: Work
 ) -> LinearDecision:
     """Return the decision of a feasible point; complete its partition where weights are missing."""
     tight = tight_at(system, *over_common(point))

@@ -216,11 +216,7 @@ def drive_linear(
     if algorithm != type(algorithm)():
         raise InputError("highs takes no parameters on linear conditions; leave them out")
     return solve_linear(
-        system,
-        pivots=0,
-        seconds=budget.seconds,
-        stop=stop,
-        method=lambda: asked_highs(system),
+        system, pivots=0, seconds=budget.seconds, stop=stop, method=lambda: asked_highs(system)
     )
 
 

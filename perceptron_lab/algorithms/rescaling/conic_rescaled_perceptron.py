@@ -20,10 +20,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from perceptron_lab.algorithms.base import Systems
-from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
-    RelaxedPerceptron,
-    RelaxedState,
-)
+from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron, RelaxedState
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import (
     RescaledPerceptron,
     RescaledState,

@@ -8,11 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from perceptron_lab.algorithms.base import BOUNDED_ON_ALL, Systems, squared
-from perceptron_lab.algorithms.rescaling.volume_rescaling import (
-    Phase,
-    Stretch,
-    VolumeRescaling,
-)
+from perceptron_lab.algorithms.rescaling.volume_rescaling import Phase, Stretch, VolumeRescaling
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray

@@ -11,11 +11,7 @@ from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.problems.separation.coefficients import Coefficient, coefficients
-from perceptron_lab.problems.separation.exact_pairs import (
-    exact_pair,
-    require_no_faults,
-    seconds_of,
-)
+from perceptron_lab.problems.separation.exact_pairs import exact_pair, require_no_faults, seconds_of
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, logistic_proposals
 from perceptron_lab.problems.separation.proofs import Checked
@@ -87,10 +83,7 @@ def separation(
 
 
 def decided(
-    given: Labelled,
-    *,
-    max_seconds: float | None = None,
-    asked: Callable[[], object] | None = None,
+    given: Labelled, *, max_seconds: float | None = None, asked: Callable[[], object] | None = None
 ) -> SeparationVerdict:
     """Return the verdict on labelled rows.
 

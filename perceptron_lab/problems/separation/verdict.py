@@ -94,11 +94,7 @@ class SeparationVerdict(VerdictRecord):
         source
             JSON values that say which data the verdict is of, for ``plab verify``.
         """
-        record = _claims(self) | {
-            "format": VERDICT_FORMAT,
-            "proved": self.proved,
-            "source": source,
-        }
+        record = _claims(self) | {"format": VERDICT_FORMAT, "proved": self.proved, "source": source}
         arrays = {"json": json.dumps(record)} | prefixed(PROOF, proof_arrays(self))
         Path(path).write_bytes(packed(arrays))
 
@@ -150,19 +146,9 @@ def verdict_on(
     method: str = "the time was too short",
 ) -> SeparationVerdict:
     """Return the verdict that a proved partition of labelled rows means; undecided without one."""
-    return SeparationVerdict(
-        UNDECIDED if pair is None else verdict_of(pair),
-        pair is not None,
-        given.names,
-        given.classes,
-        method,
-        given.rows,
-        pair,
-        proofs,
-        given.intercept,
-        given.constant_columns,
-        given.reference_levels,
-    )
+    verdict = UNDECIDED if pair is None else verdict_of(pair)
+    found = pair is not None
+    return SeparationVerdict(verdict, found, method=method, pair=pair, proofs=proofs, **vars(given))
 
 
 def verdict_proved(given: Labelled, arrays: Mapping[str, FloatArray]) -> SeparationVerdict:

@@ -61,6 +61,8 @@ class Presented(ABC):
         Which examples they are, shape ``(m,)``.
     longest, shortest
         R = max norm(a_i), rounded up and down.
+    unknowns
+        The entries of a comparison w*: features, a constant one included, or all m examples.
     """
 
     rows: FloatArray | sp.csr_array
@@ -69,11 +71,7 @@ class Presented(ABC):
     at: npt.NDArray[np.bool_]
     longest: float
     shortest: float
-
-    @property
-    @abstractmethod
-    def unknowns(self) -> int:
-        """The entries of a comparison w*."""
+    unknowns: int
 
     @abstractmethod
     def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
@@ -141,11 +139,6 @@ class Presented(ABC):
 class PresentedRows(Presented):
     """Examples as rows; a comparison is w*, or (w*, -b*) of an affine stream."""
 
-    @property
-    def unknowns(self) -> int:
-        """The number of features, a constant one included."""
-        return int(self.rows.shape[1])
-
     def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
         """Return v / R."""
         return v / self.longest
@@ -177,11 +170,6 @@ class PresentedKernel(Presented):
     """
 
     gram: Gram
-
-    @property
-    def unknowns(self) -> int:
-        """The number of examples, presented or not."""
-        return len(self.at)
 
     def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
         """Return c = s lambda / (2 R^2), which is the best one for these multipliers."""
@@ -226,8 +214,9 @@ def presented(
         rows, signs, counts = rows[at], signs[at], counts[at]
     rows = _lifted(rows) if affine else rows
     longest = _checked_length(float(row_norms(rows).max(initial=0.0)))
-    terms = rows.shape[1] + 4
-    return PresentedRows(rows, signs, counts, at, above(longest, terms), below(longest, terms))
+    width = int(rows.shape[1])
+    ends = above(longest, width + 4), below(longest, width + 4)
+    return PresentedRows(rows, signs, counts, at, *ends, width)
 
 
 def _by_kernel(
@@ -252,7 +241,7 @@ def _by_kernel(
     shortest = below(math.sqrt(square * max(0.0, 1.0 - gram.matrix.spread)), 4)
     rows = np.asarray(Coordinates(gram).data)[at]  # of the signed features
     ones = np.ones(len(rows))
-    return PresentedKernel(rows, ones, counts[at], at, longest, shortest, gram)
+    return PresentedKernel(rows, ones, counts[at], at, longest, shortest, gram.size, gram)
 
 
 def _checked_length(longest: float) -> float:
