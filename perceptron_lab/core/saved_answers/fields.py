@@ -44,6 +44,11 @@ class Values:
     allows: Callable[[object], bool] = field(repr=False)
 
 
+def _of(words: str, kind: type, allows: Callable[[Any], bool] = lambda value: True) -> Values:
+    """Return the values of a type, as far as they are allowed."""
+    return Values(words, lambda value: isinstance(value, kind) and allows(value))
+
+
 def is_place(text: object) -> bool:
     """Return whether a text is a number of a condition or row: 0 or more, without leading zeros."""
     return isinstance(text, str) and _PLACE.fullmatch(text) is not None
@@ -51,7 +56,7 @@ def is_place(text: object) -> bool:
 
 def one_of(words: str, allowed: Collection[str]) -> Values:
     """Return the values that are certain texts."""
-    return Values(words, lambda value: isinstance(value, str) and value in allowed)
+    return _of(words, str, lambda value: value in allowed)
 
 
 def or_null(values: Values) -> Values:
@@ -61,21 +66,15 @@ def or_null(values: Values) -> Values:
 
 def list_of(values: Values) -> Values:
     """Return the lists of these values."""
-    return Values(
-        f"a list, each {values.words}",
-        lambda value: isinstance(value, list) and all(map(values.allows, value)),
-    )
+    return _of(f"a list, each {values.words}", list, lambda value: all(map(values.allows, value)))
 
 
 def mapping_of(values: Values, key: Callable[[object], bool], keys: str) -> Values:
     """Return the mappings of such keys to these values."""
-    return Values(
+    return _of(
         f"{keys} -> {values.words}",
-        lambda value: (
-            isinstance(value, dict)
-            and all(map(key, value))
-            and all(map(values.allows, value.values()))
-        ),
+        dict,
+        lambda value: all(map(key, value)) and all(map(values.allows, value.values())),
     )
 
 
@@ -90,30 +89,22 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, float) or (type(value) is int and abs(value) < _LARGEST)
 
 
-def _is_goal(value: object) -> bool:
+def _is_goal(text: str) -> bool:
     try:
-        return isinstance(value, str) and goal_of(value) is not None
+        return goal_of(text) is not None
     except InputError:
         return False
 
 
-def _is_array(value: object) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
-
-
-def _is_doubles(value: object) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64
-
-
-def _is_bracket(value: object) -> bool:
-    if not isinstance(value, list) or len(value) != 2:
+def _is_bracket(value: list[Any]) -> bool:
+    if len(value) != 2:
         return False
     lower, upper = value
     return REAL.allows(lower) and lower >= 0 and (upper is None or REAL.allows(upper))
 
 
-TEXT: Final = Values("a text", lambda value: isinstance(value, str))
-TRUTH: Final = Values("a truth value", lambda value: isinstance(value, bool))
+TEXT: Final = _of("a text", str)
+TRUTH: Final = _of("a truth value", bool)
 COUNT: Final = Values(
     "an integer from 0 to 2^63 - 1", lambda value: type(value) is int and 0 <= value < _MOST
 )
@@ -123,19 +114,18 @@ FINITE: Final = Values(
     "a finite number", lambda value: _is_number(value) and -math.inf < value < math.inf
 )
 AMOUNT: Final = Values("a number from 0 on", lambda value: _is_number(value) and value >= 0)
-SHA256: Final = Values(
-    "64 hexadecimal digits",
-    lambda value: isinstance(value, str) and len(value) == 64 and not set(value) - set(_HEX),
+SHA256: Final = _of(
+    "64 hexadecimal digits", str, lambda value: len(value) == 64 and not set(value) - set(_HEX)
 )
-GOAL: Final = Values("a goal, as in runs.csv", _is_goal)
-MAPPING: Final = Values("a mapping", lambda value: isinstance(value, dict))
-LIST: Final = Values("a list", lambda value: isinstance(value, list))
+GOAL: Final = _of("a goal, as in runs.csv", str, _is_goal)
+MAPPING: Final = _of("a mapping", dict)
+LIST: Final = _of("a list", list)
 ANY: Final = Values("any value of JSON", lambda value: True)
 FRACTION: Final = Values("a text p or p/q", is_exact)
 WEIGHTS: Final = mapping_of(FRACTION, is_place, "number of a condition")
-BRACKET: Final = Values("[lower from 0 on, upper or nothing]", _is_bracket)
-DOUBLES: Final = Values("an array of doubles", _is_doubles)
-ARRAY: Final = Values("an array of numbers", _is_array)
+BRACKET: Final = _of("[lower from 0 on, upper or nothing]", list, _is_bracket)
+DOUBLES: Final = _of("an array of doubles", np.ndarray, lambda array: array.dtype == np.float64)
+ARRAY: Final = _of("an array of numbers", np.ndarray, lambda array: array.dtype.kind in "fiub")
 
 
 Flat = Mapping[str, Any]
