@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.experiments.storage import schema
-from perceptron_lab.experiments.storage.store_lock import StoreLock
+from perceptron_lab.experiments.storage.results_folder import StoreLock
 from perceptron_lab.experiments.storage.stored import (
     Stored,
     checksum,

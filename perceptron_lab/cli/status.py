@@ -18,9 +18,9 @@ from perceptron_lab.cli.options import (
     targets_argument,
 )
 from perceptron_lab.core.errors import counted
-from perceptron_lab.experiments.running.output_folder import folders_with_results
 from perceptron_lab.experiments.running.status import CellState, CellStatus, ExperimentStatus
 from perceptron_lab.experiments.running.status import status as status_of
+from perceptron_lab.experiments.storage.results_folder import folders_with_results
 
 _ALIKE: Final = 3
 """Lines of cells that share state and reason; more cells are one line."""

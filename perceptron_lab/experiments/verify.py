@@ -13,7 +13,6 @@ from perceptron_lab.core.saved_answers.fields import Check, Flat
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.experiments.configuration.rows import Row
-from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     identity_of,
@@ -22,6 +21,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import RUNS, difference
 from perceptron_lab.experiments.storage.reader import shown
+from perceptron_lab.experiments.storage.results_folder import absent
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import (
     CertifiedProblems,

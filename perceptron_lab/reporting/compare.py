@@ -17,8 +17,8 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.estimators.learners.precision import resample_counts
 from perceptron_lab.experiments.configuration.rows import Row
-from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.results_folder import absent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,16 +29,16 @@ from perceptron_lab.core.errors import (
 )
 from perceptron_lab.experiments.configuration.config import Curves, ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
-from perceptron_lab.experiments.running.output_folder import (
-    absent_of,
-    folders_with_results,
-    results_named,
-)
 from perceptron_lab.experiments.running.runner import RESULTS, ExperimentRows
 from perceptron_lab.experiments.running.status import CellState, status
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.experiments.storage.results_folder import (
+    absent_of,
+    folders_with_results,
+    results_named,
+)
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.solving.failures import own_fault

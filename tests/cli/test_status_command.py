@@ -115,7 +115,7 @@ def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_run_that_is_alive_is_named(printed: Any) -> None:
     hold = (
         "import sys; from pathlib import Path; "
-        "from perceptron_lab.experiments.storage.store_lock import StoreLock\n"
+        "from perceptron_lab.experiments.storage.results_folder import StoreLock\n"
         "with StoreLock(Path('results/small')): print(flush=True); sys.stdin.read()"
     )
     pipe = subprocess.PIPE

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import ConfigError
-from perceptron_lab.experiments.running.output_folder import output_folder
+from perceptron_lab.experiments.storage.results_folder import output_folder
 
 ESCAPES = [
     "..",

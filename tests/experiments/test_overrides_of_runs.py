@@ -9,7 +9,7 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.experiments.configuration.loader import load_experiment
-from perceptron_lab.experiments.running.output_folder import output_folder
+from perceptron_lab.experiments.storage.results_folder import output_folder
 
 CONFIG = """\
 experiment: small

@@ -118,7 +118,7 @@ def test_a_run_in_another_process_is_seen(config: ExperimentConfig, results: Pat
         begun(store, config)
     hold = (
         "import sys; from pathlib import Path; "
-        "from perceptron_lab.experiments.storage.store_lock import StoreLock\n"
+        "from perceptron_lab.experiments.storage.results_folder import StoreLock\n"
         "with StoreLock(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", hold, str(results)]

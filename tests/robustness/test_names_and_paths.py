@@ -24,7 +24,7 @@ from perceptron_lab.experiments.configuration.config import FileName, Label
 from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment, override
 from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
-from perceptron_lab.experiments.running.output_folder import output_folder
+from perceptron_lab.experiments.storage.results_folder import output_folder
 from tests.robustness.mutations import outcome
 
 NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")

@@ -31,8 +31,8 @@ from perceptron_lab.experiments.certifying.claims import (
     reading_of,
 )
 from perceptron_lab.experiments.certifying.learnt import on_learner, on_saved
-from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import Certificate, path_of
+from perceptron_lab.experiments.storage.results_folder import absent
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, Target
 from perceptron_lab.experiments.verification.claims import Claims, Verdict, Verified

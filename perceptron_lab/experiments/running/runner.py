@@ -30,8 +30,8 @@ from perceptron_lab.experiments.configuration.rows import Row, Run, frame_of, ro
 from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.provenance.environment import environment
 from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.output_folder import output_folder
 from perceptron_lab.experiments.storage.reader import shown
+from perceptron_lab.experiments.storage.results_folder import output_folder
 from perceptron_lab.experiments.storage.reuse import Reuse, ReuseDecision, decide_reuse
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned

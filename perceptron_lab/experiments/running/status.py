@@ -22,11 +22,10 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig, Pr
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.provenance.code_digest import CellCode, components_of
-from perceptron_lab.experiments.running.output_folder import results_named
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.results_folder import holder, results_named
 from perceptron_lab.experiments.storage.reuse import Reuse, decide_reuse
-from perceptron_lab.experiments.storage.store_lock import holder
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 
 

@@ -13,7 +13,7 @@ from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.experiments.configuration.rows import PARAMETERS, Row, rendered
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.store_lock import holder
+from perceptron_lab.experiments.storage.results_folder import holder
 
 RUNS: Final = "runs.csv"
 

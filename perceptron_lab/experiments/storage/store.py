@@ -35,7 +35,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
-from perceptron_lab.experiments.storage.store_lock import StoreLock, reason_of, unwritable
+from perceptron_lab.experiments.storage.results_folder import StoreLock, reason_of, unwritable
 from perceptron_lab.experiments.storage.stored import (
     Planned,
     Stored,

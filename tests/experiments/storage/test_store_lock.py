@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.core.errors import ConfigError
-from perceptron_lab.experiments.storage.store_lock import StoreLock, holder
+from perceptron_lab.experiments.storage.results_folder import StoreLock, holder
 
 HOLD = """
 import sys
 from pathlib import Path
-from perceptron_lab.experiments.storage.store_lock import StoreLock
+from perceptron_lab.experiments.storage.results_folder import StoreLock
 with StoreLock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -81,7 +81,7 @@ def test_a_child_neither_holds_the_lock_nor_drops_it(tmp_path: Path) -> None:
     code = f"""
 import os, sys
 from pathlib import Path
-from perceptron_lab.experiments.storage.store_lock import StoreLock, holder
+from perceptron_lab.experiments.storage.results_folder import StoreLock, holder
 folder = Path({str(tmp_path)!r})
 lock = StoreLock(folder)
 child = os.fork()
