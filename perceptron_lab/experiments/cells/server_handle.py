@@ -22,7 +22,7 @@ from perceptron_lab.experiments.cells import messages
 from perceptron_lab.experiments.cells.messages import ServerReport
 from perceptron_lab.experiments.configuration.yaml_source import Source, mapping_in
 
-CORE: Final = ("oracles", "cones", "operators", "certificates")
+CORE: Final = ("cones", "cones.oracles", "cones.operators", "certificates")
 """The packages that every server has loaded, since any cell may need them.
 
 Algorithms, learners and datasets are named by configurations, and come one by one.

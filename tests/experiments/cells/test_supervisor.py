@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.core.former_paths import present_path
 from perceptron_lab.core.registry import register
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell
 from perceptron_lab.experiments.cells.operating_system import machine_memory, memory_of
-from perceptron_lab.experiments.cells.server_handle import ForkServer
+from perceptron_lab.experiments.cells.server_handle import CORE, ForkServer
 from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from tests.experiments import toys
@@ -408,7 +409,8 @@ def test_the_libraries_have_what_they_need_whatever_the_limit_of_memory(
     small, large = jobs_of(configure, problems=problems, algorithms=algorithms)
     little = {"limits": ProcessLimits(memory=10**6, grace=1.0)}
     least = {"limits": ProcessLimits(memory=1, grace=1.0)}
-    with closing(ForkServer(modules_of([small]))) as server:
+    # The toys are registered in every cell, and import kernels: the server has them loaded.
+    with closing(ForkServer([*modules_of([small]), toys.__name__])) as server:
         (enough,) = outcomes_of([small], server=server, **little)
         # A matrix of order 900 takes 6 MB, more than the libraries may have put by.
         (starved,) = outcomes_of([large], server=server, **least)
@@ -425,3 +427,9 @@ def test_the_modules_of_jobs_are_those_of_their_classes(configure: Configure) ->
         "perceptron_lab.cones.oracles.orthant",
         "tests.experiments.toys",
     ]
+
+
+def test_a_server_has_loaded_the_oracles_that_jobs_choose() -> None:
+    assert ForkServer().has_loaded(["perceptron_lab.cones.oracles.orthant"])
+    assert not ForkServer().has_loaded(["tests.experiments.toys"])
+    assert not any(present_path(f"perceptron_lab.{part}") for part in CORE)
