@@ -66,7 +66,7 @@ _OURS = {
         "whitened": "algorithms.rescaling.whitened:Whitened",
         "interior-point": "algorithms.interior_point.interior_point:InteriorPoint",
         "postprocessed": "algorithms.external.postprocessed:Postprocessed",
-        "svc": "algorithms.external.svc:Svc",
+        "svc": "algorithms.external.linear_models:Svc",
         "linear-svc": "algorithms.external.linear_models:LinearSvc",
         "sklearn-perceptron": "algorithms.external.linear_models:SklearnPerceptron",
         "sgd": "algorithms.external.linear_models:Sgd",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem
-from perceptron_lab.algorithms.external.svc import Svc
+from perceptron_lab.algorithms.external.linear_models import Svc
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.kernels import Linear

@@ -29,9 +29,9 @@ from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
-from perceptron_lab.problems.separation.exact_pairs import exact_pair, seconds_of
 from perceptron_lab.problems.separation.labelled import unlabelled
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, PartitionProposal
+from perceptron_lab.problems.separation.separation import exact_pair, seconds_of
 from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems import ConicSystem
 

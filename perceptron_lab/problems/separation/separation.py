@@ -1,22 +1,214 @@
-"""The question of two classes: separated completely, quasi-completely, or not, with proofs."""
+"""The question of two classes: separated completely, quasi-completely, or not, with proofs.
+
+The exact pair of rows is near a proposal, or of the exact decision, on columns that differ. Columns
+that nearly depend on others are first replaced by what they differ by, in whole numbers. A total of
+columns in doubles differs from their sum by roundings alone, and these decide. With A T in place of
+A, T invertible, rows have the same weights, and b is T times the new one: so a pair for A T is one
+for A.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
 
+import numpy as np
 import numpy.typing as npt
+import scipy.linalg as sla
 
-from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from perceptron_lab.algorithms.linear.deciding import decide
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.problems.separation.coefficients import Coefficient, coefficients
-from perceptron_lab.problems.separation.exact_pairs import exact_pair, require_no_faults, seconds_of
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
-from perceptron_lab.problems.separation.pairs import ComplementaryPair, logistic_proposals
-from perceptron_lab.problems.separation.proofs import Checked
+from perceptron_lab.problems.separation.pairs import (
+    ComplementaryPair,
+    NullSpace,
+    PartitionProposal,
+    in_units,
+    logistic_proposals,
+    mixed,
+    pair_near,
+    span_of,
+    without_divisor,
+)
+from perceptron_lab.problems.separation.proofs import Checked, faults
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_on
-from perceptron_lab.problems.separation.whole_rows import WholeRows
+from perceptron_lab.problems.separation.whole_rows import Integers, WholeRows, rows_of_numbers
+from perceptron_lab.systems.conditions import condition, over_common
+from perceptron_lab.systems.linear_system import LinearSystem
+
+_PIVOTS: Final = 10_000_000  # Exact pivots at most; time ends before
+_DEPENDENT: Final = 1e-8
+"""Part of a column beyond the others, below which it is replaced."""
+_SIMPLE: Final = 1000  # Denominators of the multiples that are taken off
+_MOST_NUMBERS: Final = 5_000_000
+_ROUNDS: Final = 3
+
+# The columns of T, in whole numbers
+Columns = tuple[tuple[int, ...], ...]
+
+
+def seconds_of(max_seconds: float | None) -> float:
+    """Return the seconds of a limit, infinity for None; an InputError refuses those below 0."""
+    if max_seconds is None:
+        return math.inf
+    if not max_seconds >= 0.0:
+        raise InputError(f"max_seconds is {max_seconds}; give 0 or more, or None for no limit")
+    return max_seconds
+
+
+def exact_pair(
+    rows: WholeRows, proposals: Callable[[FloatArray], Iterator[PartitionProposal]], method: str
+) -> ComplementaryPair | None:
+    """Return the partition with its proof, which is checked; None if the time was too short.
+
+    Parameters
+    ----------
+    rows
+        A.
+    proposals
+        Yields partitions of rows in doubles; where none of them can be made exact, exact pivots
+        decide.
+    method
+        The name of a pair near a proposal.
+    """
+    with suppress(TimeIsUp):
+        better, columns = conditioned(rows)
+        near = (pair_near(better, one, method) for one in proposals(better.near))
+        found = next(filter(None, near), None) or decided_pair(better)
+        pair = None if found is None else _of_original(found, columns)
+        require_no_faults([] if pair is None else faults(rows, pair, []))
+        return pair
+    return None
+
+
+def require_no_faults(wrong: list[str]) -> None:
+    """Raise an AssertionError where a proof does not hold."""
+    assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
+
+
+def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
+    """Return A T with columns that differ by more than roundings, and T; A and None if A is so.
+
+    Columns that depend on others exactly are left alone, if all that nearly do are such; so are the
+    columns of fewer rows, all of which do.
+    """
+    if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS:
+        return rows, None
+    found: Columns | None = None
+    for _ in range(_ROUNDS):
+        change = _change(rows)
+        if change is None:
+            break
+        whole = rows.whole(np.arange(rows.count))
+        changed = [j for j, one in enumerate(change) if sum(map(bool, one)) > 1]
+        columns = [_combined(whole, change[j]) for j in changed]
+        if not any(one.any() for one in columns):
+            break
+        whole[:, changed] = np.array(columns, dtype=object).T
+        rows = rows_of_numbers(whole)
+        found = change if found is None else tuple(_applied(found, one) for one in change)
+    return rows, found
+
+
+def _combined(whole: Integers, column: Sequence[int]) -> Integers:
+    """Return whole rows times a column of T."""
+    check_time()
+    used = np.flatnonzero(column)
+    return np.asarray(whole[:, used] @ np.array(column, dtype=object)[used])
+
+
+def _change(rows: WholeRows) -> Columns | None:
+    """Return T that takes from each column that nearly depends on others what they make of it."""
+    near = rows.near
+    sizes = np.abs(near).max(axis=0)
+    kept = np.flatnonzero(sizes > 0.0)
+    if not len(kept):
+        return None
+    check_time(12.0 * rows.count * len(kept) ** 2)  # pivots make it slower
+    triangle, order = sla.qr(near[:, kept] / sizes[kept], mode="r", pivoting=True)
+    diagonal = np.abs(np.diagonal(triangle))
+    rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))
+    if rank == len(kept):
+        return None
+    order = kept[order]
+    multiples = sla.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+    columns = [[Fraction(int(i == j)) for i in range(rows.width)] for j in range(rows.width)]
+    units = [Fraction(2) ** -int(shift) for shift in rows.shifts]
+    for j, parts in zip(order[rank:].tolist(), multiples.T, strict=True):
+        check_time()
+        columns[j][j] = units[j]
+        for i, part in zip(order[:rank].tolist(), parts.tolist(), strict=True):
+            of_near = in_units(part, float(sizes[j]), float(sizes[i]))
+            columns[j][i] = -of_near.limit_denominator(_SIMPLE) * units[i]
+    return tuple(without_divisor(over_common(one)[0]) for one in columns)
+
+
+def _applied(columns: Sequence[Sequence[int]], vector: Sequence[int]) -> tuple[int, ...]:
+    """Return T b."""
+    pairs = [(one, column) for one, column in zip(vector, columns, strict=True) if one]
+    return tuple(sum(one * column[i] for one, column in pairs) for i in range(len(vector)))
+
+
+def _of_original(pair: ComplementaryPair, columns: Columns | None) -> ComplementaryPair:
+    """Return the pair for A of one for A T."""
+    if columns is None:
+        return pair
+    nulls = pair.span.nulls
+    if len(pair.span.rows):  # else all vectors, of which the unit vectors are a basis here too
+        nulls = tuple(without_divisor(_applied(columns, one)) for one in nulls)
+    direction = without_divisor(_applied(columns, pair.direction))
+    return replace(pair, direction=direction, span=NullSpace(pair.span.rows, nulls))
+
+
+def decided_pair(rows: WholeRows) -> ComplementaryPair | None:
+    """Return the pair that the exact decision about A b >= 0 comes with; None if time was short."""
+    system, units = _system(rows)
+    found = decide(system, _PIVOTS)
+    if found.status is not Status.FEASIBLE or not found.proof.complete:
+        return None
+    assert found.proof.point is not None
+    unit = [tuple(int(i == j) for i in range(rows.width)) for j in range(rows.width)]
+    parts = [one * scale for one, scale in zip(found.proof.point, units, strict=True)]
+    overlap = np.array(found.proof.tight, dtype=np.int64)
+    separated = np.setdiff1d(np.arange(rows.count), overlap)
+    weights = {k: weight for k, weight in found.proof.always.items() if weight}
+    return ComplementaryPair(
+        separated,
+        overlap,
+        np.zeros(len(overlap), dtype=np.int64),
+        weights,
+        mixed(unit, parts) if len(separated) else (0,) * rows.width,
+        span_of(rows, overlap, overlap[: rows.width]),
+        found.method,
+    )
+
+
+def _system(rows: WholeRows) -> tuple[LinearSystem, list[Fraction]]:
+    """Return A D x >= 0 and the diagonal of D: powers of two that make columns at most 1."""
+    largest = [0] * rows.width
+    for _, whole in rows.chunks(np.arange(rows.count)):
+        largest = [
+            max(one, *map(abs, column))
+            for one, column in zip(largest, whole.T.tolist(), strict=True)
+        ]
+    units = [Fraction(1, 2 ** one.bit_length()) for one in largest]
+    conditions = []
+    for some, whole in rows.chunks(np.arange(rows.count)):
+        for k, row in zip(some.tolist(), whole.tolist(), strict=True):
+            check_time()
+            places = tuple(j for j, one in enumerate(row) if one)
+            numbers = tuple(row[j] * units[j] for j in places)
+            conditions.append(condition((places, numbers), Fraction(), f"row {k}"))
+    return LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(rows.width)]), units
 
 
 def separation(

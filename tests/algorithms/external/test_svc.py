@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.svm import SVC
 
-from perceptron_lab.algorithms.external.svc import Svc
+from perceptron_lab.algorithms.external.linear_models import Svc
 from perceptron_lab.cones.operators.kernels import Linear, Rbf
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget

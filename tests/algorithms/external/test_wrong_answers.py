@@ -15,8 +15,7 @@ import scipy.optimize
 
 from perceptron_lab.algorithms.external.cone_program import CvxpyProgram
 from perceptron_lab.algorithms.external.largest_margin import MarginAnswer
-from perceptron_lab.algorithms.external.linear_models import LinearSvc, Sgd, SklearnPerceptron
-from perceptron_lab.algorithms.external.svc import Svc
+from perceptron_lab.algorithms.external.linear_models import LinearSvc, Sgd, SklearnPerceptron, Svc
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell

@@ -65,7 +65,7 @@ def test_it_loads_what_is_named(made: list[Recorded]) -> None:
         ]
     )
     assert server.has_loaded(["perceptron_lab.cones.oracles.orthant"])  # any server has
-    assert not server.has_loaded(["perceptron_lab.algorithms.external.svc"])
+    assert not server.has_loaded(["perceptron_lab.algorithms.external.linear_models"])
     assert not server.has_loaded(["perceptron_lab.algorithms"])
 
 

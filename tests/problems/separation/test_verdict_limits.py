@@ -132,7 +132,7 @@ def test_finite_coefficients_are_solved_for_with_one_factorisation(
 
 def test_columns_of_fewer_rows_are_not_replaced() -> None:
     """All of them depend on others then: replaced ones would be roundings."""
-    from perceptron_lab.problems.separation.exact_pairs import conditioned
+    from perceptron_lab.problems.separation.separation import conditioned
 
     rng = np.random.default_rng(0)
     rows = labelled(rng.standard_normal((5, 9)), [0, 1, 0, 1, 0]).rows

@@ -195,7 +195,7 @@ def test_without_time_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
         "perceptron_lab.problems.separation.separation.logistic_proposals", lambda _: iter(())
     )
     monkeypatch.setattr(
-        "perceptron_lab.problems.separation.exact_pairs.decided_pair", lambda *_: None
+        "perceptron_lab.problems.separation.separation.decided_pair", lambda *_: None
     )
     found = separation(CLINIC, EFFECT, max_seconds=0.0)
     assert found.verdict == "undecided"
