@@ -107,16 +107,27 @@ def removed(node: ast.AST) -> bool:
     )
 
 
-def mutants() -> Iterator[Mutant]:
-    """Yield all mutants of the checker, by line."""
+def mutants(first: int = 0, step: int = 1) -> Iterator[Mutant]:
+    """Yield the mutants of the checker, by line: all, or each of so many from the first on."""
     tree = ast.parse(SOURCE)
-    for node, replace in list(nodes(tree)):
-        others = [*changes(node), *([ast.Pass()] if removed(node) else [])]
-        for other in others:
+    for number, (node, replace, other) in enumerate(_changed(tree)):
+        if number % step == first:
             replace(ast.fix_missing_locations(ast.copy_location(other, node)))
             code = compile(tree, "mutant", "exec")
+            replace(node)
             yield Mutant(node.lineno, ast.unparse(node), ast.unparse(other), code)
-        replace(node)
+
+
+def number_of_mutants() -> int:
+    """Return how many mutants there are."""
+    return sum(1 for _ in _changed(ast.parse(SOURCE)))
+
+
+def _changed(tree: ast.AST) -> Iterator[tuple[Any, Callable[[ast.AST], None], ast.AST]]:
+    """Yield nodes of a tree, what puts another in the place of each, and such another."""
+    for node, replace in list(nodes(tree)):
+        for other in [*changes(node), *([ast.Pass()] if removed(node) else [])]:
+            yield node, replace, other
 
 
 def nodes(tree: ast.AST) -> Iterator[tuple[Any, Callable[[ast.AST], None]]]:

@@ -263,7 +263,7 @@ def plab(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
 
 def went_through(plab: Callable[..., Said], path: Path, *words: str) -> Any:
     """Solve, print as JSON, save, verify and certify; return the JSON, None for refused data."""
-    saved, words = path.with_suffix(".npz"), (*words, "--budget-seconds", "3")
+    saved, words = path.with_suffix(".npz"), (*words, "--budget-seconds", "1")
     code, told = plab("solve", path, *words, "--save", saved)
     if code == 2:
         assert not saved.exists()

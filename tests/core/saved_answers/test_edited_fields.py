@@ -52,7 +52,10 @@ SOLVED = {
     "feasible": ["s.csv", "--labels", "kind"],
     "infeasible": ["o.csv", "--labels", "kind"],
     "bounded": ["o.csv", "--labels", "kind", "--goal", "margin_upper=0.5"],
-    "relaxed": ["o.csv", "--labels", "kind", "--algorithm", "relaxed-perceptron"],
+    "relaxed": [
+        *("o.csv", "--labels", "kind", "--algorithm", "relaxed-perceptron"),
+        *("--budget-updates", "1000"),
+    ],
     "limit": ["s.csv", "--labels", "kind", "--algorithm", "mirror-prox", "--budget-updates", "1"],
     "optimum": ["g.rud", "--optimum"],
     "verdict": ["o.csv", "--labels", "kind", "--verdict"],

@@ -90,6 +90,7 @@ def outside_of_its_code(cell: dict[str, Any]) -> set[str]:
         "perceptron_lab",
         "perceptron_lab.core.registry",
         "perceptron_lab.core.former_paths",
+        "perceptron_lab.core.missing_packages",
     }
     return {name for name in cell["modules"] if not name.startswith(beside)} - known
 
