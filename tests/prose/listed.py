@@ -114,7 +114,7 @@ UNTIED: Listed = {
     },
     "docs/public.md": {
         "What is replaced": "version numbers",
-        "| former | present |": "versions of formats",
+        "| before | now |": "versions of formats",
     },
     "docs/notes/how-to-distrust-us.md": {
         "The sample's certificates are": "the order of maxG11",
