@@ -12,7 +12,7 @@ import cvxpy as cp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from perceptron_lab import ConicSystem, solve
+from perceptron_lab import solve
 
 F = np.array([[-0.2, 2.0], [-1.0, -0.3]])
 P = cp.Variable((2, 2), symmetric=True, name="P")
@@ -22,16 +22,14 @@ def inequality(F):
     return cp.Problem(cp.Minimize(0), [P >> 0, -(F.T @ P + P @ F) >> np.eye(2)])
 
 
-system = ConicSystem.from_cvxpy(inequality(F))
-result = solve(system)
+result = solve(inequality(F))
 print(result)
 
 # %%
-# A point is (t, x) with t > 0, and x / t solves the inequality strictly. cvxpy keeps the upper
-# triangle of a symmetric variable.
+# The variables of the problem have their values now, and the result has them by name.
 
-a, b, c = result.point[1:] / result.point[0]
-answer = np.array([[a, b], [b, c]])
+answer = result.values["P"]
+a, b, c = answer[np.triu_indices(2)]
 print(answer)
 print("eigenvalues of P", np.linalg.eigvalsh(answer))
 print("eigenvalues of F'P + P F", np.linalg.eigvalsh(F.T @ answer + answer @ F))
@@ -48,9 +46,9 @@ plt.show()
 
 # %%
 # Give the system a little energy, and there is no such P. That is proved too, by weights: two
-# positive semidefinite matrices and a number.
+# positive semidefinite matrices and a number. The constraints in conflict are named.
 
-unstable = solve(ConicSystem.from_cvxpy(inequality(F + 0.3 * np.eye(2))))
+unstable = solve(inequality(F + 0.3 * np.eye(2)))
 print(unstable)
 assert result.proved
 assert unstable.status == "INFEASIBLE"

@@ -98,6 +98,8 @@ class Status(StatusWord):
 PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
 """The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
 
+_SAVED_APART = {"point", "weights", "trace", "bound", "proof", "finding", "values", "conflicting"}
+
 _LOADED = "  read from a file, not verified: `plab verify FILE` does that"
 """The last line of a loaded result's summary."""
 
@@ -200,6 +202,9 @@ class Result:
         One sentence for the reader.
     finding
         The facts in it that the other attributes do not have, as data.
+    values, conflicting
+        Of a cvxpy problem: its variables by name, in doubles, where a point is proved; and the
+        constraints whose weights prove that there is none. They are not saved.
     goal, goal_reached
         What the run was to prove, and whether that is proved: see
         :meth:`~perceptron_lab.core.goal_proofs.Proved.reaches`. None for learners, which have no
@@ -246,6 +251,8 @@ class Result:
     optimum_lower: float | None = None
     optimum_upper: float | None = None
     finding: Finding = NOTHING
+    values: dict[str, FloatArray] = field(default_factory=dict)
+    conflicting: tuple[str, ...] = ()
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -274,7 +281,7 @@ class Result:
         ]
         if self.bound.value is not None:
             lines.append(f"  bound: {self.bound}")
-        lines += [_LOADED] if self.not_verified else []
+        lines += self._conflict() + ([_LOADED] if self.not_verified else [])
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -282,6 +289,10 @@ class Result:
         proved = " proved" if self.proved else ""
         text = f"<Result {self.status}{proved}, {self._bracket(10)}, {self.updates} updates"
         return f"{text}, read from a file and not verified>" if self.not_verified else f"{text}>"
+
+    def _conflict(self) -> list[str]:
+        """Return a line that names the constraints in conflict, if they are known."""
+        return [f"  in conflict: {'; '.join(self.conflicting)}"] if self.conflicting else []
 
     def _bracket(self, digits: int) -> str:
         """Return the margin's bracket, or that of an optimum, in words."""
@@ -335,7 +346,7 @@ class Result:
         record = {
             name: getattr(self, name)
             for name in self.__dataclass_fields__
-            if name not in ("point", "weights", "trace", "bound", "proof", "finding")
+            if name not in _SAVED_APART
         }
         trace = asdict(self.trace)
         measures = trace.pop("measures")

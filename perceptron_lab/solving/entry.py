@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Final
@@ -64,10 +67,12 @@ def solve(
     Parameters
     ----------
     problem
-        Rows, examples with ``labels``, a tuple of both, a :class:`ConicSystem` or the path of a
-        file; see :func:`as_system`. Conditions of :meth:`.ConicSystem.from_linear` are for ``auto``
-        and ``highs``: a :class:`~perceptron_lab.algorithms.linear.linear_result.LinearResult` comes
-        of them.
+        Rows, examples with ``labels``, a tuple of both, a :class:`ConicSystem`, a cvxpy problem or
+        the path of a file; see :func:`as_system`. Of a cvxpy problem the objective is left out
+        (:meth:`.ConicSystem.from_cvxpy`); its variables are given their values, None where no point
+        is proved, and the result has them by name. Conditions of :meth:`.ConicSystem.from_linear`
+        are for ``auto`` and ``highs``: a
+        :class:`~perceptron_lab.algorithms.linear.linear_result.LinearResult` comes of them.
     labels
         Labels of two classes, one per example, shape ``(m,)``; None where there are none. An
         algorithm may stand in this place instead: ``solve(rows, "perceptron")``.
@@ -128,6 +133,15 @@ def solve(
     >>> bool(result.point @ [1.0, 1.0] > 0.0 and result.point @ [1.0, -1.0] > 0.0)
     True
 
+    A cvxpy problem, and what contradicts what:
+
+    >>> import cvxpy
+    >>> x = cvxpy.Variable(2, name="x")
+    >>> print(solve(cvxpy.Problem(cvxpy.Minimize(0), [x >= 1, cvxpy.sum(x) == 3])).values["x"])
+    [1.5 1.5]
+    >>> solve(cvxpy.Problem(cvxpy.Minimize(0), [x >= 1, cvxpy.sum(x) <= 1, x <= 5])).conflicting
+    ('1.0 <= x', 'Sum(x, None, False) <= 1.0')
+
     Two classes: the point is (w, b) with w'x + b > 0 for the larger label.
 
     >>> solve([[1.0], [3.0]], ["no", "yes"]).point.shape
@@ -181,7 +195,24 @@ def solve(
         watch=watch,
         stop=stop,
     )
-    return drive(as_system(given, margin), record, options)
+    if not _is_cvxpy(given):
+        return drive(as_system(given, margin), record, options)
+    form = registry.loaded("perceptron_lab.systems.cvxpy_problem:ConicForm")(given)
+    began, limits = time.monotonic(), options.budget
+    further = replace(options, start=None, observe=None, watch=None)
+
+    def run(system: System) -> Result:
+        left = max(0.0, limits.seconds - (time.monotonic() - began))
+        return drive(system, record, replace(further, budget=Budget(limits.updates, left)))
+
+    result = drive(as_system(form.system(), margin), record, options)
+    completed: Result = form.completed(result, run)
+    return completed
+
+
+def _is_cvxpy(problem: Any) -> bool:
+    """Return whether it is a cvxpy problem, without loading cvxpy."""
+    return "cvxpy" in sys.modules and isinstance(problem, sys.modules["cvxpy"].Problem)
 
 
 def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:

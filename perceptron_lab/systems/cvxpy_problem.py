@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import cvxpy
 import numpy as np
 import scipy.sparse as sp
+from cvxpy.reductions.solution import Solution
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -18,7 +19,8 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
+from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
 from perceptron_lab.systems.conditions import Condition, condition
 from perceptron_lab.systems.conic_system import ConicSystem
@@ -34,28 +36,137 @@ OTHERS = {
     "PowConeND": "the power cone",
 }
 
+MOST_FILTERED = 20
+"""Constraints at most that are left out one by one, where a proof has weights on them."""
+
+
+class ConicForm:
+    """A cvxpy problem's constraints in cvxpy's conic form, and the way back.
+
+    Parameters
+    ----------
+    problem
+        A ``cvxpy.Problem``; see :meth:`.ConicSystem.from_cvxpy`.
+    """
+
+    def __init__(self, problem: Any) -> None:
+        if not isinstance(problem, cvxpy.Problem):
+            raise InputError(f"received {type(problem).__name__}; give a cvxpy.Problem")
+        self.problem = problem
+        self._program, self._steps = _canonical(problem)
+        self.blocks = list(_blocks(self._program))
+        kinds = {block.kind for block in self.blocks}
+        for kind in sorted(kinds - {"Zero", "NonNeg", "SOC", "PSD"}):
+            raise InputError(
+                f"a constraint of the problem is on {OTHERS.get(kind, kind)}; the cones here are "
+                "rows, second-order cones and positive semidefinite matrices"
+            )
+        # Equations are the last of a linear system, and stand beside the scores of a conic one
+        self._linear = kinds <= {"Zero", "NonNeg"}
+        equations = [one for one in self.blocks if one.kind == "Zero"]
+        rows = [one for one in self.blocks if one.kind != "Zero"]
+        self._scored = rows + equations if self._linear else rows
+
+    def system(self) -> System:
+        """Return the feasible set."""
+        names = _names(self._program)
+        if self._linear:
+            found = conditions_of(self.blocks)
+            found.sort(key=lambda one: one.equation)
+            return LinearSystem.of_conditions(found, names)
+        return conic_system(self.blocks, names)
+
+    def completed(self, result: Result, run: Callable[[System], Result]) -> Result:
+        """Return a result with the variables' values, or with the constraints in conflict.
+
+        The variables of the problem are given their values, or None where no point is proved.
+
+        Parameters
+        ----------
+        result
+            On :meth:`system`.
+        run
+            Solves another system: proofs may have weights on constraints that are not needed.
+        """
+        values, found = dict[str, FloatArray](), dict[int, Any]()
+        if result.status is Status.FEASIBLE:
+            found = self._inverted(_doubles(result), []).primal_vars
+        for variable in self.problem.variables():
+            variable.save_value(found.get(variable.id))
+            if variable.id in found:
+                name = variable.name()
+                key = name if name not in values else f"{name} ({variable.id})"
+                values[key] = np.asarray(found[variable.id])
+        conflicting = tuple(map(_label, self._conflicting(result, run)))
+        return replace(result, values=values, conflicting=conflicting)
+
+    def _conflicting(self, result: Result, run: Callable[[System], Result]) -> list[Any]:
+        """Return constraints of the problem that no point satisfies, if that is proved.
+
+        Of those with weights in the proof, as many as there are answers for are left out one by one
+        (a deletion filter), which leaves an irreducible set if all were decided.
+        """
+        if result.status is not Status.INFEASIBLE or result.weights is None:
+            return []
+        found = self._touched(result.weights)
+        if self._linear or len(found) > MOST_FILTERED:  # weights at a vertex: none can be left out
+            return found
+        for one in tuple(found):
+            fewer = [other for other in found if other is not one]
+            if fewer and self._decided(fewer, run) is Status.INFEASIBLE:
+                found = fewer
+        return found
+
+    def _decided(self, constraints: list[Any], run: Callable[[System], Result]) -> Status:
+        return run(ConicForm(cvxpy.Problem(cvxpy.Minimize(0), constraints)).system()).status
+
+    def _touched(self, weights: FloatArray) -> list[Any]:
+        """Return the constraints of the problem with a weight other than 0, and equations.
+
+        Equations that are eliminated have no weights, nor have those that contradict one another.
+        """
+        width = [sum(part.cone.size for part in _parts(one)) for one in self._scored]
+        if self._linear:
+            width = [len(one.constant) for one in self._scored]
+        ends = np.cumsum([0 if self._linear else 1, *width])  # the first of a cone's scores is t
+        used = [one for one in self.blocks if one not in self._scored]
+        if ends[-1] == len(weights):
+            spans = zip(self._scored, ends[:-1], ends[1:], strict=True)
+            used += [one for one, first, last in spans if weights[first:last].any()]
+        duals = self._inverted(np.zeros(int(self._program.x.size)), used).dual_vars
+        return [one for one in self.problem.constraints if one.id in duals]
+
+    def _inverted(self, x: FloatArray, touched: Sequence[Block]) -> Any:
+        """Return the solution of the problem that cvxpy makes of one of the conic form."""
+        duals = {one.constraint.id: np.ones(one.constraint.shape) for one in touched}
+        solution = Solution(cvxpy.OPTIMAL, 0.0, {self._program.x.id: x}, duals, {})
+        for reduction, inverse in reversed(self._steps):
+            solution = reduction.invert(solution, inverse)
+        return solution
+
+
+def _doubles(result: Result) -> FloatArray:
+    """Return x in doubles: of the exact one, or of a point (t, x)."""
+    exact = getattr(result, "x", None)
+    if exact is not None:
+        return to_doubles(exact)
+    x: FloatArray = result.point[1:] / result.point[0]
+    return x
+
+
+def _label(constraint: Any) -> str:
+    """Return a constraint's label, where this release of cvxpy has them, or its text."""
+    labelled = getattr(constraint, "format_labeled", None)
+    return " ".join(str(constraint if labelled is None else labelled()).split())
+
 
 def system_of_problem(problem: Any) -> System:
     """Return the feasible set of a cvxpy problem; see :meth:`.ConicSystem.from_cvxpy`."""
-    if not isinstance(problem, cvxpy.Problem):
-        raise InputError(f"received {type(problem).__name__}; give a cvxpy.Problem")
-    program = _canonical(problem)
-    blocks = list(_blocks(program))
-    kinds = {block.kind for block in blocks}
-    for kind in sorted(kinds - {"Zero", "NonNeg", "SOC", "PSD"}):
-        raise InputError(
-            f"a constraint of the problem is on {OTHERS.get(kind, kind)}; the cones here are "
-            "rows, second-order cones and positive semidefinite matrices"
-        )
-    if kinds <= {"Zero", "NonNeg"}:
-        found = conditions_of(blocks)
-        found.sort(key=lambda one: one.equation)
-        return LinearSystem.of_conditions(found, _names(program))
-    return conic_system(blocks, _names(program))
+    return ConicForm(problem).system()
 
 
-def _canonical(problem: Any) -> Any:
-    """Return cvxpy's conic form of the constraints, before a solver's own scaling."""
+def _canonical(problem: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Return cvxpy's conic form of the constraints before a solver's scaling, and its steps."""
     given = [one for one in problem.variables() if one.attributes["integer"]]
     given += [one for one in problem.variables() if one.attributes["boolean"]]
     if given:
@@ -65,17 +176,18 @@ def _canonical(problem: Any) -> Any:
         raise InputError(f"the parameter {unset[0]} has no value; set it")
     if not problem.constraints and not any(one.domain for one in problem.variables()):
         raise InputError("the problem has no constraints; every point is feasible")
-    program = cvxpy.Problem(cvxpy.Minimize(0), problem.constraints)
+    program, steps = cvxpy.Problem(cvxpy.Minimize(0), problem.constraints), []
     try:
         _, chain, _ = program.get_problem_data(cvxpy.CLARABEL)
         for reduction in chain.reductions[:-1]:
             # Releases from 1.8 on write matrices as triangles with entries times sqrt(2), rounded
             if type(reduction).__name__ != "ExactCone2Cone":
-                program, _ = reduction.apply(program)
+                program, inverse = reduction.apply(program)
+                steps.append((reduction, inverse))
     except (cvxpy.error.DCPError, cvxpy.error.SolverError, ValueError) as error:
         reason = " ".join(str(error).split())[:160]
         raise InputError(f"cvxpy does not bring the problem into conic form: {reason}") from None
-    return program
+    return program, steps
 
 
 def _blocks(program: Any) -> Iterator[Block]:
@@ -102,7 +214,7 @@ def _names(program: Any) -> list[str]:
     return names
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """Some rows of matrix @ x + constant, which lie in a cone of this kind (cvxpy's name)."""
 

@@ -76,7 +76,7 @@ class LinearResult(Result):
             lines.append(f"  least violation in {bracket_text(*self.violation)}")
         pivots, steps = counted(self.updates, "exact pivot"), counted(self.iterations, "step")
         lines.append(f"  {pivots}, {steps} of HiGHS, {self.seconds:.3g} s")
-        return "\n".join(lines)
+        return "\n".join(lines + self._conflict())
 
     def __repr__(self) -> str:
         """Return the outcome in a line."""
