@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+AnyArray = npt.NDArray[Any]
 
 
 class StatusWord(StrEnum):

@@ -117,9 +117,11 @@ def check_distinct(names: list[str]) -> list[str]:
 Distinct = AfterValidator(check_distinct)
 
 
-def chosen(
-    value: Any, info: ValidationInfo, choice: str, defaults: Mapping[str, Mapping[str, Any]]
-) -> Any:
+Defaults = Mapping[str, Mapping[str, object]]
+"""Value of a parameter -> the others that go with it, with their defaults."""
+
+
+def chosen(value: object, info: ValidationInfo, choice: str, defaults: Defaults) -> Any:
     """Return a parameter's value, or for None the default that goes with a choice made before it.
 
     Parameters
@@ -139,10 +141,10 @@ def chosen(
     return None
 
 
-def chosen_with(choice: str, defaults: Mapping[str, Mapping[str, Any]], *names: str) -> Any:
+def chosen_with(choice: str, defaults: Defaults, *names: str) -> Any:
     """Return the validator of parameters that go with a choice made before them: :func:`chosen`."""
 
-    def validated(cls: type[Any], value: Any, info: ValidationInfo) -> Any:
+    def validated(cls: type[object], value: object, info: ValidationInfo) -> object:
         return chosen(value, info, choice, defaults)
 
     return field_validator(*names)(classmethod(validated))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from perceptron_lab.systems import System
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 # One example per row: dense, or sparse in CSR
 Examples = FloatArray | sp.csr_array
 # Further figures of a point, by name: numbers or arrays
-Measure = Callable[[FloatArray], Mapping[str, float | npt.NDArray[np.floating[Any]]]]
+Measure = Callable[[FloatArray], Mapping[str, float | AnyArray]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Problem:
     tasks: tuple[Task, ...] = ()
 
 
-def sha256_of_arrays(*arrays: npt.NDArray[Any]) -> str:
+def sha256_of_arrays(*arrays: AnyArray) -> str:
     """Return the sha256 of the types, shapes and bytes of arrays, in this order."""
     digest = hashlib.sha256()
     for array in arrays:

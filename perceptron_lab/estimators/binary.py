@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import AnyArray, FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.validation import (
     learned_examples,
@@ -31,7 +31,7 @@ from perceptron_lab.estimators.validation import (
 BoolArray = npt.NDArray[np.bool_]
 
 
-def _in_words(value: Any, check: Any) -> Any:
+def _in_words(value: object, check: Callable[[object], object]) -> object:
     # pydantic reports the members of a union one by one, and not that None is one of them
     try:
         return check(value)
@@ -89,7 +89,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive for ``classes_[1]``."""
 
-    def predict(self, X: npt.ArrayLike | Examples) -> npt.NDArray[Any]:
+    def predict(self, X: npt.ArrayLike | Examples) -> AnyArray:
         """Return ``classes_[1]`` where f(x) > 0, and ``classes_[0]`` elsewhere.
 
         Parameters
@@ -111,7 +111,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """Whether examples may be sparse."""
         return False
 
-    def _learned(self, examples: Any, labels: Any) -> tuple[Any, BoolArray]:
+    def _learned(
+        self, examples: npt.ArrayLike | Examples, labels: npt.ArrayLike
+    ) -> tuple[Any, BoolArray]:
         """Return checked examples and which of them are positive; set ``classes_``."""
         refuse_parameters(self)
         data, given = learned_examples(self, examples, labels, sparse=self.takes_sparse)
@@ -126,7 +128,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         refuse_one_class(self, self.classes_, len(given))
         return data, place == 1
 
-    def _new(self, examples: Any) -> Any:
+    def _new(self, examples: npt.ArrayLike | Examples) -> Any:
         """Return checked new examples."""
         return new_examples(self, examples, sparse=self.takes_sparse)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class LeastViolation:
     least: float = math.inf
     point: FloatArray = field(default_factory=lambda: np.zeros(0))
 
-    def __call__(self, compact: FloatArray) -> dict[str, Any]:
+    def __call__(self, compact: FloatArray) -> dict[str, float]:
         """Look at a point, in the terms of the data; nothing is left for the trace."""
         point = self.system.operator.expand(compact)
         length = length_of(self.system, point)

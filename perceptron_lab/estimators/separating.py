@@ -9,6 +9,7 @@ import math
 import sys
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
@@ -37,7 +38,7 @@ from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.goals import Budget, Goal, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above
 from perceptron_lab.core.refusals import Count, Proportion
-from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
+from perceptron_lab.core.results import AnyArray, FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.one_problem import Separation, separate
@@ -59,7 +60,7 @@ from perceptron_lab.systems.constructors import Margin
 NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf()}
 
 
-def _in_words(value: Any, _: Any) -> Any:
+def _in_words(value: object, _: object) -> object:
     # pydantic reports the members of a union one by one, and takes a class for its record
     known = [*NAMED, "precomputed"]
     record = isinstance(value, Kernel) and not isinstance(value, type)
@@ -80,7 +81,7 @@ KernelChoice = Annotated[
 """None for the features themselves; a name stands for the record with its defaults."""
 
 
-def learned_matrix(choice: KernelChoice, examples: Any, intercept: bool) -> KernelMatrix:
+def learned_matrix(choice: KernelChoice, examples: Examples, intercept: bool) -> KernelMatrix:
     """Return the kernel's values on examples, shape ``(m, m)``, plus 1 for an intercept."""
     if choice == "precomputed":
         matrix = KernelMatrix(symmetrised(dense_array(examples)))
@@ -89,7 +90,9 @@ def learned_matrix(choice: KernelChoice, examples: Any, intercept: bool) -> Kern
     return plus_one(matrix) if intercept else matrix
 
 
-def new_values(choice: KernelChoice, examples: Any, support: Any, at: Any) -> FloatArray:
+def new_values(
+    choice: KernelChoice, examples: Examples, support: FloatArray | None, at: IntArray
+) -> FloatArray:
     """Return K(x, x_j) of new examples x, shape ``(m, k)``.
 
     Parameters
@@ -101,6 +104,7 @@ def new_values(choice: KernelChoice, examples: Any, support: Any, at: Any) -> Fl
     """
     if choice == "precomputed":
         return dense_array(examples)[:, at]
+    assert support is not None
     return _record(choice).matrix(dense_array(examples), support)
 
 
@@ -114,7 +118,7 @@ def _record(choice: KernelChoice) -> Kernel:
 LARGEST = Fraction(sys.float_info.max)
 
 
-def linear_values(rows: Any, weights: FloatArray, intercepts: FloatArray) -> FloatArray:
+def linear_values(rows: Examples, weights: FloatArray, intercepts: FloatArray) -> FloatArray:
     """Return f_k(x) = w_k'x + b_k of every row, finite and of the right sign, shape ``(m, k)``.
 
     Sums in which rounding or overflow may decide the sign are formed in exact arithmetic and
@@ -247,7 +251,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     _other: ClassVar[AnyAlgorithm | None] = None  # Looked at where no point is found
 
-    classes_: npt.NDArray[Any] = field(init=False)
+    classes_: AnyArray = field(init=False)
 
     kernel: KernelChoice = None
     fit_intercept: bool = True
@@ -303,7 +307,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self._warn(found)
         return self
 
-    def _separated(self, data: Any, place: IntArray) -> tuple[list[Separation], FloatArray]:
+    def _separated(self, data: Examples, place: IntArray) -> tuple[list[Separation], FloatArray]:
         """Return one function for each class, or one for two classes, and the signs s_i of each."""
         positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
         signs = np.array([np.where(place == k, 1.0, -1.0) for k in positive])
@@ -323,7 +327,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         ]
         return found, signs
 
-    def _systems(self, data: Any, signs: FloatArray) -> Any:
+    def _systems(self, data: Examples, signs: FloatArray) -> Iterator[ConicSystem]:
         """Yield the system of each function."""
         if self.kernel is not None:
             matrix = learned_matrix(self.kernel, data, self.fit_intercept)
@@ -357,7 +361,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         else:
             self.coef_, self.intercept_ = points, np.zeros(len(points))
 
-    def _keep_coefficients(self, coefficients: FloatArray, data: Any) -> None:
+    def _keep_coefficients(self, coefficients: FloatArray, data: Examples) -> None:
         """Set the support of coefficients of phi(x_j), shape ``(k, m)``."""
         self._forget("coef_")
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
@@ -372,7 +376,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _compare_with_proof(self, data: Any, signs: FloatArray) -> None:
+    def _compare_with_proof(self, data: Examples, signs: FloatArray) -> None:
         """Set UNVERIFIED where rounded kernel values lose the signs that are proved; warn."""
         if self.status_ is not Status.FEASIBLE:
             return
@@ -410,7 +414,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             )
             return
 
-    def _outcome(self, label: Any, result: Result) -> str:
+    def _outcome(self, label: object, result: Result) -> str:
         """Return in words how the separation of a class from the rest has ended."""
         what = "hyperplane" if self.kernel is None else "function of the kernel"
         if result.status is Status.INFEASIBLE:
@@ -426,7 +430,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         values = self._values(new_examples(self, X, sparse=True))
         return values.ravel() if values.shape[1] == 1 else values
 
-    def _values(self, data: Any) -> FloatArray:
+    def _values(self, data: Examples) -> FloatArray:
         """Return f_k(x) of checked examples, shape ``(m, k)``."""
         if self.kernel is None:
             return linear_values(data, self.coef_, self.intercept_)
@@ -442,13 +446,13 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             return linear_values(seen + 1.0, self.dual_coef_, np.zeros(len(self.dual_coef_)))
         return linear_values(seen, self.dual_coef_, self.intercept_)
 
-    def predict(self, X: npt.ArrayLike | Examples) -> npt.NDArray[Any]:
+    def predict(self, X: npt.ArrayLike | Examples) -> AnyArray:
         """Return the class of the largest f_k(x); of two, ``classes_[1]`` where f(x) > 0."""
         values = self.decision_function(X)
         place = values.argmax(axis=1) if values.ndim == 2 else (values > 0.0).astype(np.intp)
         return np.asarray(self.classes_[place])
 
-    def _refuse_not_square(self, data: Any) -> None:
+    def _refuse_not_square(self, data: Examples) -> None:
         if self.kernel == "precomputed" and data.shape[0] != data.shape[1]:
             raise InputError(
                 f"kernel='precomputed' with X of shape {data.shape}; give K(x_i, x_j) of "

@@ -6,7 +6,7 @@ Those that look at all examples in each step, and the perceptrons that learn exa
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Goal, MarginRatio
 from perceptron_lab.core.refusals import Count, Positive
-from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.results import AnyArray, FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
 from perceptron_lab.estimators.validation import (
@@ -290,9 +290,7 @@ class OnlineClassifier(SeparatingClassifier):
         self.certificate_ = ()
         return self
 
-    def _set_classes(
-        self, given: npt.NDArray[Any], classes: npt.ArrayLike | None, first: bool
-    ) -> None:
+    def _set_classes(self, given: AnyArray, classes: npt.ArrayLike | None, first: bool) -> None:
         """Set ``classes_`` in the first call, and refuse labels that are not among them."""
         if first:
             if classes is None:
@@ -314,7 +312,7 @@ class OnlineClassifier(SeparatingClassifier):
                 "name all of them in the first call of partial_fit"
             )
 
-    def _present(self, data: Any, signs: FloatArray) -> None:
+    def _present(self, data: Examples, signs: FloatArray) -> None:
         """Present each example once to each function; s_i by functions, shape ``(k, m)``."""
         points = np.hstack([self.coef_, self.intercept_[:, None]])
         points = points if self.fit_intercept else self.coef_.copy()

@@ -9,8 +9,8 @@ from pathlib import PurePath
 from typing import Annotated, Any, TypeAlias, TypeVar, dataclass_transform, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.records import documentation_of
 from perceptron_lab.core.refusals import STRICT, Positive
+from perceptron_lab.core.results import AnyArray
 from perceptron_lab.numerics.input_checks import checked_rows, refuse_mixed, refuse_rounded
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
@@ -42,7 +43,7 @@ def with_parameters(estimator: type[_Estimator]) -> type[_Estimator]:
 
 
 @cache
-def _ranges(kind: type[Any]) -> dict[str, TypeAdapter[Any]]:
+def _ranges(kind: type[BaseEstimator]) -> dict[str, TypeAdapter[object]]:
     """Return the allowed values of each parameter of an estimator, by its annotation."""
     hints = get_type_hints(kind, include_extras=True)
     config = STRICT | ConfigDict(arbitrary_types_allowed=True)
@@ -50,7 +51,7 @@ def _ranges(kind: type[Any]) -> dict[str, TypeAdapter[Any]]:
     return {name: TypeAdapter(hints[name], config=config) for name in names}
 
 
-def refuse_parameters(estimator: Any) -> None:
+def refuse_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters of an estimator that are out of their ranges."""
     for name, allowed in _ranges(estimator.__class__).items():
         value = getattr(estimator, name)
@@ -62,7 +63,7 @@ def refuse_parameters(estimator: Any) -> None:
             raise InputError(f"{name}={value!r}: {reason[:1].lower()}{reason[1:]}") from None
 
 
-def generator_of(random_state: Any) -> np.random.Generator:
+def generator_of(random_state: RandomState) -> np.random.Generator:
     """Return the source of randomness that a parameter of scikit-learn's kind stands for."""
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -70,8 +71,8 @@ def generator_of(random_state: Any) -> np.random.Generator:
 
 
 def learned_examples(
-    estimator: Any, examples: Any, labels: Any, *, sparse: bool, reset: bool = True
-) -> tuple[Any, npt.NDArray[Any]]:
+    estimator: BaseEstimator, examples: object, labels: object, *, sparse: bool, reset: bool = True
+) -> tuple[Any, AnyArray]:
     """Return checked examples, in double precision, and checked labels of classes."""
     _refuse_labels(labels)
     data, given = _validated(estimator, examples, sparse, y=labels, reset=reset)
@@ -79,13 +80,13 @@ def learned_examples(
     return data, given
 
 
-def new_examples(estimator: Any, examples: Any, *, sparse: bool) -> Any:
+def new_examples(estimator: BaseEstimator, examples: object, *, sparse: bool) -> Any:
     """Return checked examples of a fitted estimator, in double precision."""
     check_is_fitted(estimator)
     return _validated(estimator, examples, sparse, reset=False)
 
 
-def refuse_one_class(estimator: Any, classes: npt.NDArray[Any], rows: int) -> None:
+def refuse_one_class(estimator: BaseEstimator, classes: AnyArray, rows: int) -> None:
     """Refuse labels that are all the same."""
     if len(classes) < 2:
         raise InputError(
@@ -94,13 +95,13 @@ def refuse_one_class(estimator: Any, classes: npt.NDArray[Any], rows: int) -> No
         )
 
 
-def _refuse_others(name: str, value: Any, mend: str) -> None:
+def _refuse_others(name: str, value: object, mend: str) -> None:
     """Refuse what is no array and no list of values: a path, a dictionary, an iterator."""
     if isinstance(value, str | bytes | PurePath | Mapping | Set | Iterator):
         raise InputError(f"{name} is {repr(value)[:40]} ({type(value).__name__}); give {mend}")
 
 
-def _refuse_labels(labels: Any) -> None:
+def _refuse_labels(labels: object) -> None:
     """Refuse labels of several kinds, of which numpy would make texts, and missing ones."""
     _refuse_others("y", labels, "one label per example, such as the column table['y']")
     if labels is None or str(getattr(labels, "dtype", "object")) != "object":
@@ -114,7 +115,7 @@ def _refuse_labels(labels: Any) -> None:
     refuse_mixed(values)
 
 
-def _validated(estimator: Any, examples: Any, sparse: bool, **others: Any) -> Any:
+def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **others: object) -> Any:
     """Return what scikit-learn's checks return, the examples without a silent rounding."""
     mend = "rows of numbers, such as pandas.read_csv(path)[columns], or its values"
     _refuse_others("X", examples, mend)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import (
@@ -24,6 +24,9 @@ from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_insta
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.datasets.regular_files import sha256_of
+
+if TYPE_CHECKING:
+    from perceptron_lab.datasets.formats.columns import Columns
 
 _ENDS = [
     ".gz",
@@ -54,12 +57,12 @@ def stem_of(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64]
 
 
-def _listed(given: Any) -> Any:
+def _listed(given: object) -> object:
     """Return names of columns as a list; a text is one."""
     return [given] if isinstance(given, str) else given
 
 
-def _divided(given: Any) -> Any:
+def _divided(given: object) -> object:
     """Return names of columns as a list; a text holds several, with commas between them."""
     from perceptron_lab.datasets.formats.columns import listed_columns
 
@@ -142,9 +145,9 @@ class Files(Dataset):
         return rows
 
     @model_serializer(mode="wrap")
-    def _serialised(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _serialised(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         """Leave out parameters that cells of earlier versions lack, so that they keep their ids."""
-        every: dict[str, Any] = handler(self)
+        every: dict[str, object] = handler(self)
         return {name: one for name, one in every.items() if name not in _ADDED or one is not None}
 
     def names(self) -> list[str]:
@@ -178,7 +181,7 @@ class Files(Dataset):
         system = read_problem(path, columns, margin=self.margin).system
         return Problem(name, system, sha256_of(path), system.facts())
 
-    def _split(self, name: str, path: Path, columns: Any, seed: int) -> Problem:
+    def _split(self, name: str, path: Path, columns: Columns, seed: int) -> Problem:
         """Return an instance with test examples."""
         from sklearn.model_selection import train_test_split
 

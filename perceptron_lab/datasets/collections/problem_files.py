@@ -148,8 +148,8 @@ class Labels:
     """The labels of a file: the name of their column, if it has one, and the two classes."""
 
     name: str | None
-    negative: Any
-    positive: Any
+    negative: object
+    positive: object
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def read_system(
     drop: str | Sequence[str] = (),
     columns: str | Sequence[str] = (),
     reference: Mapping[str, str] | None = None,
-    positive: Any = None,
+    positive: object = None,
     memory: int | None = None,
     margin: Margin = "unit",
 ) -> System:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import AfterValidator
 
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import AnyArray, FloatArray
 from perceptron_lab.datasets.collections import reuters_corpus
 from perceptron_lab.datasets.collections.reuters_corpus import (
     BagOfWords,
@@ -95,7 +94,7 @@ class Reuters(Dataset):
         system = ConicSystem.from_labelled(task.examples, task.labels)
         ranking = Ranking(task.test_examples, task.test_labels)
         # The same whatever the width of the indices is.
-        arrays: list[npt.NDArray[Any]] = [task.labels, task.test_labels]
+        arrays: list[AnyArray] = [task.labels, task.test_labels]
         for matrix in (task.examples, task.test_examples):
             indices = (matrix.indices, matrix.indptr)
             arrays += [matrix.data, *(np.asarray(one, np.int64) for one in indices)]

@@ -50,13 +50,12 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import DataError, InputError, did_you_mean
 from perceptron_lab.core.refusals import Count, parameter_record
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import AnyArray, FloatArray
 from perceptron_lab.datasets.download.fetching import cache_folder, read_registered
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.download.transfer import LARGEST_FILE
@@ -291,7 +290,7 @@ def _weighted(counts: Any, rarity: FloatArray, choices: BagOfWords) -> sp.csr_ar
 
 Text = Literal["all", "body"]
 Topics = tuple[frozenset[str], ...]
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, AnyArray]
 
 # Name of the collection of files
 COLLECTION = "reuters21578"

@@ -20,7 +20,7 @@ from perceptron_lab.cones.operators import kernels
 from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.datasets.dataset import Dataset, Distinct, chosen_with
+from perceptron_lab.datasets.dataset import Dataset, Defaults, Distinct, chosen_with
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -29,7 +29,7 @@ Source = Literal["digits", "breast-cancer", "wine", "iris"]
 
 _CLASSES = {"digits": 10, "breast-cancer": 2, "wine": 3, "iris": 3}
 _KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
-OF_KERNEL: dict[str, dict[str, Any]] = {
+OF_KERNEL: Defaults = {
     "none": {},
     "linear": {},
     "polynomial": {"gamma": None, "polynomial_degree": 3, "coef0": 1.0},
@@ -291,7 +291,7 @@ class Examples:
 
 
 # Examples in use: the ten classifiers of one seed share their kernel matrices
-_shared: WeakValueDictionary[tuple[Any, ...], Examples] = WeakValueDictionary()
+_shared: WeakValueDictionary[tuple[object, ...], Examples] = WeakValueDictionary()
 
 
 def labels_of(source: str) -> IntArray:

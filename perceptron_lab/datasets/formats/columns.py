@@ -17,6 +17,7 @@ import numpy as np
 
 from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.core.errors import InputError, did_you_mean
+from perceptron_lab.core.results import AnyArray, IntArray
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import (
     TwoClasses,
@@ -226,7 +227,7 @@ class Columns:
             del default[next(iter(levels))]
         return {name: level for name, level in (default | asked).items() if level in levels[name]}
 
-    def chosen_class(self, classes: Any) -> Any:
+    def chosen_class(self, classes: AnyArray | None) -> object:
         """Return the label among those of a file that ``positive`` names; None if it names none."""
         if self.positive is None:
             return None
@@ -245,7 +246,7 @@ class Columns:
             f"labels are {shown}"
         )
 
-    def refuse_hidden_labels(self, names: Sequence[str], last: Any) -> None:
+    def refuse_hidden_labels(self, names: Sequence[str], last: AnyArray) -> None:
         """Refuse named columns of which one looks like labels that were not asked for.
 
         Parameters
@@ -308,20 +309,21 @@ class Contents:
     """
 
     rows: Any
-    classes: Any = None
+    classes: AnyArray | None = None
     features: list[str] | None = None
     label: str | None = None
     notes: list[str] = field(default_factory=list)
-    decimals: Any = None
-    positive: Any = None
+    decimals: AnyArray | None = None
+    positive: object = None
     reference_levels: dict[str, str] = field(default_factory=dict)
 
     def two_classes(self) -> TwoClasses:
         """Return the labels, of which there are some, as those of two classes."""
+        assert self.classes is not None
         return two_classes(self.classes, len(self.classes), self.positive)
 
     reading: str = ""
-    lines: Any = None
+    lines: IntArray | None = None
 
     def in_memory(self) -> Doubles:
         """Return the rows as an array or a CSR array."""
@@ -412,7 +414,7 @@ def counts_on(fields: Sequence[str]) -> bool:
     return list(fields) == [str(int(fields[0]) + j) for j in range(len(fields))]
 
 
-def as_labels(texts: Sequence[str]) -> Any:
+def as_labels(texts: Sequence[str]) -> AnyArray:
     """Return labels as numbers, if all are, so that 10 is larger than 9."""
     return np.array(list(map(float, texts)) if all(map(is_number, texts)) else texts)
 

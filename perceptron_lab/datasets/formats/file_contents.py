@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from zipfile import ZipFile
 
 import numpy as np
@@ -22,6 +22,7 @@ from perceptron_lab.core.errors import (
     counted,
     did_you_mean,
 )
+from perceptron_lab.core.results import AnyArray, IntArray
 from perceptron_lab.datasets.formats.columns import (
     LONGEST_TEXT,
     Columns,
@@ -104,7 +105,7 @@ def told(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def in_lines(lines: Any) -> Iterator[None]:
+def in_lines(lines: IntArray | None) -> Iterator[None]:
     """Let errors about a row name its line in the file, where there are lines."""
     try:
         yield
@@ -281,7 +282,7 @@ def _archive(path: Path) -> Contents:
     )
 
 
-def _svmlight(path: Path, examples: sp.csr_array, classes: Any) -> Contents:
+def _svmlight(path: Path, examples: sp.csr_array, classes: AnyArray) -> Contents:
     """Return examples in svmlight's format; an index 0 in the file makes its first feature x_0."""
     contents = Contents(printed_entries(path, examples), classes)
     lines = path.read_bytes().split(b"\n")

@@ -9,14 +9,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from perceptron_lab.cones.operators.row_source import MEMORY, Dense, RowSource, in_order
 from perceptron_lab.core.errors import DataError, PlabError
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import AnyArray, FloatArray, IntArray
 from perceptron_lab.numerics.doubles import doubles_of
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 
 class _FileRows(RowSource):
@@ -38,7 +41,7 @@ class _FileRows(RowSource):
     def in_file_order(self, increasing: IntArray) -> Dense:
         """Return some rows, in the file's order."""
 
-    def _doubles(self, numbers: Any) -> FloatArray:
+    def _doubles(self, numbers: AnyArray) -> FloatArray:
         found = doubles_of(numbers)
         self._roundings = max(self._roundings, found.roundings)
         return np.asarray(found.values)
@@ -66,7 +69,7 @@ class NumpyRows(_FileRows):
             with warnings.catch_warnings():
                 # Of files that Python 2 wrote, which are as good as others.
                 warnings.simplefilter("ignore", UserWarning)
-                mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+                mapped: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
         except Exception as error:
             # On damaged headers numpy ends in anything, such as TokenError.
             reason = " ".join(str(error).split())
@@ -99,7 +102,7 @@ class NumpyRows(_FileRows):
                 rows[place] = self._read(file, 1)[0]
         return rows
 
-    def _read(self, file: Any, count: int) -> Dense:
+    def _read(self, file: BinaryIO, count: int) -> Dense:
         rows = np.fromfile(file, self._kind, count * self.shape[1])
         if len(rows) < count * self.shape[1]:
             raise DataError(f"{self.path}: it became shorter while it was read; write it anew")
@@ -155,7 +158,7 @@ class ParquetRows(_FileRows):
             yield from self._batches(file, None, 0)
 
     def _batches(
-        self, file: Any, groups: list[int] | None, start: int
+        self, file: ParquetFile, groups: list[int] | None, start: int
     ) -> Iterator[tuple[slice, Dense]]:
         """Yield rows of some row groups, or of all, the first of which is row ``start``."""
         batches = file.iter_batches(
@@ -189,7 +192,7 @@ class ParquetRows(_FileRows):
         return rows
 
 
-def parquet_column(path: Path, name: str) -> Any:
+def parquet_column(path: Path, name: str) -> AnyArray:
     """Return a column of a Parquet file, shape ``(m,)``; nulls become None."""
     with opened(path) as file:
         column = file.read(columns=[name]).column(0)
@@ -211,7 +214,7 @@ def parquet_names(path: Path) -> tuple[list[str], list[str]]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[ParquetFile]:
     """Open a Parquet file for reading."""
     try:
         from pyarrow.parquet import ParquetFile

@@ -15,11 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from perceptron_lab.core.errors import InputError, counted
+from perceptron_lab.core.results import AnyArray, FloatArray
 from perceptron_lab.datasets.formats.columns import (
     LONGEST_TEXT,
     Columns,
@@ -156,7 +157,7 @@ class _Table:
         commas = self._decimal_commas(kept)
         categories, references = self._encoding(kept) if self.columns.one_hot else ({}, {})
         printed, arrays, classes, count = PrintedNumbers(), [], [], 0
-        kept_words, numbers = list[Any](), list[int]()
+        kept_words, numbers = list[AnyArray](), list[int]()
         for chunk in self._chunks():
             count += len(chunk)
             complete, words, values = self._converted(chunk, kept, categories)
@@ -199,7 +200,7 @@ class _Table:
             if len(texts := frame.iloc[int(named) :]):
                 yield texts
 
-    def _labels(self, classes: Sequence[str], place: int) -> Any:
+    def _labels(self, classes: Sequence[str], place: int) -> AnyArray:
         """Return labels, as numbers if all are; refuse one that may be a column's name."""
         counts = Counter(classes)
         named = not is_number(classes[0]) and counts[classes[0]] == 1
@@ -277,7 +278,7 @@ class _Table:
 
     def _converted(
         self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
-    ) -> tuple[pd.DataFrame, Any, Any]:
+    ) -> tuple[pd.DataFrame, AnyArray, FloatArray]:
         """Return the rows that lack no entry, their printed numbers, and the nearest doubles."""
         texts = [*categories, *([] if self.place is None else [self.place])]
         if not self._lacking(chunk, texts).to_numpy().any():
@@ -322,7 +323,7 @@ class _Table:
 
     def _words(
         self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
-    ) -> Any:
+    ) -> AnyArray:
         """Return the printed numbers of rows, shape ``(m, n)``; categories become 0 and 1."""
         parts = []
         for j in kept:
@@ -338,13 +339,13 @@ class _Table:
                 parts.append(texts)
         return np.array(parts, dtype=object).T.reshape(len(chunk), len(parts))
 
-    def _doubles(self, words: Any) -> Any:
+    def _doubles(self, words: AnyArray) -> FloatArray:
         """Return the doubles nearest to printed numbers, or raise a ValueError."""
         if "_" in self.lines.text and not all(map(is_number, words.ravel())):
             raise ValueError("1_000 is a number in Python alone")
         return words.astype(float)
 
-    def _numbers(self, chunk: pd.DataFrame, words: Any, kept: Sequence[int]) -> Any:
+    def _numbers(self, chunk: pd.DataFrame, words: AnyArray, kept: Sequence[int]) -> FloatArray:
         """Return the doubles nearest to printed numbers; refuse what is none, or not finite."""
         try:
             values = self._doubles(words)
@@ -494,7 +495,7 @@ class _Table:
         return categories
 
 
-def _truth_values(texts: Any) -> Any:
+def _truth_values(texts: AnyArray | Sequence[str]) -> AnyArray | None:
     """Return ``1`` and ``0`` for texts all of which are True or False, in any case, or None."""
     if not len(texts) or texts[0].strip().lower() not in _TRUTHS:
         return None

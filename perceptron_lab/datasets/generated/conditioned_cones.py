@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import check_instance_name, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, check_instance_name, chosen_with
 from perceptron_lab.datasets.generated.conic_sets import ProductOfCones
 from perceptron_lab.datasets.generated.generator import plain
 from perceptron_lab.datasets.problem import Problem
@@ -141,7 +141,7 @@ def _lower_half_of(eigenvalues: FloatArray, cone: Cone) -> Bools:
     return np.concatenate([np.argsort(np.argsort(part)) < len(part) // 2 for part in parts])
 
 
-_DEFAULTS: dict[str, dict[str, Any]] = {
+_DEFAULTS: Defaults = {
     "orthant": {"rows": 100},
     "second-order": {"blocks": 20, "block_size": 5},
     "semidefinite": {"blocks": 2, "order": 10},

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.base import Cone, Frame
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -19,7 +19,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, chosen, chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
@@ -28,7 +28,7 @@ from perceptron_lab.systems import ConicSystem
 MOST_ENTRIES = 20_000_000
 
 _SHARED = {"dimension": 20, "margin": 0.01}
-_DEFAULTS: dict[str, dict[str, Any]] = {
+_DEFAULTS: Defaults = {
     "second-order": _SHARED | {"blocks": 10, "block_size": 5},
     "semidefinite": _SHARED | {"blocks": 2, "order": 10},
     "mixed": _SHARED | {"rows": 20, "blocks": 2, "block_size": 5, "order": 10},
@@ -151,7 +151,7 @@ class ConicSets(ProductOfCones):
 
     @field_validator("margin")
     @classmethod
-    def _unless_infeasible(cls, value: float | None, info: ValidationInfo) -> Any:
+    def _unless_infeasible(cls, value: float | None, info: ValidationInfo) -> object:
         if not info.data.get("infeasible"):
             return chosen(value, info, "family", _DEFAULTS)
         if value is not None:
@@ -240,7 +240,9 @@ def _annihilated(rng: Generator, cone: Cone, dimension: int, weights: FloatArray
     return np.asarray(data - np.outer(cone.identity, weights @ data))
 
 
-def _weights(rng: Generator, cone: Cone, frame: Any, positive: npt.NDArray[np.bool_]) -> FloatArray:
+def _weights(
+    rng: Generator, cone: Cone, frame: Frame, positive: npt.NDArray[np.bool_]
+) -> FloatArray:
     """Return a point of the base with positive eigenvalues where told to, in ratios up to 3."""
     eigenvalues = np.where(positive, rng.uniform(0.5, 1.5, cone.rank), 0.0)
     return cone.assemble(eigenvalues / eigenvalues.sum(), frame)

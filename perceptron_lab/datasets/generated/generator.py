@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
 from numpy.random import Generator
 from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import AnyArray, FloatArray
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.datasets.regular_files import check_generated
@@ -50,7 +49,7 @@ class GeneratedDataset(Dataset):
     def stated(
         self,
         system: ConicSystem,
-        *arrays: npt.NDArray[Any],
+        *arrays: AnyArray,
         point: FloatArray | None = None,
         tasks: tuple[Task, ...] = (),
     ) -> Problem:

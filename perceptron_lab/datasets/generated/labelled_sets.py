@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,8 +12,8 @@ from numpy.random import Generator
 from pydantic import Field, ValidationInfo, field_validator
 
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen_with
+from perceptron_lab.core.results import AnyArray, FloatArray
+from perceptron_lab.datasets.dataset import Defaults, chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.generated.margin_sets import random_unit
 from perceptron_lab.datasets.problem import Problem
@@ -22,7 +22,7 @@ from perceptron_lab.systems import ConicSystem
 # Numbers that are generated at most: 4 gigabytes
 MOST_ENTRIES = 500_000_000
 
-_DEFAULTS: dict[str, dict[str, Any]] = {
+_DEFAULTS: Defaults = {
     "heavy-tailed": {"tail": 3.0, "correlation": 0.9},
     "sparse": {"density": 0.01},
 }
@@ -175,7 +175,7 @@ class LabelledSets(GeneratedDataset):
         return {name: getattr(self, name) for name in _DEFAULTS[self.family]}
 
 
-def _arrays(made: LabelledSet) -> list[Any]:
+def _arrays(made: LabelledSet) -> list[AnyArray]:
     """Return the arrays that the examples consist of, and the labels."""
     if isinstance(made.examples, np.ndarray):
         return [made.examples, made.labels]

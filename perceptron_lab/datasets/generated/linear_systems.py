@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from numpy.random import Generator
 from pydantic import Field
 
 from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.results import AnyArray
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -18,7 +18,7 @@ from perceptron_lab.systems import ConicSystem
 # Numbers are whole multiples of 10^-digits, at most so large before
 LARGEST = 9
 
-Whole = npt.NDArray[Any]  # Python's whole numbers
+Whole = AnyArray  # Python's whole numbers
 
 
 @parameter_record

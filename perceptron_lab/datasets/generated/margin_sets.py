@@ -9,7 +9,7 @@ is off by a few units of 1e-16.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -237,7 +237,7 @@ class _Construction(NamedTuple):
     """How the rows of a family are made, from which parameters, and how many there must be."""
 
     make: Callable[..., MarginSet]
-    defaults: dict[str, Any]
+    defaults: Mapping[str, object]
     fewest_rows: Callable[[int], int] = lambda dimension: 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,14 @@ from pydantic import Field
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen_with
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.datasets.dataset import Defaults, chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.systems import ConicSystem
 
 _LARGEST: Final = 9  # Of the whole numbers drawn
-_DEFAULTS: dict[str, dict[str, Any]] = {
+_DEFAULTS: Defaults = {
     "complete": {"undetermined": 1},
     "quasi-complete": {"finite": 2, "undetermined": 1},
     "overlap": {"finite": 2},
@@ -53,7 +53,7 @@ class _Rows:
     examples: FloatArray
     separated: npt.NDArray[np.bool_]
 
-    def chosen(self, places: Any) -> _Rows:
+    def chosen(self, places: IntArray | slice) -> _Rows:
         """Return some of the rows."""
         return _Rows(self.labels[places], self.examples[places], self.separated[places])
 
@@ -229,7 +229,11 @@ class SeparationFamilies(GeneratedDataset):
         )
 
     def _rows(
-        self, labels: FloatArray, infinite: Any = 0.0, finite: Any = 0.0, undetermined: Any = 0.0
+        self,
+        labels: FloatArray,
+        infinite: npt.ArrayLike = 0.0,
+        finite: npt.ArrayLike = 0.0,
+        undetermined: npt.ArrayLike = 0.0,
     ) -> _Rows:
         """Return separated rows of the three kinds of features, in their order."""
         parts = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field
 
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen_with
+from perceptron_lab.datasets.dataset import Defaults, chosen_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.generated.margin_sets import above_margin, random_unit
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
@@ -18,7 +18,7 @@ from perceptron_lab.systems import ConicSystem
 STEEPEST = 2**26
 """K + 1/K, the largest weight of the worst case, is a double up to here."""
 
-_DEFAULTS: dict[str, dict[str, Any]] = {
+_DEFAULTS: Defaults = {
     "planted": {"dimension": 20, "rows": 1000, "margin": 0.1, "flipped": 0.0},
     "worst-case": {"steepness": 64},
 }

@@ -39,7 +39,7 @@ from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.datasets.dataset import chosen_with
+from perceptron_lab.datasets.dataset import Defaults, chosen_with
 from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.estimators.validation import with_parameters
 from perceptron_lab.numerics.input_checks import checked_rows, refuse_rounded, signs_of
@@ -139,7 +139,9 @@ class GramSchmidtFeatures(
             solve_triangular(self.pivot_features_, values.T, lower=True).T, dtype=np.float64
         )
 
-    def _train(self, examples: Any, labels: npt.ArrayLike | None) -> PartialCholesky:
+    def _train(
+        self, examples: npt.ArrayLike | Examples, labels: npt.ArrayLike | None
+    ) -> PartialCholesky:
         """Choose the pivots, set the attributes, return the factorisation."""
         fewest = 1 if self._without_labels() else 2
         rows = validate_data(
@@ -208,7 +210,7 @@ class GramSchmidtFeatures(
 Components = Count | None
 """The number of Gram-Schmidt features; None for the examples as they are."""
 
-_OF_KERNEL: dict[str, dict[str, Any]] = {
+_OF_KERNEL: Defaults = {
     "linear": {},
     "polynomial": {"gamma": None, "polynomial_degree": 2},
     "rbf": {"gamma": None},

@@ -13,7 +13,7 @@ import numpy as np
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.findings import NOTHING, Finding
-from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
+from perceptron_lab.core.results import PROVED, AnyArray, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.precision import average_precision
 from perceptron_lab.numerics.compiled.kernel import load_kernels
@@ -175,7 +175,7 @@ class TaskArrays(Mapping[str, FloatArray]):
         return len(self._keys)
 
 
-def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[Any]]:
+def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[AnyArray]]:
     """Return the ranks of scores, and labels, in few bytes."""
     ranks = np.unique(scores, return_inverse=True)[1]
     return {

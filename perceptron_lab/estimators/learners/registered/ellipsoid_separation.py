@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
         bracket = {"ratio": found.ratio, "ratio_lower": lower, "ratio_upper": upper}
         bounded = found.status is not Status.UNBOUNDED
         figures = {name: t for name, t in bracket.items() if bounded and math.isfinite(t)}
-        statement: dict[str, Any] = {"statement": found.message, "proved": found.proved}
+        statement: dict[str, object] = {"statement": found.message, "proved": found.proved}
         if found.inseparability is not None:
             rows = found.inseparability.rows
             statement["method"] = found.inseparability.method
