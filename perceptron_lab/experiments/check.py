@@ -118,7 +118,7 @@ class Plan:
         return {
             problem: (dimension, rows)
             for problem, (dimension, rows) in sizes.items()
-            if isinstance(dimension, int) and isinstance(rows, int)
+            if type(dimension) is type(rows) is int
         }
 
     def recorded(self) -> TraceOptions:

@@ -32,11 +32,12 @@ _GOALS = (
 
 
 def _goal(value: object) -> object:
-    if isinstance(value, NumberGoal) or value in _GOAL_WORDS:
-        return value
-    if isinstance(value, dict) and len(value) == 1 and set(value) <= GOAL_RECORDS.keys():
-        record: type = GOAL_RECORDS[next(iter(value))]
-        return TypeAdapter(record).validate_json(json.dumps(value))
+    match value:
+        case NumberGoal() | "decide" | "budget":
+            return value
+        case dict() if len(value) == 1 and set(value) <= GOAL_RECORDS.keys():
+            record: type = GOAL_RECORDS[next(iter(value))]
+            return TypeAdapter(record).validate_json(json.dumps(value))
     mend = did_you_mean(value, _GOAL_WORDS) if isinstance(value, str) else ""
     raise ValueError(f"allowed: {_GOALS}{mend}")
 

@@ -127,14 +127,15 @@ def load_experiment(
 
 def source_of(config: Named | Source) -> Source:
     """Return a configuration as a tree of values with their places; a file is read."""
-    if isinstance(config, Source):
-        return config
-    if isinstance(config, ExperimentConfig):
-        return Source("", config.model_dump(mode="json"))
-    if isinstance(config, Mapping):
-        return source_of_mapping(config)
-    if isinstance(config, str | Path):
-        return read_source(find_config(config))
+    match config:
+        case Source():
+            return config
+        case ExperimentConfig():
+            return Source("", config.model_dump(mode="json"))
+        case Mapping():
+            return source_of_mapping(config)
+        case str() | Path():
+            return read_source(find_config(config))
     raise ConfigError(
         f"received {shortened(repr(config))} ({type(config).__name__}) as a configuration; "
         "give a file, the name of a shipped one (`plab list experiments`), or a mapping with "

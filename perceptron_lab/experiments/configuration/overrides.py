@@ -72,23 +72,27 @@ def _write(source: Source, steps: list[str], value: Any, name: str) -> Crumbs:
     node: Any = source.tree
     crumbs: Crumbs = ()
     for place, step in enumerate(steps, 1):
-        if not isinstance(node, dict | list):
-            raise ConfigError(
-                f"{name}: {dotted(crumbs)} is {received(node)} and has no part {step!r}; "
-                f"override {dotted(crumbs)} as a whole"
-            )
-        whole = step.isascii() and step.isdecimal() and len(step) < 10
-        if isinstance(node, list) and not (whole and int(step) <= len(node)):
-            raise ConfigError(
-                f"{name}: {dotted(crumbs)} is a list of {len(node)}; "
-                f"allowed: an index from 0 to {len(node)} (which appends), not {step!r}"
-            )
-        key: Any = int(step) if isinstance(node, list) else step
-        new = value if place == len(steps) else {}
-        if isinstance(node, list) and key == len(node):
-            node.append(new)
-        elif place == len(steps) or (isinstance(node, dict) and node.get(step) is None):
-            node[key] = new
+        key: str | int = step
+        match node:
+            case dict():
+                absent = node.get(step) is None
+            case list():
+                whole = step.isascii() and step.isdecimal() and len(step) < 10
+                if not (whole and int(step) <= len(node)):
+                    raise ConfigError(
+                        f"{name}: {dotted(crumbs)} is a list of {len(node)}; "
+                        f"allowed: an index from 0 to {len(node)} (which appends), not {step!r}"
+                    )
+                key = int(step)
+                absent = key == len(node)
+                node += [None] if absent else []
+            case _:
+                raise ConfigError(
+                    f"{name}: {dotted(crumbs)} is {received(node)} and has no part {step!r}; "
+                    f"override {dotted(crumbs)} as a whole"
+                )
+        if absent or place == len(steps):
+            node[key] = value if place == len(steps) else {}
         node, crumbs = node[key], (*crumbs, key)
     return crumbs
 

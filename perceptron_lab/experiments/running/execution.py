@@ -89,8 +89,9 @@ class Execution:
 
     def __post_init__(self) -> None:
         for name, number, least in (("jobs", self.jobs, 1), ("retries", self.retries, 0)):
-            if not isinstance(number, int) or number < least:
-                allowed = f"{least} or more" if isinstance(number, int) else "a whole number"
+            whole = isinstance(number, int)
+            if not whole or number < least:
+                allowed = f"{least} or more" if whole else "a whole number"
                 raise ConfigError(f"received {number!r} {name}; allowed: {allowed}")
         if self.executor not in get_args(Executor):
             allowed = ", ".join(get_args(Executor))

@@ -33,6 +33,8 @@ from perceptron_lab.problems.optima.proofs import VECTORS, cut_again, proved_aga
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.linear_system import LinearSystem
 
+# The endings of figures that are lower bounds; a cut and its ratio are some as well
+_LOWER: Final = ("_lower", "cut", "cut_ratio")
 # The statements about the data that an algorithm's row may make.
 _STATEMENTS: Final = PROVED - {Status.UNBOUNDED}
 
@@ -181,10 +183,9 @@ def prove_optimum(
     found = proved_again(system, point, proof, lower)
     part = SHARP if VECTORS in proof else TOLERANCE
     for name, claimed, again in zip(OPTIMUM, (lower, upper), found, strict=True):
-        size = (1.0 + abs(claimed)) * part / TOLERANCE if claimed is not None else 0.0
-        if claimed is not None and not _reaches(name, again, claimed, size):
-            shown = "nothing" if again is None else f"{again:.13g}"
-            faults.append(f"{name} {claimed:.13g} is claimed, {shown} is proved")
+        if claimed is not None:
+            size = (1.0 + abs(claimed)) * part / TOLERANCE
+            faults += _missed(name, again, claimed, size, digits=13)
     cut = _cut_figures(cut_again(system, proof), found[1])
     faults += _cut_faults(claims, cut)
     verified = _held(
@@ -219,9 +220,8 @@ def _cut_faults(claims: Claims, cut: Mapping[str, float | None]) -> Iterator[str
     """Yield what is not proved of a cut."""
     for name, again in cut.items():
         claimed = claims.figures.get(name)
-        if claimed is not None and not _reaches(f"{name}_lower", again, claimed, abs(claimed)):
-            shown = "nothing" if again is None else f"{again:.10g}"
-            yield f"{name} {claimed:.10g} is claimed, {shown} is proved"
+        if claimed is not None:
+            yield from _missed(name, again, claimed, abs(claimed))
     value, claimed = cut["cut"], claims.figures.get("cut")
     if value is not None and claimed is not None and claimed < value - TOLERANCE * abs(value):
         yield f"cut {claimed:.10g} is claimed, and the cut has {value:.10g}"
@@ -261,8 +261,8 @@ def prove_learnt(
     for name, value in bounds.items():
         if name not in found.bounds:
             faults.append(f"{name} {value:.10g} is claimed, and nothing proves such a bound")
-        elif not _reaches(name, found.bounds[name], value, 1.0 + abs(value)):
-            faults.append(f"{name} {value:.10g} is claimed, {found.bounds[name]:.10g} is proved")
+        else:
+            faults += _missed(name, found.bounds[name], value, 1.0 + abs(value))
     for name, count in found.counts.items():
         if claims.figures.get(name) != count:
             stored = claims.figures.get(name, math.nan)
@@ -373,10 +373,19 @@ def _size(margin: float) -> float:
     return max(abs(margin), rounding / TOLERANCE)
 
 
+def _missed(
+    name: str, proved: float | None, claimed: float, size: float, *, digits: int = 10
+) -> Iterator[str]:
+    """Yield the fault of a figure that is not proved as claimed."""
+    if not _reaches(name, proved, claimed, size):
+        shown = "nothing" if proved is None else f"{proved:.{digits}g}"
+        yield f"{name} {claimed:.{digits}g} is claimed, {shown} is proved"
+
+
 def _reaches(name: str, found: float | None, claimed: float, size: float) -> bool:
     """Return whether a bound is as good as the one claimed, but for the tolerance."""
     if found is None or math.isnan(found):
         return False
-    if name.endswith("_lower"):
+    if name.endswith(_LOWER):
         return found >= claimed - TOLERANCE * size
     return found <= claimed + TOLERANCE * size
