@@ -18,7 +18,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.cones.operators.blockwise import chosen_rows
-from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.exact_doubles import to_doubles
@@ -98,8 +97,7 @@ def _null_weights(
 
     Those of a basis of the rows, heavy ones first, are solved for; the others stay.
     """
-    operator = system.operator
-    assert isinstance(operator, Matrix)
+    operator = system.matrix
     count, dimension = len(support), operator.dimension
     if not count or operator.roundings or count * dimension * min(count, dimension) > MOST_PRODUCTS:
         return None
