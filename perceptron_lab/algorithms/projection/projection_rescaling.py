@@ -97,7 +97,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
        projection P_{DM} z is small;
     2. a *rescaling* of M by an automorphism of K: D = P(omega^1/2), where P is the quadratic
        representation of the Jordan algebra and omega inside K is moved towards D z, as far as
-       ln det(omega) grows most (:mod:`.potential`), by ``growth`` at least.
+       ln det(omega) grows most (:mod:`.side`), by ``growth`` at least.
 
     x inside K in L gives y, w inside K the weights that prove infeasibility; both are computed on
     the data as given, by iterative refinement through D. The sides step in turn, and each one's

@@ -120,7 +120,7 @@ class Found(NamedTuple):
 
 
 class Side:
-    """M = L, or its orthogonal complement, and omega that dominates M (:mod:`.potential`).
+    """M = L, or its orthogonal complement, and omega that dominates M (as above).
 
     A phase runs the basic procedure on D M, D = P(omega^1/2), until it finds an element inside K or
     weights z that let ln det(omega) grow by ``growth``. Then omega moves, and D with it.
