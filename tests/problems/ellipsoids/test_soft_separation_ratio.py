@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import SoftSeparationClassifier
+from perceptron_lab.problems.ellipsoids.ellipsoid import WhiteCoordinates
 from perceptron_lab.problems.ellipsoids.soft.boundedness import capped, critical_penalty, least_mean
 from perceptron_lab.problems.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
 from tests.repetitions import examples, repeated
@@ -307,3 +308,32 @@ def test_broken_examples() -> None:
     found = soft_separation(*overlapping(0), positive_penalty=10.0, negative_penalty=1.0)
     with pytest.raises(InputError, match="rows of 3 columns; give rows of 2"):
         found.decision_values(np.eye(3))
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(-8, 8))
+def test_mean_zero_and_covariance_one(seed: int, features: int, exponent: int) -> None:
+    rng = np.random.default_rng(seed)
+    scale = np.where(np.arange(features) == 0, 10.0**exponent, 1.0)
+    rows = rng.normal(size=(20, features)) * scale + rng.normal(size=features)
+    weights = rng.dirichlet(np.ones(20))
+    white = WhiteCoordinates.fitted(rows, weights).of(rows)
+    assert weights @ white == pytest.approx(np.zeros(features), abs=1e-6)
+    assert white.T @ (weights[:, None] * white) == pytest.approx(np.eye(features), abs=1e-6)
+
+
+@given(st.integers(0, 2**32))
+def test_rank_is_that_of_the_examples_with_weight(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(10, 2)) @ rng.normal(size=(2, 5)) + rng.normal(size=5)
+    rows[:, 4] = 7.0
+    assert WhiteCoordinates.fitted(rows, np.full(10, 0.1)).matrix.shape == (5, 2)
+    two = np.where(np.arange(10) < 2, 0.5, 0.0)
+    assert WhiteCoordinates.fitted(rows, two).matrix.shape == (5, 1)
+    assert np.isfinite(WhiteCoordinates.fitted(rows, two).of(rows)).all()
+
+
+def test_what_cannot_be_whitened() -> None:
+    with pytest.raises(InputError, match="whiten=False"):
+        WhiteCoordinates.fitted(sp.csr_array(np.eye(2)), np.full(2, 0.5))
+    with pytest.raises(InputError, match="nothing to whiten"):
+        WhiteCoordinates.fitted(np.ones((3, 2)), np.full(3, 1 / 3))

@@ -19,8 +19,10 @@ from perceptron_lab.problems.streams import (
     hinge_loss_bound,
     hinge_loss_bound_of,
     novikoff_bound,
+    presented,
     worst_case,
 )
+from perceptron_lab.problems.streams.presented import Smoothed
 from tests.families import infeasible, planted
 from tests.problems.streams.streams import noisy, separable
 from tests.repetitions import repeated
@@ -243,3 +245,23 @@ def test_what_bounds_nothing_is_refused(arguments: dict[str, Any], message: str)
     call: Any = hinge_loss_bound_of if "comparison" in arguments else hinge_loss_bound
     with pytest.raises(InputError, match=message):
         call(**given)
+
+
+def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    rows, signs = rng.standard_normal((40, 5)), rng.choice([-1.0, 1.0], 40)
+    problem = Smoothed(rows, signs, 4.0, np.full(40, 2.0), np.full(40, 1e3))
+    start, chosen = np.zeros(5), presented.minimize
+    exact, asked = problem.solved(start), []
+
+    def failing(*given: Any, **options: Any) -> Any:
+        asked.append(options["method"])
+        if options["method"] == "trust-exact":
+            raise ValueError("math domain error")
+        return chosen(*given, **options)
+
+    monkeypatch.setattr(presented, "minimize", failing)
+    assert problem.solved(start) == pytest.approx(exact, abs=1e-6)
+    assert asked == ["trust-exact", "trust-krylov"]
