@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -14,6 +15,7 @@ import pandas as pd
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
+from perceptron_lab.experiments.configuration.rows import reals
 
 CLAIMS = (Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED)
 """The statuses that say something about the problem, and count as answers once they are proved."""
@@ -96,6 +98,17 @@ def summaries(runs: pd.DataFrame) -> list[Summary]:
     ]
 
 
+def with_measures(runs: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Return the runs with measures as columns called so; those that no run has are NaN."""
+    named = {name: f"measure.{name}" for name in names}
+    return runs.assign(
+        **{
+            name: reals(runs[column]) if column in runs else math.nan
+            for name, column in named.items()
+        }
+    )
+
+
 _Entry = TypeVar("_Entry", bound=Summary)
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -157,6 +170,12 @@ def endings(runs: pd.DataFrame) -> str:
 def ending(status: str, proved: bool) -> str:
     """Name an ending; a claim without proof says so."""
     return f"{status} (unproved)" if not proved and status in CLAIMS else str(status)
+
+
+def largest_known(values: Sequence[float | None]) -> float | None:
+    """Return the largest absolute value; None unless all are there."""
+    known = [abs(value) for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
 
 
 def known_or_none(value: Any) -> float | None:

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.core.errors import DataError, counted
-from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
@@ -23,7 +22,7 @@ from perceptron_lab.reporting.printing.drawing import History as Course
 from perceptron_lab.reporting.printing.drawing import Look, draw_spread, quartile_curve
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, percent, upper_bound
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.summary import Summary, summaries, with_measures
 
 ONLINE = ("online-perceptron", "online-kernel-perceptron")
 """The learners that count their mistakes on a stream."""
@@ -49,11 +48,7 @@ def streamed(evidence: Evidence) -> list[Summary]:
     """
     labels = online_labels(evidence)
     named = [*COUNTED, *(f"{name}_{end}" for name in BOUNDS for end in ("upper", "lower"))]
-    frame = evidence.frame[evidence.frame["label"].isin(labels)].copy()
-    for name in named:
-        column = f"measure.{name}"
-        frame[name] = reals(frame[column]) if column in frame else float("nan")
-    return summaries(frame)
+    return summaries(with_measures(evidence.frame[evidence.frame["label"].isin(labels)], named))
 
 
 def largest_ratio(entry: Summary) -> float | None:
@@ -246,8 +241,7 @@ def worst_case(evidence: Evidence) -> Figure:
         ((float(known_steepness[entry.problem]), entry) for entry in entries),
         key=lambda pair: pair[0],
     )
-    figure = drawing.canvas(4.6, 3.4)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.6, 3.4)
     drawing.draw_medians(
         axes, known, found, "mistakes", lambda entry: bool((entry.runs["separated"] == 1.0).all())
     )

@@ -104,6 +104,12 @@ def canvas(width: float, height: float) -> InlineFigure:
     return figure
 
 
+def panel(width: float, height: float) -> tuple[InlineFigure, Axes]:
+    """Return a figure of one panel, of a size in inches, and the panel."""
+    figure = canvas(width, height)
+    return figure, figure.subplots()
+
+
 def panels(
     count: int,
     width: float,
@@ -203,13 +209,12 @@ def draw_medians(
         others = [(x, y) for x, entry, y in mine if not answered(entry)]
         points(axes, proved, f"{label} proved", look, markersize=3.2 * factor)
         points(axes, others, f"{label} {UNPROVED}", {**look, "marker": "x"}, markersize=5.0)
-    rule_logarithmic(axes, "x")
-    rule_logarithmic(axes, "y")
+    rule_logarithmic(axes, "both")
 
 
 def rule_logarithmic(
     axes: Axes,
-    which: Literal["x", "y"],
+    which: Literal["x", "y", "both"],
     longest: float = 300.0,
     steps: Sequence[float] = (1, 2, 5),
 ) -> None:
@@ -218,11 +223,12 @@ def rule_logarithmic(
     The ends of a short one differ by less than the factor ``longest``; ``steps`` are its numbers
     from 1 to 10.
     """
-    axis, limits = (axes.xaxis, axes.get_xlim()) if which == "x" else (axes.yaxis, axes.get_ylim())
-    lowest, highest = limits
-    axis.set_major_locator(LogLocator(subs=steps if highest < longest * lowest else (1,)))
-    axis.set_major_formatter(lambda value, _: f"{value:g}")
-    axis.set_minor_formatter(NullFormatter())
+    both = ("x", axes.xaxis, axes.get_xlim()), ("y", axes.yaxis, axes.get_ylim())
+    for name, axis, (lowest, highest) in both:
+        if which in (name, "both"):
+            axis.set_major_locator(LogLocator(subs=steps if highest < longest * lowest else (1,)))
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
+            axis.set_minor_formatter(NullFormatter())
     rule(axes, which, "0.9")
 
 

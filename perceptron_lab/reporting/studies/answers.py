@@ -30,7 +30,13 @@ from perceptron_lab.reporting.printing.columns import (
 )
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
-from perceptron_lab.reporting.summary import Summary, ending, known_or_none, summaries
+from perceptron_lab.reporting.summary import (
+    Summary,
+    ending,
+    known_or_none,
+    largest_known,
+    summaries,
+)
 
 _DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
 
@@ -266,7 +272,7 @@ def accuracy(evidence: Evidence) -> Table:
             numbers(f"error {place + 1}", [errors[place] for errors in claimed])
             for place in range(len(_ERRORS))
         ),
-        numbers("claimed", [_largest_error(errors) for errors in claimed]),
+        numbers("claimed", [largest_known(errors) for errors in claimed]),
         numbers("proved", [proved_gap(row) for row in rows]),
         texts("proves", [proves(row) for row in rows]),
         numbers("margin lower", [known_or_none(row["margin_lower"]) for row in rows], lower_bound),
@@ -304,11 +310,6 @@ def proves(row: dict[str, Any]) -> str:
     if row["status"] == Status.SKIPPED:
         return ""
     return _PROVES.get(row["status"], "nothing") if row["proved"] else "nothing"
-
-
-def _largest_error(errors: Sequence[float | None]) -> float | None:
-    known = [abs(error) for error in errors if error is not None]
-    return max(known) if len(known) == len(errors) else None
 
 
 _MEASURE = "measure."

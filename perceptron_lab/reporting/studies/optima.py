@@ -33,7 +33,14 @@ from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import NOTHING, lower_bound, upper_bound
-from perceptron_lab.reporting.summary import Summary, ending, grouped, known_or_none, summaries
+from perceptron_lab.reporting.summary import (
+    Summary,
+    ending,
+    grouped,
+    known_or_none,
+    largest_known,
+    summaries,
+)
 
 
 @dataclass(frozen=True)
@@ -118,7 +125,10 @@ def proved_optima_table(evidence: Evidence) -> Table:
         numbers("width", [known_or_none(row[WIDTH]) for row in rows], upper_bound),
         seconds("seconds", [known_or_none(row["seconds"]) for row in rows]),
         seconds("proof seconds", [known_or_none(row["proof_seconds"]) for row in rows]),
-        numbers("claimed error", [_largest(row) for row in rows]),
+        numbers(
+            "claimed error",
+            [largest_known([known_or_none(row[name]) for name in _ERRORS]) for row in rows],
+        ),
         numbers("claimed objective", [known_or_none(row[_OBJECTIVE]) for row in rows], _long),
         texts("unproved", [_unproved(row) for row in rows]),
         texts("status", [ending(row["status"], row["proved"]) for row in rows]),
@@ -193,12 +203,6 @@ def _width(lower: float | None, upper: float | None) -> float | None:
     return (upper - lower) / max(1.0, abs(upper))
 
 
-def _largest(row: dict[str, Any]) -> float | None:
-    errors = [known_or_none(row[name]) for name in _ERRORS]
-    known = [abs(error) for error in errors if error is not None]
-    return max(known) if len(known) == len(errors) else None
-
-
 def _unproved(row: dict[str, Any]) -> str:
     missing = [
         name for name, column in (("lower", LOWER), ("upper", UPPER)) if pd.isna(row[column])
@@ -220,8 +224,7 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
     """
     rows = optima_of(evidence)
     known = drawing.looks(list(dict.fromkeys(str(row["label"]) for row in rows)))
-    figure = drawing.canvas(4.6, 3.4)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.6, 3.4)
     axes.set(xscale="log", yscale="log", xlabel="seconds", ylabel="width of the proved interval")
     names, shown = {}, 0
     for label, look in known.items():
@@ -242,8 +245,7 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
             )
     if not shown:
         raise DataError("no run has proved both bounds of an optimum: there is nothing to draw")
-    drawing.rule_logarithmic(axes, "x")
-    drawing.rule_logarithmic(axes, "y")
+    drawing.rule_logarithmic(axes, "both")
     drawing.legend_above(figure, drawing.handles(known, names=names), 2)
     return figure
 

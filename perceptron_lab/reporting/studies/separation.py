@@ -17,7 +17,6 @@ from perceptron_lab.core.findings import SeparationAnswer
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, TextbookSeparation
 from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
-from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.problems.separation.coefficients import (
     CLASSES,
     FINITE,
@@ -30,7 +29,7 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.summary import Summary, shape_of, summaries
+from perceptron_lab.reporting.summary import Summary, shape_of, summaries, with_measures
 
 PROVING: Final = "separation-verdict"
 ASKED: Final = (PROVING, "konis-program", "newton-steps", "logistic-regression")
@@ -129,10 +128,7 @@ def separation_verdicts(evidence: Evidence) -> Table:
     error`` (standard error), of those that it has.
     """
     labels, truth = asked_labels(evidence), truths(evidence)
-    frame = evidence.frame[evidence.frame["label"].isin(labels)].copy()
-    for name in _FIGURES:
-        column = f"measure.{name}"
-        frame[name] = reals(frame[column]) if column in frame else float("nan")
+    frame = with_measures(evidence.frame[evidence.frame["label"].isin(labels)], _FIGURES)
     frame["said"] = pd.Series(answers(frame), frame.index, dtype=object)
     keys = zip(frame["problem"], frame["seed"], strict=True)
     frame["wrong"] = [

@@ -53,8 +53,7 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     lines = _column(evidence, curves.by).astype(str)
     known = drawing.looks(list(dict.fromkeys(lines)))
     groups = {name: list(_groups(frame, places, values, lines == name)) for name in known}
-    figure = drawing.canvas(4.8, 3.2 + 0.05 * len(known))
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.8, 3.2 + 0.05 * len(known))
     factors = drawing.nested(known)
     for name, look in known.items():
         _draw(axes, name, groups[name], look, factors[name])

@@ -122,8 +122,7 @@ def profile_figure(evidence: Evidence) -> Figure:
     known = drawing.looks([one.label for one in found])
     ratios = np.concatenate([one.ratios for one in found])
     edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
-    figure = drawing.canvas(5.0, 3.4 + 0.05 * len(found))
-    axes = figure.subplots()
+    figure, axes = drawing.panel(5.0, 3.4 + 0.05 * len(found))
     factors = drawing.nested(known)
     for one in found:
         factor, (places, shares) = factors[one.label], curve(one, edge)

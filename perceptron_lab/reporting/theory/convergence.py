@@ -270,8 +270,7 @@ def _draw_factors() -> Figure:
         "q-, any direction": [_FACTORS_DIMENSION * np.log(one.minus) for one in factors],
         "mean growth (4.5)": [_FACTORS_DIMENSION * mean_growth(one, share) for one in factors],
     }
-    figure = drawing.canvas(4.6, 3.0)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.6, 3.0)
     draw_curves(axes, nus, curves, loc="lower left", bbox_to_anchor=(0.3, 0.0))
     for end in optimal_range(at.rho, at.sigma):
         axes.axvline(end, color="0.4", linestyle=":", linewidth=1.0)
@@ -427,12 +426,10 @@ def _draw_gains(sets: list[ListedSet]) -> Figure:
         for one in sets
         if one.name != "search"
     }
-    figure = drawing.canvas(4.8, 3.0)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.8, 3.0)
     axes.set(xscale="log", yscale="log", xlabel="dimension $n$", ylim=(0.8, 60))
     draw_curves(axes, dimensions, curves, loc="lower center", bbox_to_anchor=(0.5, 0.22), ncols=2)
     axes.axhline(1.0, color="0.5", linewidth=0.7)
     axes.set_ylabel("queries of Theorem 4.1 / queries, tries counted")
-    drawing.rule_logarithmic(axes, "x")
-    drawing.rule_logarithmic(axes, "y")
+    drawing.rule_logarithmic(axes, "both")
     return figure

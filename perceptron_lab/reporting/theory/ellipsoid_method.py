@@ -225,6 +225,5 @@ def _draw_volumes() -> Figure:
     right.set(xscale="log", yscale="log", xlabel="dimension $n$")
     right.set_ylabel(r"$-\ln$ volume ratio of a step")
     draw_curves(right, steps, curves)
-    drawing.rule_logarithmic(right, "x")
-    drawing.rule_logarithmic(right, "y")
+    drawing.rule_logarithmic(right, "both")
     return figure

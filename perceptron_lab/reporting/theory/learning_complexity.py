@@ -133,8 +133,7 @@ def _draw() -> Figure:
     places = [[(int(n), float(margin)) for n in dimensions] for margin in margins]
     lower = np.array([[forced(*place) for place in row] for row in places], dtype=float)
     upper = np.array([[least_upper(*place) for place in row] for row in places])
-    figure = drawing.canvas(5.4, 3.6)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(5.4, 3.6)
     axes.set(xscale="log", yscale="log", xlabel="dimension $n$", ylabel=r"margin $\rho$")
     shade = axes.pcolormesh(
         dimensions, margins, upper / lower, cmap="Greys", norm=LogNorm(1, 10), shading="nearest"

@@ -110,10 +110,8 @@ def _draw(lines: list[Updates]) -> Figure:
         "bound, normalised": [one.unit_bound for one in lines],
         "updates, normalised": [one.unit_updates for one in lines],
     }
-    figure = drawing.canvas(4.4, 2.9)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.4, 2.9)
     axes.set(xscale="log", yscale="log", xlabel="$r$", ylabel="updates")
     draw_curves(axes, list(_RATIOS), curves)
-    drawing.rule_logarithmic(axes, "x")
-    drawing.rule_logarithmic(axes, "y")
+    drawing.rule_logarithmic(axes, "both")
     return figure

@@ -95,8 +95,7 @@ def _draw_probabilities() -> Figure:
         rf"$\kappa = {kappa:g}$": [start_probability(int(n), kappa) for n in dimensions]
         for kappa in _KAPPAS
     }
-    figure = drawing.canvas(4.6, 2.9)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.6, 2.9)
     axes.set(xscale="log", ylim=(0, 0.55), xlabel="dimension $n$")
     draw_curves(axes, dimensions, curves, ncols=2)
     axes.axhline(PRINTED, color="0.4", linewidth=0.9)
@@ -197,8 +196,7 @@ def _draw_tries() -> Figure:
         f"needed, $n = {n}$": [tries_needed(delta, n) for delta in deltas] for n in (2, 10, 1000)
     }
     curves[r"printed, $\ln(1/\delta)$"] = [-float(np.log(delta)) for delta in deltas]
-    figure = drawing.canvas(4.6, 2.9)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(4.6, 2.9)
     axes.set(xscale="log", xlabel=r"failure probability $\delta$", ylabel="tries")
     draw_curves(axes, deltas, curves)
     axes.set_ylim(0, None)

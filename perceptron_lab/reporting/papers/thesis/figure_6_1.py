@@ -261,8 +261,7 @@ def figure_6_1(evidence: Evidence) -> Figure:
     if optimum.lower is not None and optimum.upper is not None and optimum.lower > 0.0:
         handles.append(_optimum(list(panels), optimum))
     for axes in panels:
-        drawing.rule_logarithmic(axes, "x")
-        drawing.rule_logarithmic(axes, "y")
+        drawing.rule_logarithmic(axes, "both")
     drawing.legend_above(figure, handles, 2)
     return figure
 

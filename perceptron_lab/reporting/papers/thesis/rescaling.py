@@ -20,7 +20,6 @@ from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.datasets.generated.streams import Resisting
-from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing import drawing
@@ -28,7 +27,7 @@ from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, 
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
-from perceptron_lab.reporting.summary import Summary, grouped, median_of, summaries
+from perceptron_lab.reporting.summary import Summary, grouped, median_of, summaries, with_measures
 
 SIDES = ("feasible", "infeasible", "ill-posed")
 _ANSWERS = {"feasible": Status.FEASIBLE, "infeasible": Status.INFEASIBLE}
@@ -262,10 +261,7 @@ class Held:
 def held(evidence: Evidence) -> list[Held]:
     """Return every resisting problem by every label that was run on it, and not refused."""
     problems = resisting_problems(evidence)
-    frame = evidence.frame[evidence.frame["problem"].isin(list(problems))].copy()
-    for name in MEASURED:
-        column = f"measure.{name}"
-        frame[name] = reals(frame[column]) if column in frame else float("nan")
+    frame = with_measures(evidence.frame[evidence.frame["problem"].isin(list(problems))], MEASURED)
     return [
         Held(entry, problems[entry.problem].dimension, problems[entry.problem].margin)
         for entry in summaries(frame)
@@ -372,8 +368,7 @@ def _draw_growth(axes: Axes, lines: list[Held], known: dict[str, Look]) -> None:
         axes.plot(xs, ys, fillstyle="none", markersize=2.5, lw=1.0, label=f"{label} bound", **style)
     axes.set_ylim(lowest, highest)
     axes.set_xlabel(r"1 / $\rho$")
-    drawing.rule_logarithmic(axes, "x")
-    drawing.rule_logarithmic(axes, "y")
+    drawing.rule_logarithmic(axes, "both")
     axes.xaxis.set_major_formatter(LogFormatterMathtext())  # decades side by side
 
 

@@ -197,8 +197,7 @@ def draw_ratios(given: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
     """Draw names, their sides and ratios above 0: a row of marks for each name."""
     found = list(given)
     names = list(dict.fromkeys(name for name, _, _ in found))
-    figure = drawing.canvas(6.0, 0.7 + 0.23 * len(names))
-    axes = figure.subplots()
+    figure, axes = drawing.panel(6.0, 0.7 + 0.23 * len(names))
     axes.set(xscale="log", xlabel="measured / bound")
     for name, side, values in found:
         _, marker, colour, fill = _MARKS[side]

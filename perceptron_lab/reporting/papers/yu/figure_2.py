@@ -215,8 +215,7 @@ def figure_2(evidence: Evidence) -> Figure:
     """
     lines = kernel_errors(evidence)
     labels = list(dict.fromkeys(line.label for line in lines))
-    figure = drawing.canvas(3.8, 3.6)
-    axes = figure.subplots()
+    figure, axes = drawing.panel(3.8, 3.6)
     axes.set(xscale="log", yscale="log")
     axes.set(xlabel="iterations per classifier", ylabel="test error, percent")
     names = drawing.spelt_out(evidence.algorithms())

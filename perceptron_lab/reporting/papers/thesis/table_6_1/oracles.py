@@ -318,8 +318,7 @@ def cuts_figure(evidence: Evidence) -> Figure:
     if not drawn:
         raise DataError("cuts: no run has a trace; run the experiment again")
     for axes in panels.flat:
-        drawing.rule_logarithmic(axes, "x")
-        drawing.rule_logarithmic(axes, "y")
+        drawing.rule_logarithmic(axes, "both")
     for axes, title in zip(panels[0], ("PRA", "EA"), strict=True):
         axes.set_title(title, loc="left")
     panels[0][0].set_ylabel("mean depth of the cuts")
