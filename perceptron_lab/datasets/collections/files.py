@@ -21,7 +21,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
-from perceptron_lab.datasets.generated.generator import seed_sequence
+from perceptron_lab.datasets.generated.generator import split_by_class
 from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.datasets.regular_files import sha256_of
 
@@ -183,8 +183,6 @@ class Files(Dataset):
 
     def _split(self, name: str, path: Path, columns: Columns, seed: int) -> Problem:
         """Return an instance with test examples."""
-        from sklearn.model_selection import train_test_split
-
         from perceptron_lab.datasets.formats.file_contents import read_contents, told
         from perceptron_lab.systems import ConicSystem
 
@@ -194,20 +192,13 @@ class Files(Dataset):
                 raise InputError("it has no labels, so no test examples; give labels")
             rows = contents.in_memory()
             signs = contents.two_classes().signs
-            state = int(seed_sequence(f"{name}-split", seed).generate_state(1)[0])
             try:
-                train, test = train_test_split(
-                    np.arange(len(signs)),
-                    test_size=self.test_fraction,
-                    stratify=signs,
-                    random_state=state,
-                )
+                train, test = split_by_class(name, signs, self.test_fraction, seed)
             except ValueError as error:
                 raise InputError(
                     f"test_fraction {self.test_fraction:g} cannot be had ({error}); choose one "
                     "nearer to 0.5"
                 ) from None
-            train, test = np.sort(train), np.sort(test)
             given = rows.part(train)
             system = ConicSystem.from_labelled(given, signs[train], margin=self.margin)
         task = Task(name, rows.values[train], signs[train], rows.values[test], signs[test])

@@ -21,7 +21,7 @@ from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.dataset import Dataset, Defaults, Distinct, chosen_with
-from perceptron_lab.datasets.generated.generator import seed_sequence
+from perceptron_lab.datasets.generated.generator import split_by_class
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
 
@@ -304,13 +304,8 @@ def split(source: str, labels: IntArray, fraction: float, seed: int) -> tuple[In
     every = np.arange(len(labels))
     if not fraction:
         return every, every[:0]
-    from sklearn.model_selection import train_test_split
-
-    state = int(seed_sequence(f"{source}-split", seed).generate_state(1)[0])
     try:
-        train, test = train_test_split(
-            every, test_size=fraction, stratify=labels, random_state=state
-        )
+        train, test = split_by_class(source, labels, fraction, seed)
         if not len(np.unique(labels[train])) == len(np.unique(labels[test])) == labels.max() + 1:
             raise ValueError("a class would have no example on one side")
     except ValueError as error:
@@ -318,7 +313,7 @@ def split(source: str, labels: IntArray, fraction: float, seed: int) -> tuple[In
             f"{source} cannot be split with test_fraction {fraction:g}: "
             f"{str(error).rstrip('.')}; choose one nearer to 0.5"
         ) from None
-    return np.sort(train), np.sort(test)
+    return train, test
 
 
 def _loaded(source: str) -> tuple[FloatArray, IntArray]:

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import AnyArray, FloatArray
+from perceptron_lab.core.results import AnyArray, FloatArray, IntArray
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.datasets.regular_files import check_generated
@@ -90,6 +90,22 @@ def seed_sequence(name: str, seed: int) -> np.random.SeedSequence:
     # The name enters by a hash that is the same in every process, unlike Python's own.
     word = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
     return np.random.SeedSequence([seed, word])
+
+
+def split_by_class(
+    name: str, labels: IntArray | FloatArray, fraction: float, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Return the positions of training and test examples, ascending, the classes in proportion.
+
+    A ``ValueError`` says that a class would have no example on one side.
+    """
+    from sklearn.model_selection import train_test_split  # it takes long to load
+
+    state = int(seed_sequence(f"{name}-split", seed).generate_state(1)[0])
+    train, test = train_test_split(
+        np.arange(len(labels)), test_size=fraction, stratify=labels, random_state=state
+    )
+    return np.sort(train), np.sort(test)
 
 
 def plain(value: float) -> str:
