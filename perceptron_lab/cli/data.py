@@ -11,14 +11,14 @@ import click
 from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import completing
 from perceptron_lab.datasets.collections.verification import verify_data
-from perceptron_lab.datasets.download.fetching import State, fetching
+from perceptron_lab.datasets.download.fetching import FileState, fetching
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, collection
 
 _MENDS: Final = {
-    State.WRONG_HASH: (
+    FileState.WRONG_HASH: (
         "`plab data fetch` replaces a damaged download; replace a mirror's file yourself"
     ),
-    State.ALTERED: (
+    FileState.ALTERED: (
         "delete counts-*.npz in the folder of the data (PLAB_DATA_DIR); runs that used them are "
         "found by `plab verify`"
     ),
@@ -72,12 +72,12 @@ def verify_command(collection_name: str | None) -> None:
     if a file that is there has another sha256, or other counts are kept; missing files are no
     fault.
     """
-    wrong: set[State] = set()
+    wrong: set[FileState] = set()
     for source, states in verify_data(collection_name).items():
         for name, state in states.items():
             echo(f"{source}/{name}: {state}")
         count = Counter(states.values())
-        said = [state for state in State if count[state] or state is not State.ALTERED]
+        said = [state for state in FileState if count[state] or state is not FileState.ALTERED]
         echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in said))
         wrong |= set(states.values())
     mends = [mend for state, mend in _MENDS.items() if state in wrong]

@@ -22,7 +22,7 @@ LOOKED = 256  # Updates of the method that looks for a point where none separate
 
 
 @dataclass(frozen=True)
-class Separation:
+class SeparatingFunction:
     """The function found for one class against the rest.
 
     Parameters
@@ -79,7 +79,7 @@ def separate(
     budget: Budget,
     seed: int,
     other: AnyAlgorithm | None = None,
-) -> Separation:
+) -> SeparatingFunction:
     """Run an algorithm on the system of one class against the rest.
 
     Parameters
@@ -151,7 +151,7 @@ def _decided(system: ConicSystem, result: Result) -> Result:
     )
 
 
-def _proved(system: ConicSystem, compact: FloatArray, result: Result) -> Separation:
+def _proved(system: ConicSystem, compact: FloatArray, result: Result) -> SeparatingFunction:
     """Return the point with norm 1, itself proved; the run's own if only that can be."""
     point = system.operator.expand(compact)
     length = length_of(system, point)
@@ -164,4 +164,4 @@ def _proved(system: ConicSystem, compact: FloatArray, result: Result) -> Separat
     margin, lower = system.margin(system.operator.expand(unit)), max(lower, proof.margin_lower)
     if proof.feasible:  # computed, and of rounded numbers: up to that it is in the bracket
         margin = min(max(margin, lower), upper)
-    return Separation(unit, margin, lower, upper, result)
+    return SeparatingFunction(unit, margin, lower, upper, result)

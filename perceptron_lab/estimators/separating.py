@@ -41,7 +41,7 @@ from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.core.results import AnyArray, FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.one_problem import Separation, separate
+from perceptron_lab.estimators.one_problem import SeparatingFunction, separate
 from perceptron_lab.estimators.validation import (
     RandomState,
     Seconds,
@@ -307,7 +307,9 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self._warn(found)
         return self
 
-    def _separated(self, data: Examples, place: IntArray) -> tuple[list[Separation], FloatArray]:
+    def _separated(
+        self, data: Examples, place: IntArray
+    ) -> tuple[list[SeparatingFunction], FloatArray]:
         """Return one function for each class, or one for two classes, and the signs s_i of each."""
         positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
         signs = np.array([np.where(place == k, 1.0, -1.0) for k in positive])
@@ -339,7 +341,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
                     data, one, affine=self.fit_intercept, margin=self._margin
                 )
 
-    def _keep(self, found: list[Separation]) -> None:
+    def _keep(self, found: list[SeparatingFunction]) -> None:
         """Set how the runs have ended."""
         results: list[Result] = [one.result for one in found]
         self.certificate_ = tuple(results)
@@ -391,7 +393,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
                 stacklevel=3,
             )
 
-    def _warn(self, found: list[Separation]) -> None:
+    def _warn(self, found: list[SeparatingFunction]) -> None:
         """Warn of the first function whose run has not reached its end, ``fit`` as the place."""
         for k, one in enumerate(found):
             result, of = one.result, self.classes_.tolist()[k if len(found) > 1 else 1]

@@ -10,7 +10,7 @@ import pytest
 
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.datasets.download import fetching as download
-from perceptron_lab.datasets.download.fetching import State, cache_folder, fetch, verify
+from perceptron_lab.datasets.download.fetching import FileState, cache_folder, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.regular_files import confined
 from tests.datasets.local_home import Answer, LocalHome
@@ -201,9 +201,9 @@ def test_an_unreachable_host_is_left_alone_for_a_while(
 def test_a_damaged_cache_is_fetched_again(home: Home, register: Register, machine: Path) -> None:
     register(home.url("good/a"))
     fetch("small", "a").write_bytes(FLIPPED)
-    assert verify("small") == [("a", State.WRONG_HASH)]
+    assert verify("small") == [("a", FileState.WRONG_HASH)]
     assert fetch("small", "a").read_bytes() == CONTENT
-    assert verify("small") == [("a", State.PRESENT)]
+    assert verify("small") == [("a", FileState.PRESENT)]
 
 
 def test_a_damaged_cache_is_never_used(home: Home, register: Register, machine: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_mirror_folder_is_used_in_place(
     file = _mirror_folder(tmp_path / "mirror", CONTENT)
     monkeypatch.setenv("PLAB_DATA_MIRROR", str(tmp_path / "mirror"))
     assert fetch("small", "a") == file
-    assert verify("small") == [("a", State.PRESENT)]
+    assert verify("small") == [("a", FileState.PRESENT)]
     assert home.asked == []
     assert not machine.exists()
 
@@ -242,7 +242,7 @@ def test_a_wrong_file_in_a_mirror_folder_is_refused(
     with pytest.raises(DataError, match=re.escape(str(file))) as caught:
         fetch("small", "a")
     assert SHA256 in str(caught.value)
-    assert verify("small") == [("a", State.WRONG_HASH)]
+    assert verify("small") == [("a", FileState.WRONG_HASH)]
     assert home.asked == []
 
 
@@ -352,7 +352,7 @@ def test_mirrored_sdplib_is_verified(sdplib_mirror: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PLAB_DATA_MIRROR", str(sdplib_mirror.parent))
     states = dict(verify("sdplib"))
     for file in sdplib_mirror.glob("*.dat-s"):
-        assert states[file.name.removesuffix(".dat-s")] is State.PRESENT
+        assert states[file.name.removesuffix(".dat-s")] is FileState.PRESENT
         assert fetch("sdplib", file.name.removesuffix(".dat-s")) == file
 
 

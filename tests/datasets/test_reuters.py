@@ -24,7 +24,7 @@ from perceptron_lab.core.errors import ConfigError, DataError, InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections import reuters, reuters_corpus
-from perceptron_lab.datasets.collections.reuters import Ranking, Reuters
+from perceptron_lab.datasets.collections.reuters import RankingMeasure, Reuters
 from perceptron_lab.datasets.collections.reuters_corpus import (
     Document,
     categories,
@@ -490,7 +490,7 @@ def test_240_training_rows_are_duplicates(real: Reuters) -> None:
 def test_scikit_learn_learns_from_a_task(real: Reuters) -> None:
     learnt = real.task("corn", seed=0, base=HERE)
     model = LinearSVC(random_state=0).fit(learnt.examples, learnt.labels)
-    ranking = Ranking(rows(learnt.test_examples), learnt.test_labels)
+    ranking = RankingMeasure(rows(learnt.test_examples), learnt.test_labels)
     measured = ranking(np.append(model.coef_[0], model.intercept_))
     theirs = average_precision_score(
         learnt.test_labels > 0, model.decision_function(learnt.test_examples)

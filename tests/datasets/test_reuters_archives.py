@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download import transfer as archives
-from perceptron_lab.datasets.download.fetching import State, fetch, verify
+from perceptron_lab.datasets.download.fetching import FileState, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.download.transfer import ArchiveError, CappedWriter, read_members
 from tests.datasets.local_home import Answer, LocalHome
@@ -338,9 +338,9 @@ def test_one_wrong_member_leaves_the_others(
     with pytest.raises(DataError, match=r"without the registered reut2-000\.sgm"):
         fetch("reuters21578", "reut2-000")
     assert [state for _, state in verify("reuters21578")] == [
-        State.MISSING,
-        State.PRESENT,
-        State.PRESENT,
+        FileState.MISSING,
+        FileState.PRESENT,
+        FileState.PRESENT,
     ]
 
 

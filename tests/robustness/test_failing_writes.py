@@ -20,7 +20,7 @@ from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download import transfer
-from perceptron_lab.datasets.download.fetching import State, fetch, verify
+from perceptron_lab.datasets.download.fetching import FileState, fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from tests.datasets.local_home import Answer, LocalHome
 from tests.repetitions import repeated
@@ -167,7 +167,7 @@ def _check_cache(cache: Path, before: str) -> None:
         assert content in allowed
     states = dict(verify("small"))
     assert all(
-        states[name.removesuffix(".sgm")] is State.PRESENT
+        states[name.removesuffix(".sgm")] is FileState.PRESENT
         for name, content in found.items()
         if content != OLD
     )

@@ -92,7 +92,7 @@ class Reuters(Dataset):
         assert isinstance(task.examples, sp.csr_array)
         assert isinstance(task.test_examples, sp.csr_array)
         system = ConicSystem.from_labelled(task.examples, task.labels)
-        ranking = Ranking(task.test_examples, task.test_labels)
+        ranking = RankingMeasure(task.test_examples, task.test_labels)
         # The same whatever the width of the indices is.
         arrays: list[AnyArray] = [task.labels, task.test_labels]
         for matrix in (task.examples, task.test_examples):
@@ -129,7 +129,7 @@ class Reuters(Dataset):
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class RankingMeasure:
     """How well f(x) = w'x + b ranks test documents.
 
     Parameters

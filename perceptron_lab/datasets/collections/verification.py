@@ -5,12 +5,12 @@ Apart from what finds and fetches files, so that readers of one collection need 
 
 from __future__ import annotations
 
-from perceptron_lab.datasets.download.fetching import State, chosen_collections, verify
+from perceptron_lab.datasets.download.fetching import FileState, chosen_collections, verify
 
 _COUNTED = "reuters21578"
 
 
-def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State]]:
+def verify_data(collection_name: str | None = None) -> dict[str, dict[str, FileState]]:
     """Compare the data files on this machine with their registered sha256; ``plab data verify``.
 
     The counts of words in Reuters-21578 that are kept are computed again where all files are there,
@@ -32,10 +32,10 @@ def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State
     ['sdplib']
     """
     found = {source: dict(verify(source)) for source in chosen_collections(collection_name)}
-    if set(found.get(_COUNTED, {}).values()) == {State.PRESENT}:
+    if set(found.get(_COUNTED, {}).values()) == {FileState.PRESENT}:
         # Imported here: comparing files needs no numerical code.
         from perceptron_lab.datasets.collections.reuters_corpus import counted_again
 
         for text, same in counted_again().items():
-            found[_COUNTED][f"counts-{text}"] = State.PRESENT if same else State.ALTERED
+            found[_COUNTED][f"counts-{text}"] = FileState.PRESENT if same else FileState.ALTERED
     return found

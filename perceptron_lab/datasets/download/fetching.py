@@ -61,7 +61,7 @@ PATIENCE = 60.0
 _unreachable: dict[str, float] = {}
 
 
-class State(StrEnum):
+class FileState(StrEnum):
     """The state of a registered file, or of arrays computed from files, on this machine."""
 
     PRESENT = "present"
@@ -118,7 +118,7 @@ def read_registered(collection_name: str, name: str) -> Registered:
     return Registered(cached, content)
 
 
-def verify(collection_name: str) -> list[tuple[str, State]]:
+def verify(collection_name: str) -> list[tuple[str, FileState]]:
     """Return the state of each file of a collection, in the cache or in a mirror folder."""
     source = collection(collection_name)
     mirror = _mirror()
@@ -126,7 +126,7 @@ def verify(collection_name: str) -> list[tuple[str, State]]:
     result = []
     for name, file in source.files.items():
         states = {_state(root / source.name / file.file, file) for root in roots}
-        gravest = next(one for one in (State.WRONG_HASH, *State) if one in states)
+        gravest = next(one for one in (FileState.WRONG_HASH, *FileState) if one in states)
         result.append((name, gravest))
     return result
 
@@ -246,11 +246,11 @@ def _is_registered(content: bytes, file: DataFile) -> bool:
     return _sha256(content) == file.sha256
 
 
-def _state(path: Path, file: DataFile) -> State:
+def _state(path: Path, file: DataFile) -> FileState:
     content = _read(path)
     if content is None:
-        return State.MISSING
-    return State.PRESENT if _is_registered(content, file) else State.WRONG_HASH
+        return FileState.MISSING
+    return FileState.PRESENT if _is_registered(content, file) else FileState.WRONG_HASH
 
 
 def _download(urls: list[str], file: DataFile, target: Path, source: Collection) -> Path:
@@ -317,9 +317,9 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
                 if _sha256(content) == known[name]:
                     replace_file(target.parent / name, content)
         except ArchiveError:
-            if _state(target, file) is not State.PRESENT:
+            if _state(target, file) is not FileState.PRESENT:
                 raise  # otherwise it breaks off after the file that was asked for
-    if _state(target, file) is not State.PRESENT:
+    if _state(target, file) is not FileState.PRESENT:
         raise ArchiveError(f"sent an archive without the registered {file.file}")
     return target
 

@@ -245,7 +245,7 @@ def read_mps(path: Path) -> LinearModel:
     """
     opened = gzip.open if path.name.lower().endswith(".gz") else open
     with opened(path, "rt", encoding="utf-8", errors="strict") as file:
-        reader = _Reader()
+        reader = _MpsReader()
         for number, line in enumerate(file, start=1):
             try:
                 if reader.take(line.rstrip("\r\n")):
@@ -255,7 +255,7 @@ def read_mps(path: Path) -> LinearModel:
         return reader.model()
 
 
-class _Reader:
+class _MpsReader:
     """The sections of a file that was read so far."""
 
     def __init__(self) -> None:

@@ -83,7 +83,7 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
     source
         Its name in messages, each a ``DataError`` with source, line, reason and mend.
     """
-    reader = _Reader(text, source)
+    reader = _SdpaReader(text, source)
     variables = reader.count("the number of variables m")
     blocks = reader.integers(reader.count("the number of blocks"), "block orders")
     if not all(blocks) or sum(map(abs, blocks)) > LARGEST_ORDER:
@@ -114,7 +114,7 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
     return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
 
 
-class _Reader:
+class _SdpaReader:
     """A cursor over the lines of a file: first its counts and lists, then its table of entries."""
 
     # A count that promises too much allocates nothing: numbers are only made of text that is there

@@ -64,7 +64,7 @@ _SCALINGS = 60
 
 
 @dataclass
-class Enclosure:
+class MarginEnclosure:
     """1 / sqrt(1 + norm(x)^2) <= rho <= 1 / sqrt(1 + <M, VV'>^2 / norm(diag VV')^2).
 
     Parameters
@@ -115,13 +115,15 @@ class Enclosure:
             self.factor[i] = _root(own, length) * direction
 
 
-def enclosed(laplacian: sparse.csr_array, accuracy: float = ACCURACY) -> Enclosure:
+def enclosed(laplacian: sparse.csr_array, accuracy: float = ACCURACY) -> MarginEnclosure:
     """Return an enclosure of the margin of a graph, of this relative width.
 
     Low-rank coordinate ascent on the dual, from fixed vectors: V has as many columns as rule out
     other local maxima, for nearly every M.
     """
-    return _narrowed(Enclosure(_shifted(laplacian, 1.0), _first(laplacian.shape[0])), accuracy)
+    return _narrowed(
+        MarginEnclosure(_shifted(laplacian, 1.0), _first(laplacian.shape[0])), accuracy
+    )
 
 
 def scale_for(laplacian: sparse.csr_array, margin: float) -> float:
@@ -135,7 +137,7 @@ def scale_for(laplacian: sparse.csr_array, margin: float) -> float:
     target, low, factor = math.sqrt(margin**-2 - 1.0), 0.0, _first(order)
     size_low, scale = math.sqrt(order), 1.0
     for _ in range(_SCALINGS):
-        found = _narrowed(Enclosure(_shifted(laplacian, scale), factor), ACCURACY / 4.0)
+        found = _narrowed(MarginEnclosure(_shifted(laplacian, scale), factor), ACCURACY / 4.0)
         lower, upper = found.ends
         size = math.sqrt(2.0 / (lower**2 + upper**2) - 1.0)
         if abs(size / target - 1.0) < ACCURACY / 4.0:
@@ -147,7 +149,7 @@ def scale_for(laplacian: sparse.csr_array, margin: float) -> float:
     raise InputError(f"no weights are found for the margin {margin:g}; choose another one")
 
 
-def proved_bracket(system: ConicSystem, found: Enclosure) -> tuple[float, float]:
+def proved_bracket(system: ConicSystem, found: MarginEnclosure) -> tuple[float, float]:
     """Return lower and upper bounds of the margin, proved on the data of the system.
 
     Parameters
@@ -179,7 +181,7 @@ def proved_bracket(system: ConicSystem, found: Enclosure) -> tuple[float, float]
     return proof.margin_lower, upper
 
 
-def _narrowed(found: Enclosure, accuracy: float) -> Enclosure:
+def _narrowed(found: MarginEnclosure, accuracy: float) -> MarginEnclosure:
     for _ in range(_SWEEPS // _BETWEEN):
         for _ in range(_BETWEEN):
             found.sweep()
