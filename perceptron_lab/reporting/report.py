@@ -59,7 +59,7 @@ def processors() -> int:
 
 def in_order(
     make: Callable[..., Made],
-    jobs: Sequence[tuple[Any, ...]],
+    jobs: Sequence[tuple[object, ...]],
     processes: int,
     sizes: Sequence[float],
 ) -> Iterator[Made]:
@@ -103,6 +103,10 @@ def _begin() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
+Entry = str | Mapping[str, Any]
+"""A figure of a report: its name, or the curves of one."""
+Entries = Mapping[str, Sequence[Any]]
+"""Names of ``tables``, and the :data:`Entry` of each of ``figures``."""
 Target = Named
 """A folder of results; or a configuration: a file, the name of a shipped one, a mapping, or the
 object."""
@@ -128,7 +132,7 @@ class Report:
     failed: tuple[str, ...] = ()
 
 
-def check_report(report: Mapping[str, Sequence[Any]]) -> None:
+def check_report(report: Entries) -> None:
     """Refuse unknown tables and figures with a ConfigError, before an experiment spends hours.
 
     Parameters
@@ -182,7 +186,7 @@ def curves(evidence: Evidence, columns: Curves) -> Figure:
     return draw(partial(draw_curves, curves=columns), evidence)
 
 
-def figure_asked(entry: str | Mapping[str, Any]) -> tuple[str, Callable[[Evidence], Figure]]:
+def figure_asked(entry: Entry) -> tuple[str, Callable[[Evidence], Figure]]:
     """Return the name of a figure's files, and the function that draws it."""
     if isinstance(entry, str):
         return entry, registry.load("figure", entry)
@@ -220,14 +224,14 @@ def cautions(folder: Path, evidence: Evidence, done: ExperimentRows | None = Non
     return found
 
 
-def write_report(folder: Path, report: Mapping[str, Sequence[Any]], title: str) -> list[Path]:
+def write_report(folder: Path, report: Entries, title: str) -> list[Path]:
     """Write a report as :func:`make_report` does, and return the files."""
     return list(make_report(folder, report, title).files)
 
 
 def make_report(
     folder: Path,
-    report: Mapping[str, Sequence[Any]],
+    report: Entries,
     title: str,
     done: ExperimentRows | None = None,
 ) -> Report:

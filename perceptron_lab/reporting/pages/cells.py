@@ -111,7 +111,7 @@ def _columns(cells: Sequence[PageCell]) -> Iterator[str]:
             yield name
 
 
-def _key(value: Any) -> str:
+def _key(value: object) -> str:
     return json.dumps(value, default=str)
 
 
@@ -173,7 +173,7 @@ def _certificate(cell: PageCell) -> str:
     return f"{place}, sha256 {cell.stored.certificate[:16]}"
 
 
-def parameters_text(parameters: Mapping[str, Any]) -> str:
+def parameters_text(parameters: Mapping[str, object]) -> str:
     """Return the parameters that have a value: ``preset: thesis, nu: 1.0``."""
     given = {name: value for name, value in without_paths(parameters).items() if value is not None}
     shown = (
@@ -183,7 +183,7 @@ def parameters_text(parameters: Mapping[str, Any]) -> str:
     return ", ".join(shown)
 
 
-def _problem(row: Mapping[str, Any]) -> str:
+def _problem(row: Mapping[str, object]) -> str:
     prefix = "problem."
     own = {
         name.removeprefix(prefix): value for name, value in row.items() if name.startswith(prefix)

@@ -6,10 +6,9 @@ import inspect
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import yaml
@@ -31,7 +30,7 @@ from perceptron_lab.reporting.pages.tables import (
 )
 from perceptron_lab.reporting.printing.typesetting import plain, seconds
 from perceptron_lab.reporting.ratios import Ratio, answered, guarantee_ratios
-from perceptron_lab.reporting.report import DEFAULT_TABLE, Failures, figure_asked, table
+from perceptron_lab.reporting.report import DEFAULT_TABLE, Entry, Failures, figure_asked, table
 from perceptron_lab.reporting.summary import CLAIMS, ending
 
 
@@ -117,7 +116,7 @@ def _figures(experiment: PageData, failures: Failures) -> Iterator[Picture]:
             yield Picture(name, said, f"{name}. {whole}", b64encode(content).decode(), size)
 
 
-def described(entry: str | Mapping[str, Any], make: Callable[..., Any]) -> tuple[str, str]:
+def described(entry: Entry, make: Callable[..., object]) -> tuple[str, str]:
     """Return a figure's or table's first sentence, and its whole description as plain text.
 
     That is its docstring, without the markup of the documentation.

@@ -179,7 +179,7 @@ class PageData:
     config: ExperimentConfig
     cells: Sequence[PageCell]
     planned: int
-    environments: dict[str, Any]
+    environments: dict[str, dict[str, object]]
     amiss: tuple[str, ...]
     evidence: Evidence
 

@@ -139,7 +139,7 @@ def guarantee_table(ratios: Sequence[GuaranteeRatio]) -> PageTable | None:
     return PageTable("Updates against the guarantee", heads, lines)
 
 
-def environments_table(environments: Mapping[str, Any]) -> PageTable:
+def environments_table(environments: Mapping[str, Mapping[str, object]]) -> PageTable:
     """Return one column per environment, one line per fact that is known of any.
 
     Names of hosts, owners and folders are left out.

@@ -15,7 +15,7 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
-from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.experiments.configuration.rows import Row, reals
 from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.papers.yu.costs import stopping_rules
@@ -291,7 +291,7 @@ def accuracy(evidence: Evidence) -> Table:
     return Table("accuracy", columns, keys=2, notes=[note], long=True, widest=14)
 
 
-def proved_gap(row: dict[str, Any]) -> float | None:
+def proved_gap(row: Row) -> float | None:
     """Return the gap of the proved bracket of the margin, which is 0 or more, relative as error 5.
 
     A point is proved to have the margin l, weights that none has more than u; y = 0 has 0.
@@ -305,7 +305,7 @@ def proved_gap(row: dict[str, Any]) -> float | None:
     return (upper - lower) / (size + upper + lower)
 
 
-def proves(row: dict[str, Any]) -> str:
+def proves(row: Row) -> str:
     """Say what is proved of an answer: a point, that there is none, or nothing of these."""
     if row["status"] == Status.SKIPPED:
         return ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -25,7 +25,7 @@ from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.registry import names
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.graphs import GraphName, graph_name
-from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.experiments.configuration.rows import Row, reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.papers.thesis.figure_6_1 import optimisers_among
@@ -95,7 +95,7 @@ _BEST = (
 )
 
 
-def optima_of(evidence: Evidence) -> list[dict[str, Any]]:
+def optima_of(evidence: Evidence) -> list[Row]:
     """Return the rows of optimisers, bounds and figures as numbers or NaN."""
     frame, known = evidence.frame, names("optimiser")
     frame = frame[frame["algorithm"].isin(known)]
@@ -189,7 +189,9 @@ def _long(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.{_DIGITS}g}"
 
 
-def _best(rows: list[dict[str, Any]], name: str, better: Any) -> tuple[float | None, str]:
+def _best(
+    rows: list[Row], name: str, better: Callable[[Iterable[float]], float]
+) -> tuple[float | None, str]:
     found = [(float(row[name]), str(row["label"])) for row in rows if not pd.isna(row[name])]
     if not found:
         return None, ""
@@ -203,7 +205,7 @@ def _width(lower: float | None, upper: float | None) -> float | None:
     return (upper - lower) / max(1.0, abs(upper))
 
 
-def _unproved(row: dict[str, Any]) -> str:
+def _unproved(row: Row) -> str:
     missing = [
         name for name, column in (("lower", LOWER), ("upper", UPPER)) if pd.isna(row[column])
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -140,7 +140,7 @@ def continued(evidence: Evidence) -> list[Continued]:
     return found
 
 
-def alone(methods: Mapping[str, Method], name: str, parameters: Mapping[str, Any] | None) -> str:
+def alone(methods: Mapping[str, Method], name: str, parameters: Mapping[str, object] | None) -> str:
     """Return the label of an algorithm with these parameters; its name if none was run."""
     record = registry.load("algorithm", name)(**(parameters or {}))
     wanted = _compared(Component("algorithm", name, record).parameters)
@@ -150,7 +150,7 @@ def alone(methods: Mapping[str, Method], name: str, parameters: Mapping[str, Any
     return name
 
 
-def _compared(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(parameters: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in parameters.items() if key != _SHARED}
 
 

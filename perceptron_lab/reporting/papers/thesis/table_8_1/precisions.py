@@ -41,7 +41,7 @@ def features_of(parameters: Mapping[str, Any]) -> tuple[int | None, str]:
     return None if number is None else int(number), kernel
 
 
-def chosen_by_test(parameters: Mapping[str, Any]) -> bool:
+def chosen_by_test(parameters: Mapping[str, object]) -> bool:
     """Return whether a learner chooses its parameter by test precision."""
     return parameters.get("choice") == "test-precision"
 
