@@ -67,7 +67,7 @@ def kind_of(certificate: Mapping[str, object], point_size: int, method: str = ""
     method
         The name of the algorithm, optimiser or learner; empty where the file does not say it.
     """
-    registered = _METHODS.get(registry.kind_of_method(method)) if method else None
+    registered = _METHODS.get(registry.kind_of_method(method))
     if registered is not None:
         return registered
     if "linear" in certificate:

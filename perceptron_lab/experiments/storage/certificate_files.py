@@ -116,9 +116,7 @@ class Certificate:
         DataError
             If one is unknown, missing, or has a value that is not allowed.
         """
-        name = self.algorithm.get("name")
-        method = name if isinstance(name, str) else ""
-        kind = kind_of(self.certificate, self.point.size, method)
+        kind = kind_of(self.certificate, self.point.size, str(self.algorithm.get("name")))
         fields = result_fields(kind, sourced=True) if self.saved else cell_fields(kind)
         try:
             return AnswerContents.of(kind, fields, self.tree)
