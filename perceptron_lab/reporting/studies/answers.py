@@ -1,4 +1,4 @@
-"""The answers of an experiment: endings and costs, what is decided, proved, and how accurately."""
+"""The answers of an experiment: what is decided, and how accurately."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from perceptron_lab.datasets.generated.linear_systems import LinearSystems
 from perceptron_lab.experiments.configuration.rows import Row, reals
 from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
-from perceptron_lab.reporting.papers.yu.costs import stopping_rules
 from perceptron_lab.reporting.printing.columns import (
-    Column,
     cells,
     counts,
     medians,
@@ -185,60 +183,6 @@ def _notes(runs: pd.DataFrame) -> Sequence[str]:
     ]
 
 
-def conic(evidence: Evidence) -> Table:
-    """Costs and proved brackets of the margin, on rows, matrices and second-order cones.
-
-    Columns: ``problem``, ``dimension``, ``rank`` (eigenvalues of the cone), ``label``, ``seeds``;
-    medians over the seeds of ``queries`` (of a separation oracle), ``iterations`` (changes of the
-    point: the column ``updates`` of the runs), ``products`` and ``seconds``, and of the proved
-    bracket ``margin lower``, ``margin upper``; ``status``, the endings of the cells.
-    """
-    entries = summaries(evidence.frame)
-    columns = [
-        *cells(evidence.frame, entries, "rank"),
-        *medians(entries, ["queries", "iterations"]),
-        *medians(entries, ["products", "seconds"], [entry.answered for entry in entries]),
-        numbers("margin lower", [e.median("margin_lower") for e in entries], lower_bound),
-        numbers("margin upper", [e.median("margin_upper") for e in entries], upper_bound),
-        texts("status", [entry.endings for entry in entries]),
-    ]
-    note = (
-        "Medians over the seeds. Rank: eigenvalues of the cone, 1 per row, 2 per second-order "
-        "cone, $n$ per matrix of order $n$. Queries: calls of a separation oracle, of which the "
-        "methods by products have few or none. Margin lower, upper: the proved bracket. Bold: the "
-        "least of a problem among the runs with a proved answer."
-    )
-    return Table("conic", columns, keys=3, notes=[note, *stopping_rules(evidence)], long=True)
-
-
-def infeasible(evidence: Evidence) -> Table:
-    """Costs and proved upper bounds of the margin, where there is (nearly) no solution.
-
-    Weights w in the base of the dual cone with norm(A w) <= epsilon prove margin <= epsilon. It is
-    the second half of the experiments of `YuKilincCarbonell2014`, whose numbers are not printed.
-
-    Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; medians over the seeds of
-    ``iterations``, ``products`` and ``seconds``; ``margin upper``, the largest proved upper bound
-    over the seeds, empty unless every cell has one; ``status``, the endings of the cells.
-    """
-    entries = summaries(evidence.frame)
-    answered = [entry.answered for entry in entries]
-    columns = [
-        *cells(evidence.frame, entries),
-        *medians(entries, ["iterations", "products", "seconds"], answered),
-        numbers("margin upper", [e.largest("margin_upper") for e in entries], upper_bound),
-        texts("status", [entry.endings for entry in entries]),
-    ]
-    note = (
-        "Medians over the seeds; margin upper: the largest bound that is proved, over the seeds. "
-        "MARGIN\\_BOUNDED: the margin is proved to be at most the epsilon asked for; INFEASIBLE: "
-        "it is proved to be at most 0. Bold: the least of a problem among the runs with a proved "
-        "answer."
-    )
-    notes = [note, *stopping_rules(evidence)]
-    return Table("infeasible", columns, keys=3, notes=notes, long=True)
-
-
 _ERRORS = tuple(f"measure.{UNPROVED}dimacs_{number}" for number in range(1, 7))
 _SIZE = f"measure.{UNPROVED}size"
 _PROVES = {Status.FEASIBLE: "a feasible point", Status.INFEASIBLE: "no feasible point"}
@@ -310,48 +254,3 @@ def proves(row: Row) -> str:
     if row["status"] == Status.SKIPPED:
         return ""
     return _PROVES.get(row["status"], "nothing") if row["proved"] else "nothing"
-
-
-_MEASURE = "measure."
-
-
-def summary(evidence: Evidence) -> Table:
-    """Endings, margins, updates and seconds, and the problem's own measures, of any experiment.
-
-    One line per problem and label; it is written where a configuration asks for no table.
-
-    Columns: ``problem``, ``label``, ``seeds``; ``status``, the endings of the cells; medians over
-    the seeds of the proved bracket, ``margin lower`` and ``margin upper``, of ``queries``,
-    ``iterations`` (changes of the point: the column ``updates`` of the runs) and ``seconds``, and
-    of the measures (``measure.NAME``) of problems and learners. A column without any number is
-    left out.
-    """
-    entries = summaries(evidence.frame)
-    known = [
-        numbers("margin lower", [one.median("margin_lower") for one in entries], lower_bound),
-        numbers("margin upper", [one.median("margin_upper") for one in entries], upper_bound),
-        *medians(entries, ["queries", "iterations", "seconds"]),
-        *_measures(evidence.frame),
-    ]
-    columns = [
-        texts("problem", [one.problem for one in entries]),
-        texts("label", [one.label for one in entries]),
-        counts("seeds", [one.seeds for one in entries]),
-        texts("status", [one.endings for one in entries]),
-        *(one for one in known if any(value is not None for value in one.values or ())),
-    ]
-    return Table("summary", columns, keys=1, notes=[_NOTE], long=True)
-
-
-_NOTE = (
-    "Medians over the seeds. Margin lower, upper: the proved bracket, rounded outwards. "
-    "Iterations: changes of the point."
-)
-
-
-def _measures(frame: pd.DataFrame) -> list[Column]:
-    """Return the medians of the measures; what is no number counts as missing."""
-    names = [name for name in frame.columns if name.startswith(_MEASURE)]
-    known = frame.assign(**{name: reals(frame[name], invalid="coerce") for name in names})
-    entries = summaries(known)
-    return [numbers(name, [one.median(name) for one in entries]) for name in names]

@@ -11,8 +11,6 @@ from typing import ClassVar, Final
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from perceptron_lab.algorithms.linear.floating_rows import INFINITE, HighsProgram, solved_here
 from perceptron_lab.core.findings import Finding, SeparationAnswer
@@ -310,6 +308,10 @@ class SklearnLogisticRegression(Learner):
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Fit it; there is nothing random."""
+        # Imported here: Konis's program and Newton's steps need none of it, and it takes a second.
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+
         began = time.process_time()
         model = LogisticRegression(C=1.0 if self.penalised else np.inf, max_iter=self.iterations)
         with warnings.catch_warnings(record=True) as caught:
