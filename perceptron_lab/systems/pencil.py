@@ -58,6 +58,9 @@ def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> C
     Rows and columns that no matrix connects make blocks of their own; the same permutation of rows
     and columns brings all matrices into this form, and changes no eigenvalue.
     """
+    if not isinstance(matrices, Sequence | np.ndarray) or isinstance(matrices, str):
+        kind = type(matrices).__name__
+        raise InputError(f"the matrices beside F_0 are a {kind}; give a list [F_1, ..., F_m]")
     if not len(matrices):
         raise InputError("no matrix beside F_0; give one matrix per unknown")
     given = [_symmetric(matrix, f"F_{i}") for i, matrix in enumerate([constant, *matrices])]
