@@ -9,6 +9,7 @@ from typing import Annotated, Any, Protocol
 import numpy.typing as npt
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.goals import Budget, Goal
 from perceptron_lab.core.refusals import STRICT, Count
@@ -17,6 +18,32 @@ from perceptron_lab.core.results import FloatArray, Trace
 Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
 Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
 Stop = Callable[[], str | None]  # Called between chunks of steps; a text is the reason to end
+
+
+def callbacks(watch: Watch | None, stop: Stop | None) -> tuple[Watch | None, Stop | None]:
+    """Return both callbacks of a user such that StopIteration from ``watch`` is a reason to stop.
+
+    The text of the exception is the reason, as in scipy.optimize; all others pass. What ``stop``
+    returns is refused unless it is None or a text.
+    """
+    if watch is None and stop is None:
+        return None, None
+    ended: list[str] = []
+
+    def watching(trace: Trace) -> None:
+        try:
+            if watch is not None:
+                watch(trace)
+        except StopIteration as end:
+            ended.append(str(end) or "watch raised StopIteration")
+
+    def stopping() -> str | None:
+        reason = None if stop is None else stop()
+        if not isinstance(reason, str | None):
+            raise InputError(f"stop returned {reason!r}; return None, or a text to end the run")
+        return ended[0] if ended else reason
+
+    return watch and watching, stopping
 
 
 class Oracle(Protocol):

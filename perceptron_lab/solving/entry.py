@@ -25,6 +25,7 @@ from perceptron_lab.core.run_options import (
     Stop,
     TraceOptions,
     Watch,
+    callbacks,
 )
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.solving.driver import drive
@@ -106,7 +107,9 @@ def solve(
         What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
         margin: numbers or arrays by name.
     watch
-        Called with the trace whenever it has a new record.
+        Called with the trace whenever it has a new record: ``iterations[-1]``, ``updates[-1]``,
+        ``margin[-1]``, ``upper[-1]`` (NaN without weights) and ``seconds[-1]`` are the latest. Its
+        StopIteration ends the run as ``stop`` does, with the exception's text as the message.
     stop
         Asked before each chunk of steps (5 to 50 ms), in longer steps and in proofs: a text ends
         the run as a limit does, with TIME_LIMIT and this message. The proofs at the end then have
@@ -179,6 +182,7 @@ def solve(
             "stop": stop,
         }
     )
+    watch, stop = callbacks(watch, stop)
     given: Any = problem if labels is None else (problem, labels)
     options = RunOptions(
         oracles=_oracles(oracle),

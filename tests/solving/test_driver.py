@@ -536,6 +536,50 @@ def test_a_reason_to_stop_ends_a_run_as_a_limit_does():
     assert feasible.updates == 0
 
 
+@pytest.mark.parametrize(
+    ("end", "message"), [(StopIteration("enough"), "enough"), (StopIteration, "watch raised Stop")]
+)
+def test_a_watcher_ends_a_run_by_stop_iteration(end, message):
+    def watch(trace):
+        if trace.updates[-1] == 4:
+            raise end
+
+    stopped = solve(ROWS, Scripted([None]), watch=watch, budget=Budget(updates=9))
+    assert stopped.status is Status.TIME_LIMIT
+    assert stopped.message.startswith(message)
+    assert stopped.trace.updates == [0, 1, 2, 4]
+
+
+def test_a_watcher_changes_no_result():
+    plain = solve(ROWS, "perceptron", goal="budget", budget=Budget(updates=500))
+    watched = solve(
+        ROWS,
+        "perceptron",
+        goal="budget",
+        budget=Budget(updates=500),
+        watch=lambda trace: None,
+        stop=lambda: None,
+    )
+    np.testing.assert_array_equal(watched.point, plain.point)
+    assert watched.trace.margin == plain.trace.margin
+    assert (watched.queries, watched.message) == (plain.queries, plain.message)
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt()])
+def test_other_exceptions_of_a_watcher_pass(error):
+    def watch(trace):
+        raise error
+
+    with pytest.raises(type(error)):
+        solve(ROWS, "perceptron", watch=watch)
+
+
+@pytest.mark.parametrize("returned", [False, True, 5, b"text"])
+def test_what_stop_returns_is_none_or_a_text(returned):
+    with pytest.raises(InputError, match=r"stop returned .*; return None, or a text"):
+        solve(ROWS, "perceptron", stop=lambda: returned)
+
+
 @dataclass
 class Counted(Scripted):
     """A script that makes the updates asked for one by one."""

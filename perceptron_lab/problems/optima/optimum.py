@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Result, Status
-from perceptron_lab.core.run_options import Stop, Watch
+from perceptron_lab.core.run_options import Stop, Watch, callbacks
 from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
@@ -94,6 +94,7 @@ def optimum(
     if graph is not None:
         path_or_system = program_of_graph(graph)
     limits = budget or Budget()
+    watch, stop = callbacks(watch, stop)
     asked = {"budget": limits, "seed": seed, "watch": watch, "stop": stop}
     if isinstance(path_or_system, str | Path):  # reading takes no part of the budget
         path_or_system = read_system(Path(path_or_system))

@@ -92,3 +92,18 @@ def test_an_optimum_without_time_is_enclosed_all_the_same() -> None:
     assert found.optimum_lower is not None
     assert found.optimum_upper is not None
     assert "the budget of 0 seconds is spent" in found.message
+
+
+def test_a_watcher_ends_an_optimum_by_stop_iteration() -> None:
+    """Its bounds are proved all the same."""
+
+    def watch(trace: object) -> None:
+        raise StopIteration("enough")
+
+    found, whole = optimum(program(12), watch=watch), optimum(program(12))
+    assert "enough" in found.message
+    assert not found.goal_reached
+    assert found.optimum_lower is not None
+    assert found.optimum_upper is not None
+    assert whole.optimum_upper is not None
+    assert found.optimum_lower <= whole.optimum_upper <= found.optimum_upper
