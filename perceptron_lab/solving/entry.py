@@ -215,8 +215,19 @@ def solve(
 
 
 def _is_cvxpy(problem: Any) -> bool:
-    """Return whether it is a cvxpy problem, without loading cvxpy."""
-    return "cvxpy" in sys.modules and isinstance(problem, sys.modules["cvxpy"].Problem)
+    """Return whether it is a cvxpy problem, without loading cvxpy; refuse parts of one."""
+    cvxpy = sys.modules.get("cvxpy")
+    if cvxpy is None:
+        return False
+    first = problem[0] if isinstance(problem, list | tuple) and problem else problem
+    if isinstance(first, cvxpy.Problem) and first is not problem:
+        raise InputError("labels beside a cvxpy problem, which has none; leave them out")
+    if isinstance(first, cvxpy.constraints.constraint.Constraint | cvxpy.Expression):
+        raise InputError(
+            f"received {' '.join(str(first).split())[:60]} ({type(first).__name__}), a part of a "
+            "cvxpy problem; give cvxpy.Problem(cvxpy.Minimize(0), constraints)"
+        )
+    return isinstance(problem, cvxpy.Problem)
 
 
 def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:

@@ -110,6 +110,26 @@ def test_what_cvxpy_cannot_bring_into_our_cones_is_refused() -> None:
         solve(problem(cvxpy.norm(x) >= 1))
 
 
+def test_parts_of_a_problem_and_labels_beside_one_are_refused() -> None:
+    x = cvxpy.Variable(name="x")
+    for part in (x >= 1, [x >= 1, x <= 2], x + 1, [x]):
+        with pytest.raises(InputError, match=r"a part of a cvxpy problem; give cvxpy.Problem\("):
+            solve(part)
+    with pytest.raises(InputError, match="labels beside a cvxpy problem"):
+        solve(problem(x >= 1), [0, 1])
+
+
+def test_a_watcher_ends_a_problem_by_stop_iteration() -> None:
+    x = cvxpy.Variable(3, name="x")
+
+    def watch(trace: object) -> None:
+        raise StopIteration("seen")
+
+    result = solve(problem(cvxpy.norm(x) <= 2, x >= 1), "von-neumann", watch=watch)
+    assert (result.status, result.values, x.value) == (Status.TIME_LIMIT, {}, None)
+    assert result.message.startswith("seen")
+
+
 def test_rows_do_not_load_cvxpy() -> None:
     code = "import sys, perceptron_lab as p; p.solve([[1.0]]); print('cvxpy' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
