@@ -23,6 +23,7 @@ from perceptron_lab.cli.options import (
     verbose_option,
 )
 from perceptron_lab.experiments.cells import server_handle
+from perceptron_lab.experiments.cells.operating_system import require_limited_processes
 from perceptron_lab.experiments.configuration.catalogue import find_config
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 from perceptron_lab.experiments.running.execution import Execution, Option
@@ -74,6 +75,8 @@ def run(
     cells whose row serves are not run again, those that crashed, raised or were killed from outside
     are. `plab status CONFIG` says beforehand which are run, and why.
     """
+    if not dry_run:
+        require_limited_processes()
     with ExitStack() as stack:
         sources = [read_source(find_config(config)) for config in configs]
         server = None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_native_id
+
+try:
+    import fcntl
+except ImportError:  # Windows: no file is locked, and an open one cannot be replaced
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -23,13 +27,17 @@ def replacing(path: Path) -> Iterator[Path]:
         The place, in a folder that exists.
     """
     partial = path.with_name(f".{path.name}.{get_native_id()}.partial")
-    descriptor = _locked(partial)
+    if fcntl:
+        descriptor = _locked(partial)
+    else:
+        partial.touch()
     try:
         yield partial
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-        os.close(descriptor)
+        if fcntl:
+            os.close(descriptor)
 
 
 def _locked(partial: Path) -> int:
@@ -68,7 +76,10 @@ def remove_partial_files(folder: Path) -> None:
     """Remove files that :func:`replacing` left in a folder when its process was killed.
 
     The lock of a process ends with it; what a living one writes stays, and what may not be removed.
+    Without locks (Windows) all stay.
     """
+    if not fcntl:
+        return
     for path in folder.glob(".*.partial"):
         with suppress(OSError):
             # Not to wait for whoever reads a FIFO, nor to follow a link
@@ -83,6 +94,8 @@ def remove_partial_files(folder: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder last; otherwise a file may keep its old name, or have none."""
+    if not fcntl:  # Windows opens no folders
+        return
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -76,7 +76,8 @@ def unreadable(path: Path, error: OSError) -> DataError:
 
 def _without_waiting(path: str, flags: int) -> int:
     # Opening a FIFO would wait for somebody to write into it
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    posix = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # not on Windows
+    return os.open(path, flags | posix)
 
 
 # Bytes that a verification generates for one problem unless more are allowed

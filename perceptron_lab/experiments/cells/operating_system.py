@@ -16,13 +16,19 @@ from perceptron_lab.core.errors import ConfigError
 
 try:
     import resource
-except ImportError:
-    raise ConfigError(
-        f"experiments run each cell in a limited process, which {sys.platform} cannot do; run them "
-        "on Linux or macOS (on Windows: in WSL)"
-    ) from None
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 LINUX = sys.platform.startswith("linux")
+
+
+def require_limited_processes() -> None:
+    """Raise ConfigError where no cell can run: its process needs POSIX."""
+    if not resource:
+        raise ConfigError(
+            f"experiments run each cell in a limited process, which {sys.platform} cannot do; run "
+            "them on Linux or macOS (on Windows: in WSL)"
+        )
 
 
 def end_with_parent(parent: int) -> None:
@@ -85,6 +91,8 @@ def _number(path: Path, name: str) -> int:
 
 def machine_memory() -> int:
     """Return the bytes of memory of the machine, or of the container if that has fewer."""
+    if not resource:  # nor os.sysconf; no cell runs there
+        return 0
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         granted = Path("/sys/fs/cgroup/memory.max").read_text().strip()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome
+from perceptron_lab.experiments.cells.operating_system import require_limited_processes
 from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
@@ -162,6 +163,7 @@ def run_cells(
     StoreError
         If something could not be written; the rows stored before are intact.
     """
+    require_limited_processes()
     experiment = load_experiment(config, overrides)
     how = execution or Execution()
     watcher = progress or Progress()

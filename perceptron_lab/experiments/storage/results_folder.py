@@ -7,7 +7,6 @@ that dies, and anybody may ask who holds it without taking it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import stat
@@ -21,6 +20,11 @@ from perceptron_lab.core.errors import ConfigError, DataError, did_you_mean
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.faults import shortened
 from perceptron_lab.experiments.storage import schema
+
+try:
+    import fcntl
+except ImportError:  # Windows, where `plab run` says what it needs
+    fcntl = None  # type: ignore[assignment]
 
 
 def output_folder(root: Path, name: str) -> Path:
@@ -130,6 +134,8 @@ class StoreLock(AbstractContextManager["StoreLock"]):
 
     def __init__(self, folder: Path) -> None:
         path = folder / NAME
+        if not fcntl:
+            raise ConfigError(f"results are written under a lock that {sys.platform} does not have")
         if _holds(path):
             raise _occupied(folder, os.getpid())
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -161,6 +167,8 @@ def holder(folder: Path) -> int | None:
     path = folder / NAME
     if _holds(path):
         return os.getpid()
+    if not fcntl:
+        return None
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
