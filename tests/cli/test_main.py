@@ -137,6 +137,10 @@ def test_each_command_is_what_the_table_says(name: str, capsys: pytest.CaptureFi
         (["run", "quickstart", "-s", "goal=x"], "Error: -s goal=x: goal: received the text 'x'"),
         (["list", "algorithm"], "'algorithm' is not one of 'algorithms', 'learners', 'optimisers'"),
         (["check", "quikstart"], "Error: quikstart: no such file, and no shipped configuration (d"),
+        (
+            ["check", "configs/quikstart.yaml"],
+            "(did you mean 'quickstart'?); `plab list experiments`",
+        ),
         (["show", "elipsoid"], "Error: nothing is called 'elipsoid' (did you mean 'ellipsoid'?)"),
         (["report", "quickstart", "--output", "none"], "quickstart: no results there; `plab run`"),
     ],
@@ -315,3 +319,17 @@ def test_an_exit_of_a_command_keeps_its_code(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "leave", leave, raising=False)
     monkeypatch.setitem(COMMANDS, "leave", ("perceptron_lab.cli.main:leave", "Leave."))
     assert main(["leave"]) == 1
+
+
+def test_a_shipped_file_is_known_by_its_name_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "configs/quickstart.yaml"]) == 0
+    assert "ok, 6 cells" in capsys.readouterr().out
+    for name in ("quickstart.yaml", "configs/quickstart", "other/quickstart.yaml"):
+        assert main(["check", name]) == 2, name
+    own = tmp_path / "configs"
+    own.mkdir()
+    (own / "quickstart.yaml").write_text("experiment: 3\n")
+    assert main(["check", "configs/quickstart.yaml"]) == 2  # one's own file comes first

@@ -236,10 +236,12 @@ def find_config(name: str | Path) -> Path:
     if os.path.exists(name):  # unlike Path.exists it is false where there can be no such path
         return Path(name)
     shipped = gallery()
-    if str(name) in shipped:
-        path, here = shipped[str(name)], Path.cwd()
+    # configs/maxcut.yaml, as the documentation names it, is the shipped file elsewhere as well
+    called = str(name).replace(os.sep, "/").removeprefix("configs/").removesuffix(".yaml")
+    if called in shipped and str(name) in (called, f"configs/{called}.yaml"):
+        path, here = shipped[called], Path.cwd()
         return path.relative_to(here) if path.is_relative_to(here) else path
     raise ConfigError(
-        f"{name}: no such file, and no shipped configuration{did_you_mean(str(name), shipped)}; "
-        f"shipped: {', '.join(shipped)}"
+        f"{name}: no such file, and no shipped configuration{did_you_mean(called, shipped)}; "
+        "`plab list experiments` lists these"
     )
