@@ -85,3 +85,10 @@ def test_what_need_not_be_run_is_said(screen: io.StringIO) -> None:
     assert said.count("will be replaced") == 1
     assert "no [workers]\n" in said
     assert "1 row does not serve and will be replaced (the first: it took 9 updates)" in said
+
+
+def test_the_line_of_a_cell_names_its_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"problem": "p", "label": "PRA", "seed": 7, "status": "FEASIBLE", "queries": 3}
+    lines = ProgressLines("x", quiet=False, verbose=False)
+    lines.finished(1, 1, row | {"seconds": 0.5, "message": ""})
+    assert "[1/1]  p  PRA  seed 7  FEASIBLE  3 queries  0.5 s" in capsys.readouterr().err

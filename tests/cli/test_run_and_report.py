@@ -96,7 +96,7 @@ def test_a_run_ends_with_a_table_and_the_paths(capsys: pytest.CaptureFixture[str
     Path("small.yaml").write_text(DRAWN)
     assert main(["run", "small.yaml"]) == 0
     printed = capsys.readouterr()
-    assert printed.err.splitlines()[0].startswith("[1/4]  random-8-12  EA  FEASIBLE  ")
+    assert printed.err.splitlines()[0].startswith("[1/4]  random-8-12  EA  seed 0  FEASIBLE  ")
     assert len(printed.err.splitlines()) == 4
     lines = printed.out.splitlines()
     assert lines[0] == "A small experiment"

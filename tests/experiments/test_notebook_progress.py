@@ -81,9 +81,9 @@ def test_a_bar_is_shown_and_no_line_for_each_cell(shown: list[str], tmp_path: Pa
 def test_without_widgets_there_are_lines(shown: list[str], tmp_path: Path) -> None:
     run(CONFIG, output=tmp_path)
     lines = "".join(shown).splitlines()
-    assert [line.split("  ")[:4] for line in lines] == [
-        ["[1/2]", "random-8-12", "EA", "FEASIBLE"],
-        ["[2/2]", "torus-3x4", "EA", "FEASIBLE"],
+    assert [line.split("  ")[:5] for line in lines] == [
+        ["[1/2]", "random-8-12", "EA", "seed 0", "FEASIBLE"],
+        ["[2/2]", "torus-3x4", "EA", "seed 0", "FEASIBLE"],
     ]
 
 

@@ -126,6 +126,7 @@ class ProgressLines(Progress):
         self._draw(at_once=True)
         width = len(str(total))
         begin = f"[{done:>{width}}/{total}]  {row['problem']}  {row['label']}  "
+        begin += f"seed {row['seed']}  "
         status, words = Status(row["status"]), [""]
         if self._widgets and not (status.failed or self._verbose):
             return

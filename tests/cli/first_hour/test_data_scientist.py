@@ -98,9 +98,9 @@ def test_a_table_of_ones_own_goes_through_an_experiment(plab: Plab) -> None:
     assert "results/people: no results there; `plab run` makes them" in early.err
     done = plab("run", "people.yaml")
     assert done.code == 0
-    assert [line.split("  ")[:4] for line in done.err.splitlines()] == [
-        ["[1/2]", "people", "auto", "FEASIBLE"],
-        ["[2/2]", "people", "perceptron", "FEASIBLE"],
+    assert [line.split("  ")[:5] for line in done.err.splitlines()] == [
+        ["[1/2]", "people", "auto", "seed 0", "FEASIBLE"],
+        ["[2/2]", "people", "perceptron", "seed 0", "FEASIBLE"],
     ]
     assert "results/people/runs.csv" in done.out
     assert plab("status").out == "results/people: 2 done of 2 cells\n"
