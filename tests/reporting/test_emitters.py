@@ -87,13 +87,16 @@ def test_groups_have_their_name_above_their_columns() -> None:
     assert "| problem | A & B n | C n | C m |" in table.markdown("T")
 
 
+@pytest.mark.parametrize("lines", [1, 30, 31])
 @pytest.mark.parametrize("long", [False, True])
-def test_only_tables_that_ask_for_it_are_broken_across_pages(long: bool) -> None:
-    table = Table("t", [texts("problem", ["a"])], long=long)
-    assert ("\\begin{longtable}" in table.latex("T")) is long
-    assert ("\\begin{table}" in table.latex("T")) is not long
-    wide = Table("t", [counts(f"n{i}", [i]) for i in range(9)], long=long)
-    assert ("\\begin{table*}" in wide.latex("T")) is not long
+def test_only_long_tables_that_ask_for_it_are_broken_across_pages(long: bool, lines: int) -> None:
+    broken = long and lines > 30
+    table = Table("t", [texts("problem", ["a"] * lines)], long=long)
+    assert ("\\begin{longtable}" in table.latex("T")) is broken
+    assert ("\\begin{table}" in table.latex("T")) is not broken
+    wide = Table("t", [counts(f"n{i}", [i] * lines) for i in range(9)], long=long)
+    assert ("\\begin{table*}" in wide.latex("T")) is not broken
+    assert ("\\resizebox{" in wide.latex("T")) is not broken
 
 
 @pytest.mark.parametrize("name", ["table_6_1", "table_2", "conic", "infeasible", "profile"])

@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 _BACKSLASH = {"tex": escape("\\")}
 # From so many columns on, LaTeX sets a table in smaller print, across both columns of a page
 _MANY = 9
+# So many lines fit on a page, with the notes below them
+_PAGE = 30
+# Smaller where it is wider than the line
+_FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%%\n%s}"
+# longtable is refused in two columns
+_ONE_COLUMN = (
+    "\\csname if@twocolumn\\endcsname\\onecolumn\\let\\asbefore\\twocolumn"
+    "\\else\\let\\asbefore\\relax\\fi"
+)
+_AS_BEFORE = "\\asbefore"
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class Table:
     notes
         Sentences below the table, in TeX.
     long
-        Whether LaTeX may break it across pages (``longtable``).
+        Whether LaTeX breaks it across pages (``longtable``) where it has more than 30 lines.
     widest
         How many columns a tabular has beside the keys, unless a single group has more.
     """
@@ -109,23 +119,24 @@ class Table:
             The caption; special characters are escaped.
         """
         caption, label = escape(title), f"tab:{self.name}"
+        broken = self.long and len(self.printed[0].shown or ()) > _PAGE
         panels = [self.printed] if self.long else list(self.panels)
         wide = max(map(len, panels)) >= _MANY
         size = f"\\{'scriptsize' if wide else 'footnotesize'}\\setlength{{\\tabcolsep}}{{2.5pt}}"
-        if self.long:
+        if broken:
             table = self._tabular(
                 self.printed, environment="longtable", caption=caption, label=label
             )
-            lines = ["% needs \\usepackage{booktabs,longtable}", f"{{{size}", table, *self.notes]
-            return "\n".join([*lines, "}"]) + "\n"
+            lines = ["% needs \\usepackage{booktabs,longtable}", _ONE_COLUMN, f"{{{size}", table]
+            return "\n".join([*lines, *self.notes, "}", _AS_BEFORE]) + "\n"
         kind = "table*" if wide else "table"
         lines = [
-            "% needs \\usepackage{booktabs}",
+            "% needs \\usepackage{booktabs,graphicx}",
             f"\\begin{{{kind}}}",
             f"\\centering{size}",
             f"\\caption{{{caption}}}",
             f"\\label{{{label}}}",
-            "\n\n\\medskip\n".join(map(self._tabular, panels)),
+            "\n\n\\medskip\n".join(_FITTED % self._tabular(panel) for panel in panels),
             "\n\\medskip",
             "\\parbox{\\linewidth}{\\raggedright",
             *self.notes,
