@@ -102,8 +102,8 @@ _OURS = {
     },
     "optimiser": {
         "low-rank": "problems.optima.low_rank:LowRank",
-        "objective-sequence": "problems.optima.objective_sequence:ObjectiveSequence",
-        "objective-bisection": "problems.optima.objective_bisection:ObjectiveBisection",
+        "objective-sequence": "problems.optima.objective_levels:ObjectiveSequence",
+        "objective-bisection": "problems.optima.objective_levels:ObjectiveBisection",
         "deep-cut-ellipsoid": "problems.optima.deep_cut_ellipsoid:DeepCutEllipsoid",
         "verified-solver": "problems.optima.verified_solver:VerifiedSolver",
     },

@@ -24,11 +24,13 @@ from perceptron_lab.core.errors import PlabError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.numerics.compiled.kernel import load_kernels
-from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
-from perceptron_lab.problems.optima.deep_cuts import DeepCutSearch
+from perceptron_lab.problems.optima.deep_cut_ellipsoid import (
+    DeepCutEllipsoid,
+    DeepCutSearch,
+    start_ellipsoid,
+)
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.problems.optima.search import Search
-from perceptron_lab.problems.optima.start_ellipsoids import start_ellipsoid
 from perceptron_lab.systems import ConicSystem
 
 ACCURACY = 1e-4

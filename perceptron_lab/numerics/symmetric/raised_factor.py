@@ -71,7 +71,7 @@ class RaisedFactor:
     def rounding(self, diagonal: FloatArray) -> FloatArray:
         """Return bounds of sum_j |E_ij|, LDL' = M + E, M with this diagonal, shape ``(n,)``.
 
-        g_i s_i sum_{j in N_i} s_j of :mod:`perceptron_lab.problems.optima.maxcut.upper_bound`,
+        g_i s_i sum_{j in N_i} s_j of :mod:`perceptron_lab.problems.optima.maxcut.bounds`,
         which proves it, and what underflow may do: 4 eta (t_i + 1) (2 + max_j m_jj) for each j in
         N_i.
 

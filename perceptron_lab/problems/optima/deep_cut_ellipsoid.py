@@ -1,20 +1,267 @@
-"""The ellipsoid method with deep cuts and a sliding objective, in the variables of a program."""
+"""The ellipsoid method with deep cuts and a sliding objective, in the variables of a program.
+
+Ellipsoids that are proved to hold the solutions of a program: where a search may start.
+
+A program of MAXCUT's form, F(x) = diag(g x) - F_0 with g > 0 and c > 0, has its solutions in a box:
+(F(x))_ii >= 0 gives x_i >= (F_0)_ii / g_i; and since F(x) X = 0 for a solution X of the other side,
+X_ii = c_i / g_i, |X_ij| <= sqrt(X_ii X_jj),
+
+    g_i x_i - (F_0)_ii <= sum_{j != i} |(F_0)_ij| sqrt(X_jj / X_ii).
+
+Of other programs let X be feasible on the other side with least eigenvalue mu > 0, and U the
+objective of a feasible point. Points x with c'x <= U have trace F(x) <= (U - <F_0, X>) / mu = T,
+since <F(x), X> = c'x - <F_0, X>. So norm(F(x))_F <= T, and with G_ij = <F_i, F_j> and x_0 such that
+G x_0 = (<F_i, F_0>)_i,
+
+    (x - x_0)'G(x - x_0) = norm of the projection of F(x) on the span of the F_i, squared <= T^2.
+
+The compiled search with deep cuts on a program: its data in the order of elimination.
+"""
 
 from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.numerics.compiled.deep_cuts import CUTS, FEASIBLE, FLAT, UPDATES
-from perceptron_lab.problems.optima.deep_cuts import DeepCutSearch
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.compiled.deep_cuts import (
+    BEST,
+    COUNTS,
+    CUTS,
+    FEASIBLE,
+    FLAT,
+    LOG_VOLUME,
+    LOWER,
+    NUMBERS,
+    SCALE,
+    UPDATES,
+    deep_cut_search,
+)
+from perceptron_lab.numerics.symmetric.pattern import Pattern
+from perceptron_lab.problems.optima.cutting_planes import Directions
+from perceptron_lab.problems.optima.levels import objective_of
+from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.problems.optima.optimiser import Optimiser
 from perceptron_lab.problems.optima.search import Search, relative
-from perceptron_lab.problems.optima.start_ellipsoids import start_ellipsoid
+from perceptron_lab.systems import ConicSystem
+
+# Rounding in centres and radii is made up for by this part
+_ROOM = 1.0 + 1e-9
+# Sides of a box below this part of the longest are taken to be of that length
+_THIN = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class StartEllipsoid:
+    """{x : (x - centre)'P^-1(x - centre) <= 1}, P symmetric, shape ``(m, m)``."""
+
+    centre: FloatArray
+    metric: FloatArray
+    source: str
+
+
+def start_ellipsoid(search: Search) -> StartEllipsoid:
+    """Return an ellipsoid around the solutions; a program without a known one is refused."""
+    other = search.other
+    if other is None:
+        raise InputError(search.without_lower)
+    if other.diagonal is not None:
+        return _around_box(other)
+    return _by_trace(other, search)
+
+
+def _around_box(other: OtherSide) -> StartEllipsoid:
+    assert other.diagonal is not None
+    places, c = other.diagonal, other.objective
+    g = np.asarray(sp.csc_array(other.rows).data)
+    lengths = np.empty(other.size)
+    root = np.zeros(other.size)
+    root[places] = np.sqrt(c / g)
+    for part, span in other.blocks:
+        off = np.zeros(part.rank)
+        if isinstance(part, Semidefinite):
+            sizes = np.where(part.identity > 0.0, 0.0, np.abs(other.constant[span]))
+            scale = root[span][part.identity > 0.0]
+            off = part.pattern.row_sums(sizes * scale[part.rows] * scale[part.columns]) / scale**2
+        lengths[span.start + np.flatnonzero(part.identity > 0.0)] = off
+    low, side = other.constant[places] / g, lengths[places] / g
+    side = _ROOM * np.maximum(side, _THIN * max(float(side.max()), 1e-300))
+    metric = np.diag(len(c) * (side / 2.0) ** 2)
+    return StartEllipsoid(low + side / 2.0, metric, "the box of the solutions")
+
+
+def _by_trace(other: OtherSide, search: Search) -> StartEllipsoid:
+    inner = other.inner or search.inner
+    if inner is None:
+        raise InputError(
+            "no ellipsoid is known to hold the solutions: no positive definite point of the other "
+            "side was found; take objective-bisection, which needs none"
+        )
+    if search.upper is None:
+        raise InputError("no feasible point is known yet; one is needed to bound the solutions")
+    weights, least = inner
+    trace = _ROOM * (search.upper - float(weights @ other.constant)) / least
+    right = (other.multiplicity * other.constant) @ other.rows
+    inverse = other.solved(np.eye(len(other.objective)))
+    metric = trace**2 * (inverse + inverse.T) / 2.0
+    return StartEllipsoid(other.solved(right), metric, "the trace of F(x)")
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """All blocks of a program as one sparse matrix F(x), rows of an orthant being orders of 1.
+
+    Parameters
+    ----------
+    pattern
+        Of the whole matrix.
+    entries
+        Entries of F_1, ..., F_m by columns, shape ``(size, m)``.
+    constant
+        Entries of -F_0, shape ``(size,)``.
+    starts
+        Where the blocks begin in the whole matrix, and its order.
+    matrices
+        Which blocks are matrices.
+    """
+
+    pattern: Pattern
+    entries: sp.csr_array
+    constant: FloatArray
+    starts: list[int]
+    matrices: list[bool]
+
+    @classmethod
+    def of(cls, system: ConicSystem) -> Blocks:
+        """Return the blocks of a homogenised system, without that of x_0."""
+        assert isinstance(system.operator, Matrix)
+        data = sp.csr_array(system.operator.data)[1:]
+        rows, columns, starts, matrices = [], [], [0], []
+        for part, _ in system.cone.blocks[1:]:
+            here = starts[-1]
+            own = np.arange(part.rank)
+            matrix = isinstance(part, Semidefinite)
+            rows.append(here + (part.rows if isinstance(part, Semidefinite) else own))
+            columns.append(here + (part.columns if isinstance(part, Semidefinite) else own))
+            starts.append(here + part.rank)
+            matrices.append(matrix)
+        pattern = Pattern(
+            starts[-1],
+            np.concatenate(rows).astype(np.int64),
+            np.concatenate(columns).astype(np.int64),
+        )
+        constant = np.asarray(data[:, [0]].toarray()).ravel()
+        return cls(pattern, sp.csr_array(data[:, 1:]), constant, starts, matrices)
+
+
+class DeepCutSearch:
+    """The ellipsoid method with deep cuts, on a program and from an ellipsoid.
+
+    Parameters
+    ----------
+    system
+        A homogenised system with an objective.
+    start
+        An ellipsoid that holds the solutions.
+    deep
+        Whether cuts go as deep as they can, else through the centre.
+    kept
+        How many directions of cuts are kept.
+    """
+
+    def __init__(
+        self, system: ConicSystem, start: StartEllipsoid, *, deep: bool = True, kept: int = 1000
+    ) -> None:
+        self.blocks = Blocks.of(system)
+        pattern = self.blocks.pattern
+        self._how = how = pattern.elimination
+        starts, columns, sides, diagonal, row_starts, row_columns, ends, below = how.structure
+        places = np.concatenate([sides, diagonal])
+        rows = sp.csr_array(self.blocks.entries[places])
+        self._objective = np.array(objective_of(system).values, dtype=np.float64)
+        coefficients = np.ascontiguousarray(rows.data, dtype=np.float64)
+        self._program = (
+            (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), starts, columns),
+            (coefficients, np.ascontiguousarray(self.blocks.constant[places])),
+            (ends, below, row_starts, row_columns),
+        )
+        scale = float(np.abs(start.metric).max())
+        self.centre, self.best = start.centre.copy(), start.centre.copy()
+        self._lower = np.ascontiguousarray(np.tril(start.metric / scale))
+        self._numbers = np.zeros(NUMBERS)
+        self._numbers[[BEST, SCALE, LOWER]] = np.inf, scale, -np.inf
+        self.counts = np.zeros(COUNTS, dtype=np.int64)
+        self._kept = np.zeros((kept, pattern.order))
+        self._deep = deep
+
+    def begin_below(self, point: FloatArray, value: float) -> None:
+        """Take a feasible x and its objective for the best one."""
+        self.best[:], self._numbers[BEST] = point, value
+
+    def advance(self, most: int, target: float = -np.inf, gap: float = 0.0) -> int:
+        """Make updates, at most ``most``; the parameters and the value are the kernel's."""
+        ended: int = deep_cut_search(
+            self._objective,
+            self.centre,
+            self.best,
+            self._lower,
+            self._numbers,
+            self.counts,
+            *self._program,
+            self._kept,
+            target,
+            gap,
+            most,
+            self._deep,
+        )
+        return ended
+
+    @property
+    def value(self) -> float:
+        """The least objective of a centre that passed as feasible, or infinity."""
+        return float(self._numbers[BEST])
+
+    @property
+    def lower(self) -> float:
+        """The least objective in the ellipsoid: below the optimum, but for rounding."""
+        return float(self._numbers[LOWER])
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the ellipsoid's volume over that at the start."""
+        return float(self._numbers[LOG_VOLUME])
+
+    @property
+    def metric(self) -> FloatArray:
+        """The matrix P of the ellipsoid, shape ``(m, m)``."""
+        whole = self._lower + np.tril(self._lower, -1).T
+        return np.asarray(whole * self._numbers[SCALE])
+
+    def directions(self, most: int) -> Directions:
+        """Return the last directions of cuts by matrix blocks, for lower bounds."""
+        count, room = int(self.counts[CUTS]), len(self._kept)
+        last = [k % room for k in range(max(0, count - min(room, most)), count)]
+        back = np.empty((len(last), self.blocks.pattern.order))
+        back[:, self._how.order] = self._kept[last]
+        found = {}
+        starts = self.blocks.starts
+        for block, matrix in enumerate(self.blocks.matrices):
+            mine = back[:, starts[block] : starts[block + 1]]
+            mine = mine[np.abs(mine).max(axis=1, initial=0.0) > 0.0]
+            if matrix and len(mine):
+                found[block] = mine
+        return found
+
 
 # Seconds of updates between two looks at the clock, about
 _CHUNK_SECONDS = 0.02

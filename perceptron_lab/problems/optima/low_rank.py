@@ -12,10 +12,15 @@ from pydantic import Field
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.time_limit import affordable, last_proofs
-from perceptron_lab.problems.optima.maxcut.enclosure import Course, Enclosure
+from perceptron_lab.problems.optima.maxcut.bounds import (
+    HYPERPLANES,
+    Course,
+    Cut,
+    Enclosure,
+    rounded,
+)
 from perceptron_lab.problems.optima.maxcut.low_rank import PER_EDGE, enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.maxcut.rounding import HYPERPLANES, Cut, rounded
 from perceptron_lab.problems.optima.optimiser import Optimiser
 from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS
 from perceptron_lab.problems.optima.search import Search

@@ -20,9 +20,12 @@ from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.problems.optima.low_rank import LowRank
-from perceptron_lab.problems.optima.maxcut.graphs import is_networkx, program_of_graph
-from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
+from perceptron_lab.problems.optima.maxcut.program import (
+    MaxCutProgram,
+    is_networkx,
+    program_of_graph,
+)
+from perceptron_lab.problems.optima.objective_levels import ObjectiveBisection
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver
 from perceptron_lab.systems import ConicSystem, System
@@ -51,7 +54,7 @@ def optimum(
     graph
         In place of it a graph, for the relaxation of its MAXCUT: a networkx graph, edges
         ``(u, v[, weight])``, or a symmetric adjacency matrix, as
-        :func:`~perceptron_lab.problems.optima.maxcut.graphs.program_of_graph` takes them.
+        :func:`~perceptron_lab.problems.optima.maxcut.program.program_of_graph` takes them.
     width
         The wanted (upper - lower) / max(1, |upper|).
     budget, seed, watch, stop

@@ -33,8 +33,7 @@ from perceptron_lab.problems.optima.levels import (
 )
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.problems.optima.proofs import DUAL, LEVEL, prove_level
-from perceptron_lab.problems.optima.refutations import Refutation
-from perceptron_lab.problems.optima.upper_bounds import mended
+from perceptron_lab.problems.optima.upper_bounds import Refutation, mended
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.systems import ConicSystem
 

@@ -24,12 +24,15 @@ from perceptron_lab.core.time_limit import (
     time_limit,
 )
 from perceptron_lab.problems.optima.asked_solvers import (
+    FRACTIONS,
     Approximation,
     AskedSolver,
+    GivenProgram,
     Solver,
     errors_of,
+    inner_point,
+    inner_weights,
 )
-from perceptron_lab.problems.optima.corrections import corrected_in_metric
 from perceptron_lab.problems.optima.faces import (
     Face,
     Reduction,
@@ -38,17 +41,13 @@ from perceptron_lab.problems.optima.faces import (
     lifted,
     restricted,
 )
-from perceptron_lab.problems.optima.given_program import GivenProgram
-from perceptron_lab.problems.optima.interiors import FRACTIONS, inner_point, inner_weights
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
-from perceptron_lab.problems.optima.maxcut.lower_bound import proved_lower
+from perceptron_lab.problems.optima.lower_bounds import OtherSide, corrected_in_metric
+from perceptron_lab.problems.optima.maxcut.bounds import proved_lower, proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.maxcut.upper_bound import proved_upper
 from perceptron_lab.problems.optima.optimiser import Optimiser
 from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, VECTORS
-from perceptron_lab.problems.optima.refutations import refuted
 from perceptron_lab.problems.optima.search import Search
-from perceptron_lab.problems.optima.upper_bounds import moved_inside, prove_upper
+from perceptron_lab.problems.optima.upper_bounds import moved_inside, prove_upper, refuted
 from perceptron_lab.systems import ConicSystem
 
 _SMALL = f"{FRACTIONS[-1]:g} of the mean eigenvalue of the answer"
@@ -83,8 +82,8 @@ class VerifiedSolver(Optimiser):
     with F(x) positive definite just so far that it is proved to be feasible itself; X is corrected
     to the exact equations and moved towards an inner point of its own (:class:`.OtherSide`). Inner
     points come from known directions, or from the same solver, asked for one of its perturbed
-    programs (:mod:`~perceptron_lab.problems.optima.interiors`). A side without an interior cannot
-    be repaired like that: the message says which. Where an equation <vv', X> = 0 takes the interior
+    programs (:func:`.inner_point`, :func:`.inner_weights`). A side without an interior cannot be
+    repaired like that: the message says which. Where an equation <vv', X> = 0 takes the interior
     of X, the bound is proved on the face (:mod:`~perceptron_lab.problems.optima.faces`), exactly.
     Programs of MAXCUT's form above order 3000 have the bounds of ``low-rank``, of a factor of X.
 

@@ -13,9 +13,13 @@ from perceptron_lab.numerics.compiled.deep_cuts import (
     symmetric_product,
     symmetric_update,
 )
-from perceptron_lab.problems.optima.deep_cuts import Blocks, DeepCutSearch
+from perceptron_lab.problems.optima.deep_cut_ellipsoid import (
+    Blocks,
+    DeepCutSearch,
+    StartEllipsoid,
+    start_ellipsoid,
+)
 from perceptron_lab.problems.optima.search import Search
-from perceptron_lab.problems.optima.start_ellipsoids import StartEllipsoid, start_ellipsoid
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.small_programs import dense_program, judged, maxcut

@@ -12,9 +12,8 @@ import pytest
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.optima.corrections import corrected_in_metric
 from perceptron_lab.problems.optima.cutting_planes import Cuts, central_dual, relaxed_dual
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import OtherSide, corrected_in_metric
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.small_programs import dense_program, judged, maxcut, rational

@@ -12,8 +12,7 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.problems.optima.levels import at_level
-from perceptron_lab.problems.optima.objective_bisection import ObjectiveBisection
-from perceptron_lab.problems.optima.objective_sequence import ObjectiveSequence
+from perceptron_lab.problems.optima.objective_levels import ObjectiveBisection, ObjectiveSequence
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
 from perceptron_lab.problems.optima.proofs import LEVEL, proved_again
 from perceptron_lab.systems import ConicSystem

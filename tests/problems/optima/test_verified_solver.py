@@ -19,8 +19,12 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.problems.optima.asked_solvers import OBJECTIVE, Approximation, errors_of
-from perceptron_lab.problems.optima.given_program import GivenProgram
+from perceptron_lab.problems.optima.asked_solvers import (
+    OBJECTIVE,
+    Approximation,
+    GivenProgram,
+    errors_of,
+)
 from perceptron_lab.problems.optima.low_rank import LowRank
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.problems.optima.optimiser import minimise

@@ -6,5 +6,5 @@ The program and its other side, for a symmetric matrix C of order n,
     min x_1 + ... + x_n  subject to  F(x) = diag(x) - C positive semidefinite,
 
 have one optimum. A matrix V with any rows but zeros bounds it from below
-(:mod:`.maxcut.lower_bound`), any vector x from above (:mod:`.maxcut.upper_bound`).
+and any vector x from above (:mod:`.maxcut.bounds`).
 """

@@ -1,14 +1,30 @@
 """An interval around the optimum, as narrow as asked for, from sweeps to proofs.
 
-Sweeps (:mod:`.ascent`) go on until the dual point (:mod:`.dual_point`), as it is or corrected, is
+Sweeps (:class:`.Ascent`) go on until the dual point (:mod:`.dual_point`), as it is or corrected, is
 estimated to prove the width; then one decomposition of F(x + s 1), s what the width leaves for a
-uniform shift, proves it (:mod:`.upper_bound`). Estimates only decide when to try; an estimate that
+uniform shift, proves it (:mod:`.bounds`). Estimates only decide when to try; an estimate that
 was too good costs a decomposition.
 
 On large, loosely connected graphs, such as tori, eigenvectors of F(x) with negative eigenvalues
 live on few vertices, more of them the larger the graph, and a uniform shift for the worst of them
 is too much for all. If the width is wide enough, the decomposition raises the pivots that are too
 small: shifts of a few vertices, which the rest of the width pays for.
+
+V by accelerated coordinate ascent: max <C, VV'> over matrices with rows of norm 1.
+
+The best v_i for the other rows is g_i / |g_i|, g_i = sum_{j != i} c_ij v_j; a sweep sets every row
+so, in turn. Before a sweep V is extrapolated by t / (t + 5) of the last step, t the sweeps since
+the last restart, as Nesterov does; it restarts where a step turns against the momentum. Of rank
+k with k (k + 1) > 2 n, and mostly of a far smaller one, all local maxima are global.
+
+References
+----------
+P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method, arXiv:1706.00476. B. O'Donoghue,
+E. Candes, Adaptive restart for accelerated gradient schemes, Found. Comput. Math. 15 (2015):
+restart by the gradient. N. Boumal, V. Voroninski, A. Bandeira, The non-convex Burer-Monteiro
+approach works on smooth semidefinite programs, NeurIPS 2016.
+
+When a search ends without its width: at a limit, or where estimates fall no more.
 """
 
 from __future__ import annotations
@@ -23,6 +39,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.run_options import Stop
 from perceptron_lab.core.time_limit import (
     RATE,
     TimeIsUp,
@@ -32,15 +49,130 @@ from perceptron_lab.core.time_limit import (
     time_is_up,
     time_limit,
 )
+from perceptron_lab.numerics.compiled.maxcut import sweep
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair, negative_direction
 from perceptron_lab.numerics.symmetric.raised_factor import RaisedFactor
-from perceptron_lab.problems.optima.maxcut.ascent import Ascent
+from perceptron_lab.problems.optima.maxcut.bounds import (
+    Course,
+    Enclosure,
+    dominant_upper,
+    lower_by_signs,
+    proved_by,
+    proved_lower,
+)
 from perceptron_lab.problems.optima.maxcut.dual_point import RANGE, DualPoint, range_of
-from perceptron_lab.problems.optima.maxcut.enclosure import Course, Enclosure
-from perceptron_lab.problems.optima.maxcut.lower_bound import lower_by_signs, proved_lower
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.maxcut.progress import Limits, Progress, Stop
-from perceptron_lab.problems.optima.maxcut.upper_bound import dominant_upper, proved_by
+
+# t / (t + this): with 2 to 6 the sweeps to a width differ by less than with the seed
+DELAY = 5.0
+# The size of new columns beside rows of norm 1
+_NEW = 1e-3
+# and that of a direction in which F(x) is negative
+_FIRST = 0.1
+
+
+class Ascent:
+    """The iteration on C / 2^k, the exponent k of the program.
+
+    Parameters
+    ----------
+    program
+        The program.
+    rank
+        k, columns of V.
+    rng
+        Draws the rows of the first V, uniformly.
+    """
+
+    def __init__(self, program: MaxCutProgram, rank: int, rng: np.random.Generator) -> None:
+        whole = program.weights
+        self._starts = whole.indptr.astype(np.int64)
+        self._columns = whole.indices.astype(np.int64)
+        self._values = np.ldexp(whole.data, -program.exponent)
+        self.weights = sp.csr_array((self._values, whole.indices, whole.indptr), shape=whole.shape)
+        self._rng = rng
+        self.sweeps = 0
+        self._begin(rng.standard_normal((program.order, rank)))
+
+    def _begin(self, vectors: FloatArray) -> None:
+        norms = np.linalg.norm(vectors, axis=1)[:, None]
+        vectors[norms[:, 0] == 0.0, 0] = 1.0
+        self.vectors = vectors / np.where(norms > 0.0, norms, 1.0)
+        self._before, self._since = self.vectors.copy(), 0
+
+    def run(self, sweeps: int) -> None:
+        """Make so many sweeps."""
+        data = self._starts, self._columns, self._values
+        since, swapped = sweep(*data, self.vectors, self._before, sweeps, self._since, DELAY)
+        if swapped:
+            self.vectors, self._before = self._before, self.vectors
+        self._since = since
+        self.sweeps += sweeps
+
+    def widen(self, direction: FloatArray | None = None) -> None:
+        """Double the rank by small columns, along which V may leave a saddle point.
+
+        Parameters
+        ----------
+        direction
+            Of negative curvature, a unit vector: the first of the new columns. Others are random.
+        """
+        n, rank = self.vectors.shape
+        more = _NEW * self._rng.standard_normal((n, rank))
+        if direction is not None:
+            more[:, 0] = _FIRST * np.sqrt(n) * direction
+        self._begin(np.hstack([self.vectors, more]))
+
+
+# No progress: less than this factor since so many sweeps
+_PROGRESS, _STUCK = 0.8, 600
+# Estimates of a relative width below this are all rounding
+_ROUNDING = 1e-14
+
+# The part of the seconds that proofs may have at most
+_PROOFS = 0.5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends without its width: the seconds are those of the time limit."""
+
+    seconds: float
+    sweeps: int
+    stop: Stop | None
+
+    def spent(self, sweeps: int, last: float = 0.0) -> str | None:
+        """Return which limit is reached, in words, or None.
+
+        Parameters
+        ----------
+        sweeps
+            The number made.
+        last
+            Seconds that proofs will take.
+        """
+        if sweeps >= self.sweeps:
+            return f"the budget of {self.sweeps} sweeps is spent"
+        left = seconds_left()
+        asked = None if self.stop is None else self.stop()  # after the clock, which asks it as well
+        if asked is None and left <= min(last, _PROOFS * self.seconds):
+            return f"the budget of {self.seconds:g} seconds is spent"
+        return asked
+
+
+@dataclass
+class Progress:
+    """Whether estimates still fall."""
+
+    since: int = 0
+    best: float = math.inf
+
+    def ends(self, estimate: float, sweeps: int) -> bool:
+        """Take an estimate; return if they have not fallen for long, or are all rounding."""
+        if estimate < _PROGRESS * self.best:
+            self.best, self.since = estimate, sweeps
+        return estimate <= _ROUNDING or sweeps - self.since >= max(_STUCK, sweeps // 2)
+
 
 RANKS = {0: 16, 600: 24, 3000: 32, 100_000: 16}
 """Columns of V in the beginning, by the least order; more of them make fewer, longer sweeps."""

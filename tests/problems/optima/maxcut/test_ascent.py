@@ -7,7 +7,7 @@ import pytest
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.compiled.maxcut import ascend, sweep
-from perceptron_lab.problems.optima.maxcut.ascent import Ascent
+from perceptron_lab.problems.optima.maxcut.low_rank import Ascent
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from tests.problems.optima.maxcut.small_graphs import DEGENERATE, dense, random_program
 

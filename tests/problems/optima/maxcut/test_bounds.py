@@ -13,9 +13,8 @@ from perceptron_lab.certificates.matrices.definite import exactly_semidefinite
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate, graph_of
 from perceptron_lab.numerics.symmetric.raised_factor import RaisedFactor
-from perceptron_lab.problems.optima.maxcut.lower_bound import proved_lower
+from perceptron_lab.problems.optima.maxcut.bounds import proved_by, proved_lower, proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.maxcut.upper_bound import proved_by, proved_upper
 from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.maxcut.small_graphs import (
     DEGENERATE,

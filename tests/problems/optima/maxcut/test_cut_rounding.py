@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import graph_of
-from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.maxcut.rounding import (
+from perceptron_lab.problems.optima.maxcut.bounds import (
     Cut,
     cut_of,
     hyperplane_signs,
@@ -22,6 +21,7 @@ from perceptron_lab.problems.optima.maxcut.rounding import (
     rounded,
     values_of,
 )
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 
 SEEDS = st.integers(0, 2**32)
 GUARANTEE = 0.87856

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import optimum
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.problems.optima.maxcut.graphs import program_of_graph
+from perceptron_lab.problems.optima.maxcut.program import program_of_graph
 from tests.problems.optima.maxcut.small_graphs import dense
 
 networkx = pytest.importorskip("networkx")

@@ -11,12 +11,10 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.maxcut import generate, graph_of
 from perceptron_lab.problems.optima.low_rank import LowRank
-from perceptron_lab.problems.optima.maxcut.ascent import Ascent
+from perceptron_lab.problems.optima.maxcut.bounds import proved_lower, proved_upper
 from perceptron_lab.problems.optima.maxcut.dual_point import DualPoint
-from perceptron_lab.problems.optima.maxcut.low_rank import LOCAL, enclose
-from perceptron_lab.problems.optima.maxcut.lower_bound import proved_lower
+from perceptron_lab.problems.optima.maxcut.low_rank import LOCAL, Ascent, enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.maxcut.upper_bound import proved_upper
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS, cut_again, proved_again
 from perceptron_lab.solving.entry import solve

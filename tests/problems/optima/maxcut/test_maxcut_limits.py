@@ -9,11 +9,14 @@ import pytest
 
 from perceptron_lab import Budget, optimum
 from perceptron_lab.problems.optima.maxcut import low_rank
-from perceptron_lab.problems.optima.maxcut.low_rank import enclose
-from perceptron_lab.problems.optima.maxcut.lower_bound import lower_by_signs, proved_lower
+from perceptron_lab.problems.optima.maxcut.bounds import (
+    dominant_upper,
+    lower_by_signs,
+    proved_lower,
+    proved_upper,
+)
+from perceptron_lab.problems.optima.maxcut.low_rank import Limits, enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.maxcut.progress import Limits
-from perceptron_lab.problems.optima.maxcut.upper_bound import dominant_upper, proved_upper
 from tests.repetitions import repeated
 from tests.stops import StopAt
 
@@ -67,7 +70,7 @@ def test_an_enclosure_ends_at_any_question(monkeypatch: pytest.MonkeyPatch) -> N
 def test_sweeps_leave_time_for_proofs_but_half_of_all_at_most(
     left: float, last: float, ends: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("perceptron_lab.problems.optima.maxcut.progress.seconds_left", lambda: left)
+    monkeypatch.setattr("perceptron_lab.problems.optima.maxcut.low_rank.seconds_left", lambda: left)
     said = Limits(100.0, 10, None).spent(0, last)
     assert said == ("the budget of 100 seconds is spent" if ends else None)
 

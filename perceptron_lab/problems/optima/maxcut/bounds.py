@@ -1,0 +1,514 @@
+"""Proved bounds of the optimum of a maximum cut relaxation, from below and from above.
+
+Proved lower bounds of the optimum: any matrix V without zero rows gives a feasible X.
+
+X_ij = v_i'v_j / (|v_i| |v_j|) is positive semidefinite with ones on the diagonal, so that the
+optimum is at least
+
+    <C, X> = sum_i c_ii + 2 sum_{i<j} c_ij X_ij.                                              (1)
+
+With u = 2^-53, rows of k numbers scaled by powers of two (which leave X as it is) so that their
+largest is in [1/2, 1), and sums in any order, the computed w_i of |v_i| and s_ij of v_i'v_j satisfy
+
+    |s_ij - v_i'v_j| <= gamma_k |v_i| |v_j|,   |w_i / |v_i| - 1| <= gamma_{k+1},              (2)
+
+and since |X_ij| <= 1, the quotient Y_ij = fl(s_ij / fl(w_i w_j)) satisfies
+
+    |Y_ij - X_ij| <= gamma_{4k+16}.                                                           (3)
+
+The terms 2 c_ij Y_ij are rounded once more each, and then added exactly (Shewchuk's algorithm), the
+sum rounded once. With S = sum_i |c_ii| + 2 sum_{i<j} |c_ij|, underflow of N terms and of the
+scaling of C included,
+
+    optimum >= fl(sum) - u |fl(sum)| - gamma_{4k+18} S - 4 N eta.                             (4)
+
+Where C, and the ones on the diagonal of X, are nearest doubles of the numbers meant (relative
+errors of u at most), DXD with D^2 = diag(meant) is feasible; its entries are off by 3u at most, and
+<C, X> by another u S: 5u S goes off as well.
+
+Proved upper bounds of the optimum: any vector x gives a feasible x + d, d >= 0.
+
+Let M be a symmetric matrix with m_ij = -c_ij beside the diagonal, and let the elimination of M,
+pivots raised by e_i >= 0 where they fall below a floor, end with LDL' and finite positive pivots
+(:mod:`perceptron_lab.numerics.compiled.raised_ldl`). Write m'_ii = m_ii + e_i for what was
+factorised in truth, s_i = sqrt(m'_ii), N_i for the places of row i of L + L', t_i for the number of
+entries of row i of L, and g_i = gamma_{t_i + 4} / (1 - gamma_{t + 4}), t the largest t_i. Entry by
+entry,
+
+    LDL' = M' + E,  |E_ij| <= gamma_{min(t_i, t_j) + 4} sum_k |l_ik| d_k |l_jk|               (1)
+                           <= g_i s_i s_j for j in N_i, E_ij = 0 for others,                  (2)
+
+by Lemma 8.4 of Higham (2002), no inner product having more than min(t_i, t_j) terms and one
+rounding allowed for the raise, and by the inequality of Cauchy and Schwarz with
+sum_k l_ik^2 d_k = m'_ii + E_ii <= m'_ii / (1 - gamma_{t_i + 4}).
+Now F(x + d) = diag(x + d) - C = LDL' + (diag(b) - E) for b_i = x_i + d_i - c_ii - m'_ii. Where
+
+    b_i >= a_i(m') = g_i s_i sum_{j in N_i} s_j + underflow                                   (3)
+
+for all i, diag(b) - E is diagonally dominant, LDL' is positive definite, hence so is F(x + d), and
+the optimum is at most 1'(x + d).
+
+M is chosen so that (3) holds with d = 0 unless pivots are raised: m_ii = x_i - c_ii - a_i(F(x)),
+rounded downward. Afterwards d_i is what (3) lacks: it is 0 where nothing was raised among N_i.
+
+Where C, the entries 1 of the F_i and the objective are nearest doubles of the numbers meant, row i
+of F(x) is off by u (sum_j |c_ij| + |x_i|) at most, which b_i exceeds a_i by then, and the objective
+by u sum_i |x_i|.
+
+The result of a minimisation: a proved interval around the optimum, and what proves it.
+
+Cuts from the relaxation: random hyperplanes, one-flip improvement, and their proved values.
+
+A solution X = VV' with unit rows v_i and a vector r with normally distributed entries give the
+signs s_i = sign(v_i'r). Then E s_i s_j = (2 / pi) arcsin(v_i'v_j), so that for a matrix C = L / 4,
+L the Laplacian of a graph with weights w_ij >= 0,
+
+    E <C, ss'> >= 0.87856 <C, X>                           (`GoemansWilliamson1995`, Theorem 3.3)
+
+where <C, ss'> is the weight of the edges between the vertices with s_i = 1 and those with -1. For
+other C there is no such bound, but every s is feasible, X = ss', and <C, ss'> a lower bound of the
+largest cut; with a proved upper bound of the optimum of the relaxation it has a proved ratio.
+
+References
+----------
+N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM 2002, Lemma 8.4, section 10.1.
+S. M. Rump, Verification of positive definiteness, BIT 46 (2006) 433-452: the bound by the trace.
+M. X. Goemans and D. P. Williamson, Improved approximation algorithms for maximum cut and
+satisfiability problems using semidefinite programming, J. ACM 42 (1995) 1115-1145.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import time_is_up
+from perceptron_lab.numerics.compiled.maxcut import Signs, edge_products, flip_sweeps
+from perceptron_lab.numerics.roundoff import (
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    above,
+    gamma,
+    require_ieee_mode,
+)
+from perceptron_lab.numerics.symmetric.raised_factor import RaisedFactor
+from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+
+
+def proved_lower(program: MaxCutProgram, vectors: FloatArray) -> float:
+    """Return the lower bound of the optimum that a matrix V proves; -inf if a row gives none.
+
+    Parameters
+    ----------
+    program
+        The program.
+    vectors
+        V, shape ``(n, k)``, k at least 1; any finite numbers, no row 0. Rows need not have norm 1.
+
+    Examples
+    --------
+    >>> triangle = MaxCutProgram.of_graph(3, [0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
+    >>> angles = 2 * np.pi / 3 * np.arange(3)
+    >>> round(proved_lower(triangle, np.column_stack([np.cos(angles), np.sin(angles)])), 12)
+    2.25
+    """
+    require_ieee_mode()
+    if vectors.ndim != 2 or len(vectors) != program.order or not np.isfinite(vectors).all():
+        return -math.inf
+    if program.zero:
+        return 0.0
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    if not largest.all():
+        return -math.inf
+    scaled = np.ascontiguousarray(np.ldexp(vectors, -np.frexp(largest)[1][:, None]))
+    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    rows, columns, values = program.edges
+    weights = np.ldexp(values, -program.exponent)
+    diagonal = np.ldexp(program.diagonal, -program.exponent)
+    cosines = edge_products(rows, columns, scaled) / (norms[rows] * norms[columns])
+    total = math.fsum(np.concatenate([diagonal, 2.0 * weights * cosines]).tolist())
+    terms = len(diagonal) + len(weights)
+    sizes = above(float(np.abs(diagonal).sum() + 2.0 * np.abs(weights).sum()), terms)
+    parts = gamma(4 * vectors.shape[1] + 18) + 5.0 * UNIT_ROUNDOFF * program.roundings
+    off = above(UNIT_ROUNDOFF * abs(total) + parts * sizes + 4 * terms * SMALLEST, 8)
+    return scaled_below(math.nextafter(total - off, -math.inf), program.exponent)
+
+
+def lower_by_signs(program: MaxCutProgram, vectors: FloatArray) -> tuple[float, FloatArray]:
+    """Return <C, ss'>, rounded down, of the signs s of a column of V, and s, shape ``(n, 1)``.
+
+    A product with C is all that it takes: its N terms c_ij s_i s_j are added in any order, so that
+    the sum is off by gamma_N S.
+    """
+    require_ieee_mode()
+    signs = np.where(vectors[:, :1] >= 0.0, 1.0, -1.0)
+    given = program.weights
+    weights = np.ldexp(given.data, -program.exponent)
+    matrix = sp.csr_array((weights, given.indices, given.indptr), shape=given.shape)
+    diagonal = np.ldexp(program.diagonal, -program.exponent)
+    total = float(diagonal.sum() + signs[:, 0] @ (matrix @ signs[:, 0]))
+    terms = len(diagonal) + len(weights)
+    sizes = above(float(np.abs(diagonal).sum() + np.abs(weights).sum()), terms)
+    # and what (4) takes off where V has one column, so that its proof finds as much
+    parts = gamma(terms + 40) + 5.0 * UNIT_ROUNDOFF * program.roundings
+    off = above(parts * sizes + 4 * terms * SMALLEST, 4)
+    return scaled_below(math.nextafter(total - off, -math.inf), program.exponent), signs
+
+
+def scaled_below(value: float, exponent: int) -> float:
+    """Return a double that is at most value 2^k: this product, rounded down where it has to be."""
+    found = float(np.ldexp(value, exponent))
+    if math.isinf(found):
+        return sys.float_info.max if found > 0.0 else -math.inf
+    return math.nextafter(found, -math.inf) if abs(found) < sys.float_info.min else found
+
+
+# Relative errors of the few sums and products of a quantity that is to be an upper bound
+_UP = 1.0 + 2.0**-30
+
+
+def proved_upper(
+    program: MaxCutProgram, x: FloatArray, *, floor: float = 0.0
+) -> tuple[float, FloatArray]:
+    """Return an upper bound of the optimum, 1'(x + d) rounded up, and x + d: F(x + d) definite.
+
+    d = 0 where the elimination of F(x), less what rounding may have done to it, finds no pivot that
+    is not positive: so for every x + d that was returned, up to rounding. (inf, x) where numbers
+    are not finite.
+
+    Parameters
+    ----------
+    program
+        The program.
+    x
+        Shape ``(n,)``, any numbers.
+    floor
+        Pivots below this part of their diagonal entry of F(x) are raised as well, >= 0. Where F(x)
+        is far from definite, a floor of the size of its negative eigenvalues keeps d small.
+
+    Examples
+    --------
+    >>> triangle = MaxCutProgram.of_graph(3, [0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
+    >>> bound, point = proved_upper(triangle, np.full(3, 0.75 + 1e-12))
+    >>> 2.25 < bound < 2.25 + 1e-11, bool((point == 0.75 + 1e-12).all())
+    (True, True)
+    """
+    return proved_by(program, x, RaisedFactor(program.pattern), floor)
+
+
+def proved_by(
+    program: MaxCutProgram, x: FloatArray, factor: RaisedFactor, floor: float = 0.0
+) -> tuple[float, FloatArray]:
+    """Do what :func:`proved_upper` does, in the arrays of a factor, which then holds that of M."""
+    require_ieee_mode()
+    x = np.asarray(x, dtype=np.float64)
+    if x.shape != (program.order,) or not np.isfinite(x).all():
+        return math.inf, x
+    if program.zero:
+        return 0.0, np.zeros_like(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        exponent = program.exponent
+        y, diagonal = np.ldexp(x, -exponent), np.ldexp(program.diagonal, -exponent)
+        moved = _dominated(program, y, diagonal, factor, floor)
+        if not np.isfinite(moved).all():
+            return math.inf, x
+        found = np.where(moved == y, x, np.nextafter(np.ldexp(moved, exponent), math.inf))
+        if (np.ldexp(y, exponent) != x).any():  # numbers far below C are lost beside it
+            found = np.nextafter(np.maximum(found, x), math.inf)
+        total = above_sum(found)
+        if program.roundings:
+            total += above(UNIT_ROUNDOFF * above(float(np.abs(found).sum()), len(found)), 2)
+    return (total, found) if np.isfinite(found).all() else (math.inf, x)
+
+
+def _dominated(
+    program: MaxCutProgram,
+    y: FloatArray,
+    diagonal: FloatArray,
+    factor: RaisedFactor,
+    floor: float,
+) -> FloatArray:
+    """Return y + d for which F(y + d) is positive definite, both divided by 2^exponent."""
+    weights = np.ldexp(program.edges[2], -program.exponent)
+    sizes = np.ldexp(program.row_sizes, -program.exponent) + np.abs(diagonal)
+    meant = _UP * UNIT_ROUNDOFF * program.roundings * (sizes + 2.0 * np.abs(y))
+    allowance = factor.rounding(y - diagonal) * _UP + meant
+    below = 8.0 * UNIT_ROUNDOFF * (np.abs(y) + np.abs(diagonal) + allowance) + 4.0 * SMALLEST
+    pivots = y - diagonal - allowance - below
+    floors = np.maximum(allowance + below, floor * pivots)
+    raises = factor.eliminate(np.concatenate([pivots, -weights]), floors)
+    taken = factor.rounding(pivots + raises) * _UP + meant
+    lacking = raises + np.maximum(taken - allowance, 0.0)
+    if not np.isfinite(lacking).all():  # overflow: NaN is not above 0, and would lack nothing
+        return np.full(len(y), math.inf)
+    # where something is lacking, a part of it stands for the rounding of this sum and of y
+    short = np.where(lacking > 0.0, lacking * _UP + below, 0.0)
+    return np.asarray(np.where(short > 0.0, np.nextafter(y + short, math.inf), y))
+
+
+def dominant_upper(program: MaxCutProgram) -> tuple[float, FloatArray]:
+    """Return 1'x rounded up, and x with F(x) diagonally dominant: no decomposition is needed.
+
+    x_i - c_ii exceeds sum_j |c_ij| by more than the rounding errors of the sums, and of an
+    elimination of F(x): so :func:`proved_upper` finds the same bound. (inf, x) where numbers are
+    not finite.
+    """
+    require_ieee_mode()
+    n = program.order
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.ldexp(program.row_sizes, -program.exponent)
+        diagonal = np.ldexp(program.diagonal, -program.exponent)
+        lengths = _UP * sizes + 2.0**-40 * (np.abs(diagonal) + sizes) + 2.0**-900
+        roots = np.sqrt(lengths)
+        lengths += 8.0 * (n + 8) * UNIT_ROUNDOFF * roots * roots.sum()
+        x = np.nextafter(np.ldexp(diagonal + lengths, program.exponent), math.inf)
+        if not np.isfinite(x).all():
+            return math.inf, x
+        total = above_sum(x)
+        if program.roundings:
+            total += above(UNIT_ROUNDOFF * above(float(np.abs(x).sum()), n), 2)
+    return total, x
+
+
+def above_sum(values: FloatArray) -> float:
+    """Return a double that is at least the sum of the values."""
+    return -scaled_below(math.nextafter(-math.fsum(values.tolist()), -math.inf), 0)
+
+
+@dataclass
+class Course:
+    """How the bounds came about; each attribute is a list with one entry per record.
+
+    Parameters
+    ----------
+    seconds
+        Since the beginning, proofs included.
+    sweeps
+        Passes over all vertices so far; a product with the Hessian counts as one.
+    lower, upper
+        The bounds proved so far; None where there is none yet.
+    estimate
+        The relative width that the arrays of the moment are expected to prove.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    sweeps: list[int] = field(default_factory=list)
+    lower: list[float | None] = field(default_factory=list)
+    upper: list[float | None] = field(default_factory=list)
+    estimate: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Enclosure:
+    """lower <= optimum <= upper, both proved.
+
+    Parameters
+    ----------
+    vectors
+        V, shape ``(n, k)``: :func:`.proved_lower` proves ``lower`` by it.
+    point
+        x with F(x) proved positive definite, shape ``(n,)``: 1'x, rounded up, is ``upper``.
+    lower, upper
+        The bounds.
+    reached
+        Whether the width that was asked for is proved.
+    course
+        How the bounds came about.
+    seconds, proof_seconds
+        Of the search, and of the proofs on top.
+    message
+        Why it ended.
+    """
+
+    vectors: FloatArray
+    point: FloatArray
+    lower: float
+    upper: float
+    reached: bool
+    course: Course
+    seconds: float
+    proof_seconds: float
+    message: str
+
+    @property
+    def width(self) -> float:
+        """(upper - lower) / max(1, |upper|)."""
+        return (self.upper - self.lower) / max(1.0, abs(self.upper))
+
+    def __repr__(self) -> str:
+        bracket = f"[{text_below(self.lower, 12)}, {text_above(self.upper, 12)}]"
+        return f"<Enclosure {bracket}, relative width {text_above(self.width, 2)}>"
+
+
+HYPERPLANES = 32
+"""Random hyperplanes that are tried."""
+_AT_A_TIME = 2**22  # numbers in a block of hyperplanes' products
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A partition of the vertices in two sides, and its value.
+
+    Parameters
+    ----------
+    signs
+        +1 or -1 for each vertex, shape ``(n,)``.
+    value
+        <C, ss'>, for C = L / 4 the weight of the cut; proved: this number, or more.
+    exact
+        Whether it is this number, as for all whole weights below 2^50 in sum.
+    """
+
+    signs: Signs
+    value: float
+    exact: bool
+
+    def ratio(self, upper: float) -> float | None:
+        """Return a proved lower bound of the cut over the optimum, which is at most ``upper``.
+
+        None if the cut or the bound is not positive.
+
+        Examples
+        --------
+        >>> Cut(np.array([1, -1], np.int8), 1.0, True).ratio(1.25) <= 0.8
+        True
+        """
+        if not (self.value > 0.0 and 0.0 < upper < math.inf):
+            return None
+        return math.nextafter(self.value / upper, 0.0)
+
+
+def cut_of(program: MaxCutProgram, signs: Signs) -> Cut:
+    """Return a cut with its value, proved; signs have shape ``(n,)`` and entries +1 and -1.
+
+    The terms c_ii and 2 c_ij s_i s_j are doubles without rounding. Their sum is rounded once, the
+    sum less this number, once more, has the sign of the error: 0 where there is none.
+
+    Examples
+    --------
+    >>> triangle = MaxCutProgram.of_graph(3, [0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
+    >>> cut_of(triangle, np.array([1, -1, 1], np.int8)).value
+    2.0
+    """
+    if signs.shape != (program.order,) or not (np.abs(signs) == 1).all():
+        raise InputError(
+            f"signs of shape {signs.shape}; allowed: +1 or -1 for each of {program.order} vertices"
+        )
+    require_ieee_mode()
+    rows, columns, values = program.edges
+    terms = np.concatenate([program.diagonal, 2.0 * values * signs[rows] * signs[columns]]).tolist()
+    try:
+        total = math.fsum(terms)
+        error = math.fsum([*terms, -total])
+    except OverflowError:  # sums beyond the largest double
+        return Cut(signs, -math.inf, False)
+    lower = total if error >= 0.0 else math.nextafter(total, -math.inf)
+    if not program.roundings:
+        return Cut(signs, lower, error == 0.0)
+    sizes = above(float(np.abs(np.array(terms)).sum()), len(terms))
+    # entries are off by u of themselves, those of diag(X) as well: see proved_lower
+    lower = math.nextafter(lower - above(5.0 * UNIT_ROUNDOFF * sizes, 2), -math.inf)
+    return Cut(signs, lower, False)
+
+
+def hyperplane_signs(vectors: FloatArray, rng: np.random.Generator, count: int) -> Signs:
+    """Return the signs of V r for ``count`` random hyperplanes, +1 for 0, shape ``(count, n)``.
+
+    Parameters
+    ----------
+    vectors
+        V, one row per vertex, shape ``(n, k)``; the lengths of rows do not matter.
+    """
+    step = max(1, _AT_A_TIME // len(vectors))
+    found = np.empty((count, len(vectors)), np.int8)
+    for start in range(0, count, step):
+        normals = rng.standard_normal((vectors.shape[1], min(step, count - start)))
+        found[start : start + step] = np.where(vectors @ normals >= 0.0, 1, -1).T
+    return found
+
+
+def values_of(program: MaxCutProgram, signs: Signs) -> FloatArray:
+    """Return <C, ss'> as computed for several cuts, shapes ``(count, n)`` and ``(count,)``."""
+    step = max(1, _AT_A_TIME // program.order)
+    values: FloatArray = np.full(len(signs), float(program.diagonal.sum()))
+    for start in range(0, len(signs), step):
+        some = signs[start : start + step].T.astype(np.float64)
+        values[start : start + step] += np.einsum("ij,ij->j", some, program.weights @ some)
+    return values
+
+
+def improved(program: MaxCutProgram, signs: Signs, flips: int | None = None) -> Signs:
+    """Return cuts of which no single change raises <C, ss'>, up to rounding; ``(count, n)``.
+
+    Where the time is up, the others are left as they are.
+
+    Parameters
+    ----------
+    program
+        The program.
+    signs
+        Where to begin, shape ``(count, n)``; not changed.
+    flips
+        Changes of each at most; None for 100 n, many more than are made in practice.
+    """
+    weights = program.weights
+    sizes = np.asarray(abs(weights).sum(axis=1), dtype=np.float64).ravel()
+    degrees = np.diff(weights.indptr)
+    margins = np.where(_whole(weights), 0.0, gamma(int(degrees.max(initial=0)) + 2) * sizes)
+    starts, columns = weights.indptr.astype(np.int32), weights.indices.astype(np.int32)
+    most = 100 * program.order if flips is None else flips
+    found = np.array(signs, dtype=np.int8, order="C")
+    for one in found:
+        if time_is_up():
+            break
+        flip_sweeps(starts, columns, weights.data, margins, one, most)
+    return found
+
+
+def rounded(
+    program: MaxCutProgram,
+    vectors: FloatArray,
+    *,
+    count: int = HYPERPLANES,
+    improve: bool = True,
+    seed: int = 0,
+) -> Cut:
+    """Return the best cut of random hyperplanes through V.
+
+    Parameters
+    ----------
+    program
+        The program.
+    vectors
+        V, one row per vertex, shape ``(n, k)``, of a good solution X = VV'.
+    count
+        Hyperplanes, 1 or more.
+    improve
+        Whether each cut is improved by changes of single vertices before the best one is taken.
+    seed
+        Of the hyperplanes.
+
+    Examples
+    --------
+    >>> ring = MaxCutProgram.of_graph(5, range(5), [1, 2, 3, 4, 0], np.ones(5))
+    >>> angles = 4 * np.pi / 5 * np.arange(5)
+    >>> rounded(ring, np.column_stack([np.cos(angles), np.sin(angles)])).value
+    4.0
+    """
+    signs = hyperplane_signs(vectors, np.random.default_rng(seed), count)
+    if improve:
+        signs = improved(program, signs)
+    return cut_of(program, signs[int(np.argmax(values_of(program, signs)))])
+
+
+def _whole(weights: sp.csr_array) -> bool:
+    """Return whether all sums of C's entries, signs at will, are computed without rounding."""
+    quarters = 4.0 * weights.data
+    return bool((quarters == np.rint(quarters)).all() and np.abs(quarters).sum() < 2.0**53)
