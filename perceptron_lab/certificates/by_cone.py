@@ -11,8 +11,7 @@ from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.certificates.second_order import SecondOrderProofs
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.base import Operator
-from perceptron_lab.cones.operators.blockwise import Data
+from perceptron_lab.cones.operators.base import Data, Operator
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite

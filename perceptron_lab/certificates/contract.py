@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.blockwise import Data
+from perceptron_lab.cones.operators.base import Data
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.sparse_arrays import dense_array
 

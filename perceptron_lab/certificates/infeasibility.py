@@ -3,9 +3,9 @@
 For w = T e inside K*, T an automorphism of the cone, B = A T and r = A w: if q = r'(B B')^-1 r < 1,
 then Dikin's ellipsoid around w contains a w' with A w' = 0 exactly, and by Gordan's theorem of the
 alternative no y has A*y inside K. The weights of n + 1 rows are enclosed first, as the solution of
-a square system (:mod:`~perceptron_lab.certificates.rows.vertices`): docs/notes/infeasibility.md.
+a square system (:mod:`~perceptron_lab.certificates.rows.hulls`): docs/notes/infeasibility.md.
 Where doubles have too few digits for cones other than rows, q is enclosed by balls
-(:mod:`~perceptron_lab.certificates.ball_arithmetic`).
+(:mod:`~perceptron_lab.certificates.representations`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.certificates import orthogonal_factor
-from perceptron_lab.certificates.ball_arithmetic import MOST_PRODUCTS, near_by_balls
 from perceptron_lab.certificates.by_cone import proofs_of, ray_on
 from perceptron_lab.certificates.contract import (
     Automorphism,
@@ -29,12 +28,12 @@ from perceptron_lab.certificates.contract import (
 )
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.representations import MOST_PRODUCTS, near_by_balls
 from perceptron_lab.certificates.rounding import in_range, norm_above
+from perceptron_lab.certificates.rows.hulls import positive_vertex
 from perceptron_lab.certificates.rows.orthant import opposite_twins
-from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.base import Operator
-from perceptron_lab.cones.operators.blockwise import combined
+from perceptron_lab.cones.operators.base import Operator, combined
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix

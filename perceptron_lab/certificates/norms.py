@@ -22,8 +22,7 @@ from perceptron_lab.certificates.spectral_norm import (
     spectral_norm_above,
 )
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.base import Operator
-from perceptron_lab.cones.operators.blockwise import blocks
+from perceptron_lab.cones.operators.base import Operator, blocks
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix

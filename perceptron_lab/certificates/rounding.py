@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.cones.operators.blockwise import Data, blocks, weighted_blocks
+from perceptron_lab.cones.operators.base import Data, blocks, weighted_blocks
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.compiled.absolute_products import (
     add_combination,

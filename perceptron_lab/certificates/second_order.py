@@ -20,7 +20,7 @@ from perceptron_lab.certificates.rounding import (
     product_with_radius,
 )
 from perceptron_lab.certificates.spectral_norm import SLACK, spectral_norm_above
-from perceptron_lab.cones.operators.blockwise import Data, chosen_rows
+from perceptron_lab.cones.operators.base import Data, chosen_rows
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma

@@ -1,14 +1,111 @@
-"""The non-negative orthant: one eigenvalue per row."""
+"""The non-negative orthant: one eigenvalue per row.
+
+Oracles of the orthant: which of the violated constraints an algorithm gets to see.
+
+Constraint i is violated by scores z if z_i <= -slack (slack <= 0: the open orthant, or a part of
+it) or z_i < -slack (slack > 0: the closed orthant, relaxed).
+"""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
-from perceptron_lab.cones.oracles.orthant import MostViolated
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.results import FloatArray, IntArray
+
+
+class Picker(ABC):
+    """A running oracle of the orthant; it may remember its last answer."""
+
+    @abstractmethod
+    def find(self, scores: FloatArray, slack: float) -> int | None:
+        """Return the index of a violated constraint, or None if there is none."""
+
+
+class OrthantOracle(ABC):
+    """The record of an oracle of the orthant."""
+
+    kind: ClassVar[Literal["orthant"]] = "orthant"
+
+    @abstractmethod
+    def start(self, rng: np.random.Generator) -> Picker:
+        """Return a running oracle, which may draw from the run's own random generator."""
+
+
+def violated(scores: FloatArray, slack: float) -> IntArray:
+    """Return the indices of all constraints that the scores, shape ``(m,)``, violate."""
+    return np.flatnonzero(scores < -slack if slack > 0 else scores <= -slack)
+
+
+@parameter_record
+class MostViolated(OrthantOracle, Picker):
+    """The constraint of lowest score (the first one on ties)."""
+
+    def start(self, rng: np.random.Generator) -> Picker:
+        """Return the oracle itself: it remembers nothing."""
+        return self
+
+    def find(self, scores: FloatArray, slack: float) -> int | None:
+        """Return the index of the lowest score, if it is too low."""
+        j = int(scores.argmin())
+        return j if (scores[j] < -slack if slack > 0 else scores[j] <= -slack) else None
+
+
+@parameter_record
+class FirstViolated(OrthantOracle, Picker):
+    """The violated constraint of lowest index."""
+
+    def start(self, rng: np.random.Generator) -> Picker:
+        """Return the oracle itself: it remembers nothing."""
+        return self
+
+    def find(self, scores: FloatArray, slack: float) -> int | None:
+        """Return the first index of a violated constraint."""
+        indices = violated(scores, slack)
+        return int(indices[0]) if len(indices) else None
+
+
+@parameter_record
+class Cyclic(OrthantOracle):
+    """The first violated constraint after the last one returned, around the whole set."""
+
+    def start(self, rng: np.random.Generator) -> Picker:
+        """Return a running oracle that begins with constraint 0."""
+        return _Round()
+
+
+class _Round(Picker):
+    def __init__(self) -> None:
+        self.last = -1
+
+    def find(self, scores: FloatArray, slack: float) -> int | None:
+        indices = violated(scores, slack)
+        if not len(indices):
+            return None
+        self.last = int(indices[np.searchsorted(indices, self.last + 1) % len(indices)])
+        return self.last
+
+
+@parameter_record
+class Random(OrthantOracle):
+    """A violated constraint drawn uniformly, from the run's own random generator."""
+
+    def start(self, rng: np.random.Generator) -> Picker:
+        """Return a running oracle that draws from ``rng``."""
+        return _Draw(rng)
+
+
+class _Draw(Picker):
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def find(self, scores: FloatArray, slack: float) -> int | None:
+        indices = violated(scores, slack)
+        return int(self.rng.choice(indices)) if len(indices) else None
 
 
 class Orthant(Cone):

@@ -9,8 +9,12 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
-from perceptron_lab.cones.oracles.on_pattern import RESOLUTION, examiner
-from perceptron_lab.cones.oracles.semidefinite import Cholesky, PivotedCholesky
+from perceptron_lab.cones.oracles.semidefinite import (
+    RESOLUTION,
+    Cholesky,
+    PivotedCholesky,
+    examiner,
+)
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time

@@ -19,9 +19,8 @@ import numpy as np
 from flint import fmpz_mat
 
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.exact.factors import long_factor
 from perceptron_lab.exact.row_weights import balanced_near
-from perceptron_lab.exact.whole_numbers import Claim, Factor, exactly, whole_multiples
+from perceptron_lab.exact.whole_numbers import Claim, Factor, exactly, long_factor, whole_multiples
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import ADDITIONS, identical_rows
 

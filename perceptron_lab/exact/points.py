@@ -16,14 +16,18 @@ import numpy as np
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.exact.factors import (
+from perceptron_lab.exact.whole_numbers import (
     LARGEST_DENSE,
+    CheckedSystem,
+    Claim,
+    Factor,
     elimination_order,
+    exactly,
     long_factor,
     possible,
+    rounded,
     short_factor,
 )
-from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, Factor, exactly, rounded
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.systems import ConicSystem
 

@@ -1,4 +1,16 @@
-"""Claims in whole numbers: doubles exactly, over a power of two, or rounded to a few bits."""
+"""Claims in whole numbers: doubles exactly, over a power of two, or rounded to a few bits.
+
+Whole numbers L that show a matrix to be positive definite: 2^s M - LL' is dominated.
+
+M is a matrix of whole numbers near D A, A in doubles, D > 0. With A = GG' + t I, t about half the
+least eigenvalue of A, and L the nearest whole numbers of 2^(s/2) D^(1/2) G,
+
+    2^s M - LL' = 2^s D t I + rounding errors,
+
+which has a dominating diagonal as soon as L has bits enough: (1) of
+docs/notes/how-to-distrust-us.md. G is the Cholesky factor in an order
+with little fill, so that L is sparse where A is.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +20,12 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.linalg
 from flint import fmpz
 
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.symmetric.factor import factorised
 
 Claim = dict[str, Any]
 """A claim of a certificate, as JSON values."""
@@ -121,3 +136,143 @@ def whole(value: int | str) -> int:
 def root_above(square: int) -> int:
     """Return the least whole number whose square is no less."""
     return math.isqrt(square - 1) + 1 if square else 0
+
+
+# Rows and values
+Column = tuple[IntArray, FloatArray]
+
+# Larger matrices are factorised on their pattern,
+LARGEST_DENSE = 1500
+# unless the factor has more entries than that: some 60 MB, and minutes to check
+MOST_FILL = 3_000_000
+# Bits of the largest number of L: doubles have 53
+_FEWEST, _MOST = 24, 52
+# Products of long whole numbers in an elimination at most: some ten seconds
+MOST_PRODUCTS = 60_000_000
+
+
+def short_factor(
+    cone: Semidefinite, scores: FloatArray, lowest: float, scale: Fraction
+) -> Factor | None:
+    """Return [s, [rows, values], ...], the columns of L, from doubles; None where these are short.
+
+    Parameters
+    ----------
+    cone, scores
+        A, by its entries on the cone's pattern.
+    lowest
+        About the least eigenvalue of A, or less; > 0.
+    scale
+        D.
+    """
+    if not (lowest > 0.0 and possible(cone)):
+        return None
+    largest = float(scores[cone.identity > 0.0].max())
+    factor = _sparse if cone.rank > LARGEST_DENSE else _dense
+    columns = factor(cone, scores, 0.5 * lowest)
+    if columns is None:
+        return None
+    needed = math.log2(8.0 * float(cone.rank) ** 1.5 * largest / lowest)
+    bits = min(max(_FEWEST, math.ceil(needed)), _MOST)
+    shift = 2 * bits - math.ceil(math.log2(largest)) - _log2(scale)
+    root = _root(scale * Fraction(2) ** shift)
+    return [shift, *(_whole(places, root * values) for places, values in columns)]
+
+
+def possible(cone: Semidefinite) -> bool:
+    """Return whether a factor is of a size that is written."""
+    return cone.rank <= LARGEST_DENSE or cone.pattern.elimination.fill <= MOST_FILL
+
+
+def _dense(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column] | None:
+    """Return the columns of the Cholesky factor of A - s I, rows in their own order; or None."""
+    order = elimination_order(cone)
+    matrix = cone.matrix(scores)[np.ix_(order, order)] - shift * np.eye(cone.rank)
+    try:
+        factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        return None
+    places = [np.flatnonzero(column) for column in factor.T]
+    return [(order[at], column[at]) for at, column in zip(places, factor.T, strict=True)]
+
+
+def _sparse(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column] | None:
+    """Return the same, its zeros never formed."""
+    found = factorised(cone.pattern, np.asarray(scores), shift)
+    if found.failed >= 0:
+        return None
+    how = found.elimination
+    ends, rows = how.structure[6], how.structure[7]
+    columns: list[Column] = []
+    for j in range(how.head):
+        span = slice(ends[j], ends[j + 1])
+        values = np.append(1.0, found.entries[span]) * math.sqrt(found.pivots[j])
+        columns.append((how.order[np.append(j, rows[span])], values))
+    columns += [(how.order[how.head + k :], found.rest[k:, k]) for k in range(len(found.rest))]
+    return columns
+
+
+def _whole(places: IntArray, values: FloatArray) -> list[list[int]]:
+    """Return a column of L, rounded to whole numbers, without its zeros."""
+    rounded = np.rint(values)
+    used = np.flatnonzero(rounded)
+    return by_places(zip(places[used].tolist(), map(int, rounded[used].tolist()), strict=True))
+
+
+def elimination_order(cone: Semidefinite) -> IntArray:
+    """Return an order of elimination with little fill, shape ``(n,)``."""
+    if cone.complete:
+        return np.arange(cone.rank)
+    how = cone.pattern.elimination
+    return np.asarray(how.order)
+
+
+def _log2(value: Fraction) -> int:
+    return value.numerator.bit_length() - value.denominator.bit_length()
+
+
+def _root(value: Fraction) -> float:
+    """Return the square root of a number, which may be beyond the range of doubles itself."""
+    exponent = _log2(value) // 2 * 2
+    return math.ldexp(math.sqrt(float(value / Fraction(2) ** exponent)), exponent // 2)
+
+
+def long_factor(
+    matrix: list[dict[int, int]], order: Sequence[int], lowest: Fraction
+) -> Factor | None:
+    """Return [s, [rows, values], ...] of whole numbers as long as a matrix of such needs, or None.
+
+    Parameters
+    ----------
+    matrix
+        M, symmetric, by the entries of its rows.
+    order
+        In which it is eliminated.
+    lowest
+        About the least eigenvalue of M, or less; > 0.
+    """
+    size, largest = len(matrix), max(row[i] for i, row in enumerate(matrix))
+    bits = math.ceil(Fraction(64 * size**2 * largest) / lowest).bit_length()
+    shift = 2 * bits - largest.bit_length()
+    place = {row: k for k, row in enumerate(order)}
+    rest = np.zeros((size, size), dtype=object)
+    for row, entries in enumerate(matrix):
+        for column, value in entries.items():
+            rest[place[row], place[column]] = _shifted(value, shift)
+    rest[np.diag_indices(size)] -= int(lowest * Fraction(2) ** shift / 2)
+    columns: list[list[list[int]]] = []
+    work = 0
+    for k in range(size):
+        used = k + np.flatnonzero(rest[k:, k])
+        work += len(used) ** 2
+        if rest[k, k] <= 0 or work > MOST_PRODUCTS:
+            return None
+        column = rest[used, k] // math.isqrt(rest[k, k])
+        rows = (int(order[i]) for i in used.tolist())
+        columns.append(by_places(zip(rows, column.tolist(), strict=True)))
+        rest[np.ix_(used, used)] -= np.outer(column, column)
+    return [shift, *columns]
+
+
+def _shifted(value: int, shift: int) -> int:
+    return value << shift if shift >= 0 else value >> -shift

@@ -102,7 +102,7 @@ def solve(
         Further numbers of updates at which the trace has a record.
     trace_cuts
         Whether the trace has, at each record, number, mean norm and mean depth of the single cuts
-        since the record before; see :class:`~perceptron_lab.systems.cuts.CutStatistics`.
+        since the record before; see :class:`~perceptron_lab.systems.system.CutStatistics`.
     observe
         What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
         margin: numbers or arrays by name.

@@ -16,8 +16,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
-from perceptron_lab.systems.cuts import Counters, Cut, Deepest
-from perceptron_lab.systems.system import Loop, Objective, System
+from perceptron_lab.systems.system import Counters, Cut, Deepest, Loop, Objective, System
 
 OVERFLOW = "the scores of the point are not finite (overflow)"
 # Squares below this are not trusted: their terms may have underflowed

@@ -19,10 +19,9 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.registry import loaded
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems import constructors
-from perceptron_lab.systems.cuts import Counters
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 from perceptron_lab.systems.proved import ProvedSystem
-from perceptron_lab.systems.system import System
+from perceptron_lab.systems.system import Counters, System
 
 # A system, rows, or examples with their labels
 Problem: TypeAlias = "System | constructors.Rows | tuple[constructors.Rows, npt.ArrayLike]"
@@ -306,7 +305,7 @@ class ConicSystem(ProvedSystem):
         homogenised: a point is (t, x) with t > 0, and x / t is strictly feasible.
 
         Equations beside such cones make an
-        :class:`~perceptron_lab.systems.eliminated_system.EliminatedSystem`: variables are
+        :class:`~perceptron_lab.systems.elimination.EliminatedSystem`: variables are
         eliminated in rational numbers, algorithms run on the others, and the ``x`` of a result
         satisfies the equations exactly. Equations that contradict each other are a linear system of
         their own. Where equations leave of the cones nothing but a part of their boundary, the

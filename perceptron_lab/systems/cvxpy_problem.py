@@ -24,8 +24,7 @@ from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
 from perceptron_lab.systems.conditions import Condition, condition
 from perceptron_lab.systems.conic_system import ConicSystem
-from perceptron_lab.systems.eliminated_system import EliminatedSystem
-from perceptron_lab.systems.elimination import eliminated
+from perceptron_lab.systems.elimination import EliminatedSystem, eliminated
 from perceptron_lab.systems.linear_system import LinearSystem
 from perceptron_lab.systems.system import System
 

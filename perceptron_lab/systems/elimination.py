@@ -1,10 +1,14 @@
-"""Variables eliminated by linear equations, in rational numbers."""
+"""Variables eliminated by linear equations, in rational numbers.
+
+A conic system beside linear equations: variables are eliminated, answers proved with all.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -14,8 +18,17 @@ import scipy.sparse as sp
 from flint import fmpz_mat
 from scipy.sparse.csgraph import connected_components
 
+from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.certificates.margin import prove_point
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.errors import InputError, counted
-from perceptron_lab.systems.conditions import Condition
+from perceptron_lab.core.results import FloatArray, Result, Status
+from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
+from perceptron_lab.numerics.exact_texts import exact_text, read_exact
+from perceptron_lab.systems.conditions import Condition, over_common
+from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.exact_solutions import MOST_ENTRIES, Equation, basis
 
 # Operations on bits that the solution of a square system may take, about: half a minute
@@ -188,3 +201,177 @@ def _too_large(equations: Sequence[Condition], columns: Sequence[int]) -> InputE
         "would take more than a minute to be solved exactly; eliminate variables by some of them "
         "first, or give them sparser or in fewer digits"
     )
+
+
+# Exact numbers of a certificate
+EXACT_POINT = "x"
+# What is proved of a point beside the system that algorithms have
+AS_GIVEN = "in the variables as given the same of exact scores, and all equations"
+# Doubles below this one have fewer digits
+LEAST_NORMAL = 2.0**-1022
+LARGEST = int(sys.float_info.max)
+
+
+@dataclass(frozen=True, repr=False)
+class EliminatedResult(Result):
+    """The end of a run beside equations; ``point`` is (t, x), each number rounded once.
+
+    One beyond 1.8e308 becomes the largest double there; ``x`` is exact.
+    """
+
+    @property
+    def x(self) -> tuple[Fraction, ...] | None:
+        """The exact rational x of the equations and the cones; None where none is proved."""
+        found = self.certificate.get(EXACT_POINT)
+        return None if found is None else tuple(read_exact(one) for one in found)
+
+
+@dataclass(frozen=True, repr=False)
+class EliminatedSystem(ConicSystem):
+    """All x with C x = d and M x + c strictly inside K, in the variables that remain free.
+
+    By an exact rational solution x = x0 + N z of the equations the question is whether
+    M (x0 + N z) + c lies strictly inside K for some z; a point is (t, z), t > 0, homogenised. The
+    algorithms have the doubles nearest to this system, and proofs enclose the rational one:
+
+    - FEASIBLE: z / t are doubles over a double, and so rational; the x that they stand for is
+      computed in rational numbers, satisfies the equations as given, and M x + c, exact but for one
+      rounding, is proved once more to lie inside K: nothing of the elimination has to be believed.
+    - INFEASIBLE: w in K* with N'M'w = 0 and (M x0 + c)'w <= 0. N spans all solutions of C x = 0, so
+      M'w = C'v for some v: w and v are weights of Farkas' lemma for the system as given.
+
+    Where equations and cones meet only on the boundary of K no x is strictly inside: the answer is
+    INFEASIBLE, or, where no weights inside K* prove it, none. Margins, bounds and a ``start`` are
+    those in the coordinates (t, z).
+
+    Parameters
+    ----------
+    equations
+        C x = d.
+    rows
+        M x + c >= 0, one for each score.
+    given
+        K, the scores in the same order: views may have others.
+    elimination
+        x0 and N.
+    variables
+        The names of x.
+    """
+
+    equations: tuple[Condition, ...] = ()
+    rows: tuple[Condition, ...] = ()
+    given: Cone = field(default_factory=lambda: Orthant(1))
+    elimination: Elimination = field(default_factory=Elimination)
+    variables: tuple[str, ...] = ()
+
+    @classmethod
+    def of_conditions(
+        cls,
+        equations: Sequence[Condition],
+        rows: Sequence[Condition],
+        cone: Cone,
+        elimination: Elimination,
+        variables: Sequence[str],
+    ) -> EliminatedSystem:
+        """Return the system of equations that are solved, and rows of a cone."""
+        reduced = [elimination.substituted(row) for row in rows]
+        matrix, rounded = _in_doubles(reduced, 1 + len(elimination.free))
+        return cls(
+            Matrix(matrix, roundings=int(rounded)),
+            cone,
+            homogenised=True,
+            equations=tuple(equations),
+            rows=tuple(rows),
+            given=cone,
+            elimination=elimination,
+            variables=tuple(variables),
+        )
+
+    def __repr__(self) -> str:
+        """Return the size in a line; exact numbers may have thousands of digits."""
+        equations, rows = counted(len(self.equations), "equation"), counted(len(self.rows), "row")
+        return f"<EliminatedSystem: {equations}, {rows} of a cone>"
+
+    def lifted(self, point: FloatArray) -> list[Fraction]:
+        """Return (t, t x0 + N z) of a point (t, z), exactly."""
+        scale, *values = [Fraction(number) for number in point.tolist()]
+        return [scale, *self.elimination.lifted(scale, values)]
+
+    def exact(self, point: FloatArray) -> tuple[Fraction, ...]:
+        """Return x = x0 + N z / t of a point (t, z), t > 0, exactly."""
+        scale, *values = self.lifted(point)
+        return tuple(one / scale for one in values)
+
+    def prove_exact(self, x: Sequence[Fraction]) -> PointProof:
+        """Prove a rational x: the equations by rational numbers, then that M x + c lies inside K.
+
+        Scores are rounded once, which the proof encloses.
+        """
+        numerators, denominator = over_common(x)
+        if any(one.violation(numerators, denominator) for one in self.equations):
+            return PointProof(False, -math.inf, 0, "an equation is violated")
+        scores = [row.slack(numerators, denominator) for row in self.rows]
+        size = max(map(abs, scores))
+        if not size:
+            return PointProof(False, -math.inf, 0, "all scores are zero")
+        near = to_doubles(one / size for one in scores)
+        if any(
+            one and abs(double) < LEAST_NORMAL for one, double in zip(scores, near, strict=True)
+        ):
+            return PointProof(False, -math.inf, 0, "the scores span more than doubles do")
+        column = Matrix(near[:, None], roundings=1)
+        return prove_point(column, self.given, np.ones(1))
+
+    def prove_point(self, point: FloatArray) -> PointProof:
+        """Prove the margin of a point (t, z), and that the x it stands for is a solution."""
+        proof = super().prove_point(point)
+        if not proof.feasible:
+            return proof
+        again = self.prove_exact(self.exact(self.operator.compact(point)))
+        if not again.feasible:
+            return again
+        return replace(proof, method=f"{proof.method}; {AS_GIVEN}")
+
+    def answer(self, result: Result) -> Result:
+        """Return a result in the variables as given: (t, x) in doubles, x exactly."""
+        found = {one.name: getattr(result, one.name) for one in fields(result)}
+        if np.isfinite(result.point).all():
+            lifted = self.lifted(result.point)
+            found["point"] = to_doubles(lifted)
+        else:
+            found["point"] = np.full(1 + len(self.variables), np.nan)
+        exact: dict[str, Any] = {"equations": len(self.equations)}
+        if result.status is Status.FEASIBLE:
+            exact[EXACT_POINT] = [exact_text(one) for one in self.exact(result.point)]
+            count = counted(len(self.equations), "equation")
+            found["message"] = f"{result.message}; its x satisfies {count} exactly"
+        found["certificate"] = {**result.certificate, **exact}
+        return EliminatedResult(**found)
+
+
+def _in_doubles(rows: Sequence[Condition], width: int) -> tuple[sp.csr_array, bool]:
+    """Return the rows (-b, a) as doubles, and whether one was rounded."""
+    values, columns, ends, rounded = list[float](), list[int](), [0], False
+    for row in rows:
+        places = (0, *(k + 1 for k in row.columns))
+        for column, number in zip(places, (-row.right, *row.coefficients), strict=True):
+            if number:
+                double = _nearest(number, row.scale, row.name)
+                rounded = rounded or Fraction(double) * row.scale != number
+                values.append(double)
+                columns.append(column)
+        ends.append(len(values))
+    shape = (len(rows), width)
+    matrix = sp.csr_array((np.array(values), np.array(columns), np.array(ends)), shape=shape)
+    return matrix, rounded
+
+
+def _nearest(number: int, scale: int, name: str) -> float:
+    """Return the double nearest to number / scale, off by half a unit in its last place at most."""
+    double = to_double(number, scale)
+    if not abs(double) >= LEAST_NORMAL or abs(number) > scale * LARGEST:
+        raise InputError(
+            f"{name} has a number beyond the range of doubles once variables are eliminated; "
+            "scale the variables"
+        )
+    return double

@@ -1,14 +1,21 @@
-"""The base class of the systems that algorithms are run on."""
+"""The base class of the systems that algorithms are run on.
+
+Answers of the oracle of a system, and how often it was asked.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.core.facts import Facts
-from perceptron_lab.core.results import FloatArray, Result
+from perceptron_lab.core.results import FloatArray, IntArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
 
 # Runs an algorithm on a conic system: the loop of perceptron_lab.solving.driver
@@ -67,3 +74,97 @@ class System(ABC):
     @abstractmethod
     def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
         """Run an algorithm; what runs on conic systems is left to the ``loop``."""
+
+
+class Cut(NamedTuple):
+    """A violated constraint: <normal, point> <= 0 at the point asked about, <= -slack with slack.
+
+    Parameters
+    ----------
+    normal
+        a = A(atom), shape ``(dimension,)``, a new array.
+    atom
+        The extreme point of Delta(K) that it belongs to.
+    norm
+        norm(a); 0 shows that no point is strictly feasible.
+    """
+
+    normal: FloatArray
+    atom: Atom
+    norm: float
+
+
+class Deepest(NamedTuple):
+    """The most violated (or least satisfied) constraint of a point.
+
+    Parameters
+    ----------
+    cut
+        The constraint.
+    score
+        <normal, point>, the lowest eigenvalue of the scores.
+    scores
+        A*point, shape ``(size,)``.
+    """
+
+    cut: Cut
+    score: float
+    scores: FloatArray
+
+
+Seen = Callable[[Cut, float], None]
+"""Called with a cut and its depth -<a, y> / (norm(a) norm(y)) at the point y, NaN for y = 0."""
+
+
+@dataclass
+class Counters:
+    """Calls of the oracle, and full applications of the data, shared by all views of a system.
+
+    ``seen`` is shown every single cut that an oracle gives; None where nobody asks. Methods that
+    sweep over rows in compiled loops, or look at whole spectra, ask for no single cuts.
+    """
+
+    queries: int = 0
+    products: float = 0.0
+    seen: Seen | None = None
+
+
+@dataclass
+class CutStatistics:
+    """Norms and depths of the cuts of each block, since they were last taken.
+
+    The depth of a cut a at y is -<a, y> / (norm(a) norm(y)), from 0 to 1: the distance of
+    y / norm(y) from the half-space <a, .> >= 0. It is what an update of the perceptron takes off
+    the growth of its point, norm(y + a / norm(a))^2 = norm(y)^2 + 1 - 2 depth norm(y); by how much
+    an update of the central ellipsoid method shrinks the volume does not depend on it.
+
+    Parameters
+    ----------
+    cone
+        Whose blocks are told apart.
+    """
+
+    cone: Cone
+    _starts: IntArray = field(init=False)
+    _sums: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        starts = [place.start for _, place in self.cone.blocks]
+        self._starts = np.array(starts, dtype=np.int64)
+        self._sums = np.zeros((4, len(starts)))
+
+    def see(self, cut: Cut, depth: float) -> None:
+        """Count a cut; its depth counts unless it is NaN."""
+        block = int(np.searchsorted(self._starts, cut.atom.span.start, side="right")) - 1
+        placed = not math.isnan(depth)
+        self._sums[:, block] += (1.0, cut.norm, placed, depth if placed else 0.0)
+
+    def take(self) -> dict[str, FloatArray]:
+        """Return ``cuts``, ``cut_norm`` and ``cut_depth`` of each block, and start anew.
+
+        They are a number and two means, shape ``(blocks,)`` each; the mean of nothing is NaN.
+        """
+        count, norms, placed, depths = self._sums
+        self._sums = np.zeros_like(self._sums)
+        with np.errstate(invalid="ignore"):
+            return {"cuts": count, "cut_norm": norms / count, "cut_depth": depths / placed}

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.systems.sdpa_data import write_sdpa
+from perceptron_lab.systems.pencil import write_sdpa
 
 RUNS = 20
 FIRST, LAST = 3.0, 12.0  # Seconds after the start, between which the signal comes

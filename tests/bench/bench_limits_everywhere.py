@@ -115,8 +115,7 @@ def semidefinite(order: int, variables: int) -> Any:
     """A program with an objective, not of MAXCUT's form."""
 
     def build(rng: np.random.Generator, share: float) -> ConicSystem:
-        from perceptron_lab.systems.pencil import homogenised
-        from perceptron_lab.systems.sdpa_data import SdpaData
+        from perceptron_lab.systems.pencil import SdpaData, homogenised
 
         n, count = max(4, int(order * share)), max(3, int(variables * share))
         upper = np.column_stack(np.triu_indices(n))

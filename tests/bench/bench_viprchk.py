@@ -16,8 +16,7 @@ import pytest
 
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.exact.readings import of_rows
-from perceptron_lab.exact.vipr import vipr_text
-from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows
+from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, vipr_text
 from perceptron_lab.exact.whole_numbers import exactly
 from tests.exact.viprchk import VARIABLE, viprchk
 

@@ -13,7 +13,7 @@ from perceptron_lab.certificates import by_cone
 from perceptron_lab.certificates.contract import Automorphism, ConeProofs, PointProof
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.cones.base import Atom, Cone, Oracles
-from perceptron_lab.cones.operators.blockwise import Data
+from perceptron_lab.cones.operators.base import Data
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, solve
-from perceptron_lab.certificates import ball_arithmetic
-from perceptron_lab.certificates.ball_arithmetic import near_by_balls
+from perceptron_lab.certificates import representations
 from perceptron_lab.certificates.infeasibility import prove_infeasible
+from perceptron_lab.certificates.representations import near_by_balls
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -74,14 +74,14 @@ def test_steps_lead_inside_from_weights_that_fail_the_test(
         noise = rng.standard_normal(len(block))
         block += 0.5 * (block[-1] - np.linalg.norm(block[:-1])) * noise / np.linalg.norm(noise)
     seen: list[float] = []
-    test = ball_arithmetic._test
+    test = representations._test
 
     def watched(*given: Any) -> Any:
         found = test(*given)
         seen.append(np.inf if found is None else float(found[0].mid()))
         return found
 
-    monkeypatch.setattr(ball_arithmetic, "_test", watched)
+    monkeypatch.setattr(representations, "_test", watched)
     found = near_by_balls(made.cone, made.data, moved)
     assert found is not None
     assert seen[-1] < 0.25
@@ -98,12 +98,12 @@ def test_all_steps_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     made = twin(1e-7, 0, blocks=4, block_size=4).generate(0)
     assert made.weights is not None
     found: list[int] = []
-    monkeypatch.setattr(ball_arithmetic, "_stepped", lambda *given: found.append(given[-1]))
-    most, in_all = ball_arithmetic.MOST_PRODUCTS, ball_arithmetic.MOST_IN_ALL
+    monkeypatch.setattr(representations, "_stepped", lambda *given: found.append(given[-1]))
+    most, in_all = representations.MOST_PRODUCTS, representations.MOST_IN_ALL
     for each in (1000, most // 2, most, most + 1):
-        monkeypatch.setattr(ball_arithmetic, "products", lambda *given, taken=each: taken)
+        monkeypatch.setattr(representations, "products", lambda *given, taken=each: taken)
         near_by_balls(made.cone, made.data, made.weights)
-    assert found == [ball_arithmetic.STEPS, 2 * in_all // most, in_all // most]
+    assert found == [representations.STEPS, 2 * in_all // most, in_all // most]
 
 
 @SHAPED

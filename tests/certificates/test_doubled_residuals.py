@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.doubled_products import (
+from perceptron_lab.certificates.precise_residuals import (
     doubled_combination,
     residual_with_radius,
 )
-from perceptron_lab.certificates.rows.vertices import error_bounds
+from perceptron_lab.certificates.rows.hulls import error_bounds
 from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, dot, rational
 from tests.certificates.exact_weights import solution

@@ -20,9 +20,8 @@ import scipy.sparse as sp
 
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.certificates import infeasibility
-from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import prove_infeasible
-from perceptron_lab.certificates.margin import prove_weights
+from perceptron_lab.certificates.margin import prove_point, prove_weights
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.certificates import doubled_products, rounding
+from perceptron_lab.certificates import precise_residuals, rounding
 from perceptron_lab.certificates.rounding import worth_exact
 from tests.families import planted
 
@@ -38,7 +38,7 @@ def bracket_of(rows: list[list[Any]]) -> tuple[float, float, int]:
 def test_the_bracket_of_a_small_margin_is_closed(
     doubled: int, exactly: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doubled_products, "MOST_ROWS", doubled)
+    monkeypatch.setattr(precise_residuals, "MOST_ROWS", doubled)
     lower, upper, exact_rows = bracket_of(rows_of(1.0, SMALL))
     square = square_of_margin(Fraction(1), Fraction(SMALL))
     assert Fraction(lower) ** 2 <= square <= Fraction(upper) ** 2
@@ -47,7 +47,7 @@ def test_the_bracket_of_a_small_margin_is_closed(
 
 
 def test_not_beyond_the_terms_that_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doubled_products, "MOST_ROWS", 0)
+    monkeypatch.setattr(precise_residuals, "MOST_ROWS", 0)
     monkeypatch.setattr(rounding, "MOST_TERMS", 3)
     lower, upper, exact_rows = bracket_of(rows_of(1.0, SMALL))
     square = square_of_margin(Fraction(1), Fraction(SMALL))
@@ -81,7 +81,7 @@ def test_a_norm_that_may_vanish_is_not_worth_it() -> None:
 def test_a_goal_of_a_ratio_is_reached_at_a_margin_of_1e_12(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(doubled_products, "MOST_ROWS", 0)
+    monkeypatch.setattr(precise_residuals, "MOST_ROWS", 0)
     rows = planted(20, 60, 1e-12, np.random.default_rng(3))[0]
     result = solve(rows, "minimum-norm-point", goal={"margin_ratio": 0.998})
     assert result.goal_reached

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.exact_residuals import exact_residual
+from perceptron_lab.certificates.precise_residuals import exact_residual
 from tests.repetitions import repeated
 
 

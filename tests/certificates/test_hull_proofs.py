@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from perceptron_lab import ConicSystem
-from perceptron_lab.certificates import doubled_products
+from perceptron_lab.certificates import precise_residuals
 from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.certificates.rows.hulls import balanced
 from perceptron_lab.cones.operators.row_source import ArrayRows, LabelledRows
@@ -111,7 +111,7 @@ def test_they_lose_next_to_nothing_far_from_the_origin(
     seed: int, far: float, doubled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The data are known as they are: the bias, and the hulls' distance, lose no digits to them."""
-    monkeypatch.setattr(doubled_products, "MOST_ROWS", doubled)
+    monkeypatch.setattr(precise_residuals, "MOST_ROWS", doubled)
     data, signs = offset(seed, far)
     system = of(data, signs)
     point = np.array([1.0, 0.0, 0.0, -far])

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import prove_infeasible
-from perceptron_lab.certificates.margin import prove_weights
+from perceptron_lab.certificates.margin import prove_point, prove_weights
 from perceptron_lab.certificates.rounding import product_with_radius
 from perceptron_lab.certificates.rows.orthant import kernel_square
 from perceptron_lab.cones.operators.gram import Gram

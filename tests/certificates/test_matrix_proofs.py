@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.feasibility import prove_point
+from perceptron_lab.certificates.margin import prove_point
 from perceptron_lab.certificates.matrices import semidefinite
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix

@@ -10,8 +10,8 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from perceptron_lab.certificates import infeasibility
-from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import prove_infeasible
+from perceptron_lab.certificates.margin import prove_point
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix

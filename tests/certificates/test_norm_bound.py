@@ -26,8 +26,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.cones.sample_cones import CONES, arrow, complete
 from tests.repetitions import examples, parts
 

@@ -12,8 +12,8 @@ from perceptron_lab import ConicSystem
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.rows.hulls import positive_vertex
 from perceptron_lab.certificates.rows.orthant import decided
-from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 

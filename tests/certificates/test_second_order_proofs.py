@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from perceptron_lab.certificates.contract import PointProof
-from perceptron_lab.certificates.feasibility import prove_point
-from perceptron_lab.certificates.margin import prove_weights
+from perceptron_lab.certificates.margin import prove_point, prove_weights
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.rows import vertices
-from perceptron_lab.certificates.rows.vertices import error_bounds
+from perceptron_lab.certificates.rows import hulls
+from perceptron_lab.certificates.rows.hulls import error_bounds
 from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import solution
@@ -93,10 +93,10 @@ def test_the_bound_is_true_whatever_the_rounding_of_the_products(
         return shown, most * (1.0 + 1e-15 / size)  # rounded here, too
 
     if part == "product":
-        monkeypatch.setattr(vertices, "gamma", lambda _: size + 1e-15)
-        monkeypatch.setattr(vertices, "_product", product)
+        monkeypatch.setattr(hulls, "gamma", lambda _: size + 1e-15)
+        monkeypatch.setattr(hulls, "_product", product)
     else:
-        monkeypatch.setattr(vertices, "product_with_radius", with_radius)
+        monkeypatch.setattr(hulls, "product_with_radius", with_radius)
     bounded = 0
     for seed in range(100):
         rng = RNG(seed)
@@ -115,8 +115,8 @@ def test_the_bound_is_true_whatever_the_rounding_of_the_products(
 def test_the_defect_allows_for_every_rounding_of_the_product(order: int) -> None:
     """k products, added in any order, are off by k u |R||M|: k^2 u in all where these are ones."""
     eye, ones = np.eye(order), np.ones((order, order))
-    assert 2.0**-53 * order <= vertices._defect(eye, eye) <= 1e-13
-    assert vertices._defect(eye + ones * 2.0**-60, ones) - (order - 1.0) >= 0.9 * (
+    assert 2.0**-53 * order <= hulls._defect(eye, eye) <= 1e-13
+    assert hulls._defect(eye + ones * 2.0**-60, ones) - (order - 1.0) >= 0.9 * (
         2.0**-53 * order * order
     )
 
@@ -126,12 +126,12 @@ def test_the_defect_is_the_largest_row_sum_of_the_error_and_the_magnitudes(
     monkeypatch: pytest.MonkeyPatch, order: int
 ) -> None:
     for gamma in (0.0, 1e-3, 1.0):
-        monkeypatch.setattr(vertices, "gamma", lambda _, gamma=gamma: gamma)
+        monkeypatch.setattr(hulls, "gamma", lambda _, gamma=gamma: gamma)
         for seed in range(20):
             left, right = RNG(seed).standard_normal((2, order, order))
             entries = np.abs(np.eye(order) - left @ right) + gamma * np.abs(left) @ np.abs(right)
             largest = float(entries.sum(axis=1).max())
-            defect = vertices._defect(right, left)
+            defect = hulls._defect(right, left)
             assert largest * (1.0 - 1e-15) <= defect <= largest * (1.0 + 1e-12)
 
 

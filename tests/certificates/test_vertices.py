@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.infeasibility import prove_infeasible
-from perceptron_lab.certificates.rows import vertices
-from perceptron_lab.certificates.rows.vertices import positive_vertex
+from perceptron_lab.certificates.rows import hulls
+from perceptron_lab.certificates.rows.hulls import positive_vertex
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray
@@ -245,7 +245,7 @@ def test_nothing_is_proved_of_other_numbers_of_rows(monkeypatch: pytest.MonkeyPa
     for support in ([], [0], [0, 1], [0, 1, 2, 3]):
         assert positive_vertex(rows, np.array(support, dtype=np.int64)) is None
     assert positive_vertex(rows, np.array([0, 1, 2])) is not None
-    monkeypatch.setattr(vertices, "LARGEST", 2)
+    monkeypatch.setattr(hulls, "LARGEST", 2)
     assert positive_vertex(rows, np.array([0, 1, 2])) is None
 
 

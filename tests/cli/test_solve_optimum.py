@@ -12,7 +12,7 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.results import Result
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.systems.sdpa_data import write_sdpa
+from perceptron_lab.systems.pencil import write_sdpa
 
 
 @pytest.fixture(autouse=True)

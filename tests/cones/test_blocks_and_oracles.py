@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.cones.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
 from perceptron_lab.cones.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
-from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.orthant import Cyclic, FirstViolated, MostViolated, Orthant, Random
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import NumericalError

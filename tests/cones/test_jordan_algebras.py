@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.jordan.algebra import JordanAlgebra
-from perceptron_lab.cones.jordan.direct_sum import DirectSum, algebra_of
-from perceptron_lab.cones.jordan.semidefinite import SymmetricMatrices
+from perceptron_lab.cones.jordan import DirectSum, JordanAlgebra, SymmetricMatrices, algebra_of
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder

@@ -12,7 +12,7 @@ from perceptron_lab.algorithms.automatic import conic
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.cones import semidefinite
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
+from perceptron_lab.cones.oracles.proving import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
 from perceptron_lab.cones.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest

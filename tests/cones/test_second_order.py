@@ -11,8 +11,7 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.cones.oracles.orthant import FirstViolated
-from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.orthant import FirstViolated, Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import project, softmin

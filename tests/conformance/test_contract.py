@@ -11,7 +11,7 @@ import pytest
 
 from perceptron_lab import ConicSystem
 from perceptron_lab.algorithms.external.linear_models import Svc
-from perceptron_lab.certificates.feasibility import prove_point
+from perceptron_lab.certificates.margin import prove_point
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.kernels import Linear
 from perceptron_lab.cones.operators.matrix import Matrix

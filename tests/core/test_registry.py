@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from perceptron_lab.cones.oracles.orthant import Cyclic
+from perceptron_lab.cones.orthant import Cyclic
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.core.registry import register

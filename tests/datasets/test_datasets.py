@@ -15,7 +15,7 @@ from perceptron_lab.datasets.dataset import Dataset, check_instance_name
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.systems.sdpa_data import format_sdpa, write_sdpa
+from perceptron_lab.systems.pencil import format_sdpa, write_sdpa
 
 SMALL = parse_sdpa("2\n2\n2 -2\n1 1\n0 1 1 2 1\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 -1\n2 2 2 2 1\n")
 

@@ -21,8 +21,7 @@ from perceptron_lab.datasets.generated.graphs import (
     triangulation,
 )
 from perceptron_lab.datasets.generated.maxcut import Maxcut, graph_of, maxcut_data
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData, format_sdpa, sha256_of_text
+from perceptron_lab.systems.pencil import SdpaData, format_sdpa, homogenised, sha256_of_text
 
 SEEDS = st.integers(0, 2**32)
 

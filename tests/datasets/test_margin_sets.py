@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.cones.oracles.orthant import Cyclic
+from perceptron_lab.cones.orthant import Cyclic
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.dataset import check_instance_name

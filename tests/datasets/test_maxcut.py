@@ -13,7 +13,7 @@ from perceptron_lab.datasets.generated.maxcut import (
     laplacian,
     maxcut_data,
 )
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData
 from tests.random_graphs import random_graph, torus
 
 

@@ -8,8 +8,7 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.solving.entry import solve
-from perceptron_lab.systems.pencil import recession
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, recession
 from tests.repetitions import repeated
 
 

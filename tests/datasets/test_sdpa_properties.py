@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
-from perceptron_lab.systems.sdpa_data import SdpaData, format_sdpa, sha256_of_text
+from perceptron_lab.systems.pencil import SdpaData, format_sdpa, sha256_of_text
 from tests.repetitions import examples
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)

@@ -4,7 +4,7 @@ import pytest
 
 from perceptron_lab.core.errors import DataError, MissingDataError
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
-from perceptron_lab.systems.sdpa_data import write_sdpa
+from perceptron_lab.systems.pencil import write_sdpa
 
 # min 10 x_1 + 20 x_2, blocks of order 2 and 2, the example of SDPLIB's own description.
 ENTRIES = """0 1 1 1 1.0

@@ -72,8 +72,8 @@ def test_a_maxcut_optimum_is_enclosed_exactly(tmp_path: Path) -> None:
 def test_large_matrices_are_factorised_on_their_pattern(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("perceptron_lab.exact.factors.LARGEST_DENSE", 4)
-    monkeypatch.setattr("perceptron_lab.exact.factors._dense", None)  # which is not called
+    monkeypatch.setattr("perceptron_lab.exact.whole_numbers.LARGEST_DENSE", 4)
+    monkeypatch.setattr("perceptron_lab.exact.whole_numbers._dense", None)  # which is not called
     problem = {"dataset": "maxcut", "instances": ["random-100-150"]}
     path = certified(tmp_path, problem, {"name": "auto"})
     record = assert_accepted(certified_cell(path), "feasible", "margin at least", "margin at most")

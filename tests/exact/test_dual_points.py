@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.exact.checker import checker
-from perceptron_lab.exact.vipr import vipr_text
+from perceptron_lab.exact.weights import vipr_text
 from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from tests.exact.certificates_on_disk import as_number
 from tests.exact.viprchk import accepted, said_by_viprchk, viprchk

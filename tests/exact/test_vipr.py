@@ -11,7 +11,7 @@ import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.exact.checker import checker
-from perceptron_lab.exact.vipr import vipr_text
+from perceptron_lab.exact.weights import vipr_text
 from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from perceptron_lab.numerics.exact_texts import exact_text
 from tests.exact.certificates_on_disk import CONES, SMALL, record_of

@@ -13,8 +13,7 @@ from perceptron_lab.core.results import Result
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import prove_claims
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 
 ORDERS = [70, 65]
 

@@ -14,7 +14,7 @@ from perceptron_lab import Result, Status
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.core.registry import names
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.systems.sdpa_data import write_sdpa
+from perceptron_lab.systems.pencil import write_sdpa
 from tests.prose.pages import PAGES, README, blocks
 
 CLASSES = {

@@ -19,8 +19,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import ArithmeticModeError, InputError, NumericalError
 from perceptron_lab.core.results import Bound, Result, Status
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.families import planted
 from tests.repetitions import repeated
 from tests.word_of_others import DECIDING

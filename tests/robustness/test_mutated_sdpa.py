@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
-from perceptron_lab.systems.sdpa_data import format_sdpa
+from perceptron_lab.systems.pencil import format_sdpa
 from tests.datasets.test_sdpa_reader import SPELLINGS
 from tests.repetitions import examples, repeated
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome

@@ -19,7 +19,7 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.operators import matrix
 from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.oracles.orthant import FirstViolated
+from perceptron_lab.cones.orthant import FirstViolated
 from perceptron_lab.cones.product import Product
 from perceptron_lab.core.errors import ConfigError, DataError, InputError
 from perceptron_lab.core.results import FloatArray, Status

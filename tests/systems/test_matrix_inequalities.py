@@ -8,8 +8,7 @@ from perceptron_lab import ConicSystem, solve
 from perceptron_lab.cones.product import Product
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 
 
 def symmetric(rng: np.random.Generator, order: int) -> FloatArray:

@@ -12,9 +12,8 @@ import scipy.sparse as sp
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.rescaled import RescaledMap
-from perceptron_lab.cones.oracles.orthant import Cyclic
 from perceptron_lab.cones.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
-from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.orthant import Cyclic, Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError, NumericalError

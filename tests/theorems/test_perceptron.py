@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.cones.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
+from perceptron_lab.cones.orthant import Cyclic, FirstViolated, MostViolated, Random
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import Status
 from perceptron_lab.solving.entry import solve

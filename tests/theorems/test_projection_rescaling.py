@@ -22,7 +22,7 @@ from perceptron_lab.algorithms.projection.side import (
     greatest_growth,
     largest_potential,
 )
-from perceptron_lab.cones.jordan.direct_sum import algebra_of
+from perceptron_lab.cones.jordan import algebra_of
 from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import FloatArray, Status

@@ -23,7 +23,7 @@ from perceptron_lab.core.killable_calls import killable, mapping
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, seconds_left, time_limit
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.cuts import Counters
+from perceptron_lab.systems.system import Counters
 
 _Value = TypeVar("_Value")
 

@@ -17,7 +17,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData
 
 # Of one block, a matrix; of a diagonal block the diagonal
 Blocks = list[FloatArray]

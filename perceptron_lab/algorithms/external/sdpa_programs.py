@@ -32,7 +32,7 @@ from perceptron_lab.algorithms.external.sdpa_format import (
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.systems.sdpa_data import SdpaData, write_sdpa
+from perceptron_lab.systems.pencil import SdpaData, write_sdpa
 
 PROGRAM, ANSWER = "program.dat-s", "answer"
 

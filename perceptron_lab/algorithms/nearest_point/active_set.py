@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.certificates.doubled_products import residual_with_radius
+from perceptron_lab.certificates.precise_residuals import residual_with_radius
 from perceptron_lab.core.claims import NearlyWidest
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, time_is_up

@@ -31,7 +31,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from perceptron_lab.cones.jordan.algebra import JordanAlgebra
+from perceptron_lab.cones.jordan import JordanAlgebra
 from perceptron_lab.core.results import FloatArray
 
 Projection = Callable[[FloatArray], FloatArray]

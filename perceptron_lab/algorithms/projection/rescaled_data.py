@@ -9,15 +9,14 @@ import scipy.linalg
 
 from perceptron_lab.algorithms.projection.basic_procedures import Projection
 from perceptron_lab.cones.base import Frame
-from perceptron_lab.cones.jordan.algebra import JordanAlgebra
-from perceptron_lab.cones.jordan.direct_sum import algebra_of
+from perceptron_lab.cones.jordan import JordanAlgebra, algebra_of
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.whitening import Whitening
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.cuts import Counters
+from perceptron_lab.systems.system import Counters
 
 # The eigenvalues of A*y + s e, by which a start rescales, have this quotient at most
 SPREAD = 1e6

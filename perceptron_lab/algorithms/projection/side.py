@@ -43,7 +43,7 @@ import scipy.optimize
 from perceptron_lab.algorithms.projection.basic_procedures import INSIDE, BasicProcedure
 from perceptron_lab.algorithms.projection.rescaled_data import Range, RescaledRange
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.systems.cuts import Counters
+from perceptron_lab.systems.system import Counters
 
 # After t steps of a phase the next look at the growth is after this factor
 SPACING = 1.5

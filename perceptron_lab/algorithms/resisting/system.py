@@ -23,8 +23,7 @@ from perceptron_lab.core.results import Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions, TraceOptions
 from perceptron_lab.systems.asked import OVERFLOW
 from perceptron_lab.systems.conic_system import ConicSystem
-from perceptron_lab.systems.cuts import Counters, Cut
-from perceptron_lab.systems.system import Loop
+from perceptron_lab.systems.system import Counters, Cut, Loop
 
 if TYPE_CHECKING:
     from perceptron_lab.algorithms.base import AnyAlgorithm

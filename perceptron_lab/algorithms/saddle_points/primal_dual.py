@@ -15,7 +15,7 @@ import numpy.typing as npt
 from perceptron_lab.algorithms.base import State, Step, Systems, claim_bound, claim_of
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AveragedIterates, ball, entropy_root
 from perceptron_lab.cones.base import Frame
-from perceptron_lab.cones.operators.blockwise import blocks
+from perceptron_lab.cones.operators.base import blocks
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.row_source import Dense
 from perceptron_lab.cones.spectral import barycentre, gibbs

@@ -22,7 +22,7 @@ from perceptron_lab.certificates.spectral_norm import (
     rough_norm_above,
     spectral_norm_above,
 )
-from perceptron_lab.cones.operators.blockwise import Data
+from perceptron_lab.cones.operators.base import Data
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time

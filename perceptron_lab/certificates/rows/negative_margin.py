@@ -24,7 +24,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.feasibility import prove_point
+from perceptron_lab.certificates.margin import prove_point
 from perceptron_lab.certificates.rounding import (
     below,
     combination_with_radius,

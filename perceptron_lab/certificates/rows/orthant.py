@@ -20,7 +20,7 @@ from perceptron_lab.certificates.contract import (
     dense_rows,
     stored,
 )
-from perceptron_lab.certificates.doubled_products import FINE, doubled_product, worth_doubling
+from perceptron_lab.certificates.precise_residuals import FINE, doubled_product, worth_doubling
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     dot_below,
@@ -31,7 +31,7 @@ from perceptron_lab.certificates.rounding import (
     product_with_radius,
     sharpen,
 )
-from perceptron_lab.cones.operators.blockwise import Data, chosen_rows, row_norms
+from perceptron_lab.cones.operators.base import Data, chosen_rows, row_norms
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray, IntArray

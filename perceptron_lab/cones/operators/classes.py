@@ -9,10 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Atom
-from perceptron_lab.cones.operators.base import ENCLOSED, EXACT, Operator
-from perceptron_lab.cones.operators.blockwise import (
+from perceptron_lab.cones.operators.base import (
+    ENCLOSED,
+    EXACT,
     FEW,
     Data,
+    Operator,
     chosen_rows,
     combined,
     row_norms,

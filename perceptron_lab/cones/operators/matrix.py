@@ -6,8 +6,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Atom
-from perceptron_lab.cones.operators.base import ENCLOSED, EXACT, Operator
-from perceptron_lab.cones.operators.blockwise import Data, chosen_rows, combined, row_norms, times
+from perceptron_lab.cones.operators.base import (
+    ENCLOSED,
+    EXACT,
+    Data,
+    Operator,
+    chosen_rows,
+    combined,
+    row_norms,
+    times,
+)
 from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.cones.operators.blockwise import ENTRIES
+from perceptron_lab.cones.operators.base import ENTRIES
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray

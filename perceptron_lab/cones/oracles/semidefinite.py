@@ -2,6 +2,11 @@
 
 Section 6.4 of `Kharechko2009`. The word of an oracle is never a proof: rounding decides near the
 boundary, and an oracle may accept the boundary on purpose. What it accepts is proved elsewhere.
+
+Oracles of the semidefinite cone at work on the entries of a pattern.
+
+Most are asked with whole matrices. Large matrices are not written as a whole where an oracle has a
+way to do the same on the pattern.
 """
 
 from __future__ import annotations
@@ -11,17 +16,29 @@ from typing import ClassVar, Literal
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.cones.oracles.examiner import Examiner
+from perceptron_lab.cones.oracles.proving import Examiner, PatternExaminer, Proving
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
+    FOUND,
     INSPECT_ZEROS,
+    PASSED,
+    direction_of_rest,
     rounding_tolerance,
     separating_direction,
 )
+from perceptron_lab.numerics.compiled.sparse_pivoted_cholesky import (
+    FILLED,
+    lift,
+    sparse_direction,
+    write_rest,
+)
+from perceptron_lab.numerics.symmetric.factor import Factor
+from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
+from perceptron_lab.numerics.symmetric.pattern import Pattern
 
 
 @parameter_record
@@ -107,3 +124,126 @@ class Eigenvector(Examiner):
         )
         inside = values[0] >= 0 if closed else values[0] > 0
         return None if inside else np.asarray(vectors[:, 0])
+
+
+# Entries of sparse rows of a pivoted Cholesky factor, at most, for one entry of the pattern
+ROOM = 32
+# To what part of the largest entry an eigenvalue computed on the pattern is meant to be right
+RESOLUTION = 1e-13
+
+
+class WholeMatrices(PatternExaminer):
+    """An oracle that is asked with whole matrices, all in one piece of memory."""
+
+    def __init__(self, pattern: Pattern, oracle: Examiner) -> None:
+        super().__init__(pattern)
+        self._oracle = oracle.start(pattern.order)
+        self._buffer: FloatArray | None = None
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Write the matrix, and ask the oracle."""
+        if self._buffer is None:
+            self._buffer = np.zeros((self.pattern.order, self.pattern.order))
+        elif self._oracle.overwrites and not self.pattern.complete:
+            self._buffer.fill(0.0)
+        matrix = self.pattern.dense(entries, self._buffer)
+        if slack:
+            np.einsum("ii->i", matrix)[:] += slack
+        return self._oracle.find(matrix, slack > 0)
+
+
+class SparseCholesky(PatternExaminer):
+    """``cholesky`` in an order of elimination with little fill."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        super().__init__(pattern)
+        self._factor: Factor | None = None
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Return the direction of the first pivot that is not positive."""
+        if slack > 0:  # as with whole matrices: what rounding alone may take off a pivot
+            largest = float(entries[self.pattern.diagonal].max()) + slack
+            slack += rounding_tolerance(self.pattern.order) * max(largest, 1e-280)
+        if self._factor is None:
+            self._factor = Factor(self.pattern)
+        failed = self._factor.eliminate(entries, -slack)
+        return self._factor.direction() if failed >= 0 else None
+
+
+class SparsePivoted(PatternExaminer):
+    """``pivoted-cholesky`` with sparse rows first, and a whole matrix of the rest."""
+
+    def __init__(self, pattern: Pattern, oracle: PivotedCholesky) -> None:
+        super().__init__(pattern)
+        self.oracle = oracle
+        order, room, off = pattern.order, ROOM * pattern.size, pattern.off_diagonal
+        rows = np.concatenate([pattern.rows[off], pattern.columns[off]])
+        columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
+        # the entries beside the diagonal, of both triangles, by rows and places of the pattern
+        by_row = np.lexsort((columns, rows))
+        self._places = np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
+        self._starts = np.zeros(order + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=order), out=self._starts[1:])
+        self._factor = (
+            np.empty(order + 1, dtype=np.int64),
+            np.empty((3, room), dtype=np.int64),
+            np.empty(room),
+            np.empty((2, order), dtype=np.int64),
+            np.empty((2, order), dtype=np.int64),
+        )
+        self._roots = np.empty(order)
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Return v with Rv = 0 on the rows before the first bad residual diagonal."""
+        zeros, sizes = self.oracle.zeros(slack > 0), entries[self.pattern.diagonal] + slack
+        tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(self.pattern.order)
+        matrix, diagonal = (self._starts, self._places, entries), sizes.copy()
+        direction = np.empty(self.pattern.order)
+        state, count = sparse_direction(
+            matrix, self._factor, diagonal, sizes, tolerance, zeros, self._roots, direction
+        )
+        if state == FILLED:
+            rest = np.zeros((len(diagonal) - count, len(diagonal) - count))
+            write_rest(matrix, self._factor, count, diagonal, rest)
+            order = self._factor[4][0, count:]
+            trailing = direction_of_rest(rest, sizes[order], tolerance, zeros)
+            if trailing is not None:
+                direction[order] = trailing
+            state = PASSED if trailing is None else FOUND
+        if state == PASSED:
+            return None
+        lift(self._factor, count, self._roots, direction)
+        return direction
+
+
+class LowestEigenvector(PatternExaminer):
+    """``eigenvector`` by the Lanczos method.
+
+    Its value is one of a unit vector, hence a cut where it is negative, but no bound from below:
+    where the lowest eigenvalues are close together, Lanczos may miss a negative one. An elimination
+    has the last word on a matrix that seems to be inside.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        super().__init__(pattern)
+        self._elimination = SparseCholesky(pattern)
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Return the approximate eigenvector, unless its eigenvalue is as it should be."""
+        tolerance = RESOLUTION * float(np.abs(entries).max())
+        value, vector, _ = lowest_eigenpair(self.pattern.sparse(entries), tolerance)
+        inside = value + slack >= 0 if slack > 0 else value + slack > 0
+        return self._elimination.find(entries, slack) if inside else vector
+
+
+def examiner(oracle: Examiner, pattern: Pattern, *, large: bool) -> PatternExaminer:
+    """Return a running oracle; for ``large`` patterns one that avoids whole matrices."""
+    if isinstance(oracle, Proving):
+        return oracle.on(pattern)
+    if large and isinstance(oracle, Cholesky):
+        return SparseCholesky(pattern)
+    if large and isinstance(oracle, PivotedCholesky):
+        return SparsePivoted(pattern, oracle)
+    if large and isinstance(oracle, Eigenvector):
+        return LowestEigenvector(pattern)
+    return WholeMatrices(pattern, oracle)

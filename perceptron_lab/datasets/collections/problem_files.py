@@ -37,8 +37,7 @@ from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.numerics.doubles import LARGEST_WHOLE
 from perceptron_lab.systems import ConicSystem, System
 from perceptron_lab.systems.constructors import Margin
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import LARGEST_ORDER
+from perceptron_lab.systems.pencil import LARGEST_ORDER, homogenised
 
 
 def read_graph(path: Path, kind: str) -> sp.csr_array:

@@ -15,7 +15,7 @@ from perceptron_lab.datasets.download.fetching import read_registered
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.sdpa import decode_sdpa, read_content
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData
 
 # Of a program or of its rays
 Question = Literal["feasibility", "recession"]

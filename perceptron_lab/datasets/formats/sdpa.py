@@ -22,7 +22,7 @@ from perceptron_lab.core.errors import DataError, InputError, MissingDataError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.regular_files import read_regular
 from perceptron_lab.numerics.doubles import Doubles, PrintedNumbers
-from perceptron_lab.systems.sdpa_data import (
+from perceptron_lab.systems.pencil import (
     LARGEST_ORDER,
     SdpaData,
     entry_fault,

@@ -51,7 +51,7 @@ from perceptron_lab.datasets.generated.graphs import (
 )
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import check_generated
-from perceptron_lab.systems.sdpa_data import SdpaData, sha256_of_text
+from perceptron_lab.systems.pencil import SdpaData, sha256_of_text
 
 if TYPE_CHECKING:
     from perceptron_lab.systems import ConicSystem

@@ -18,9 +18,8 @@ from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.estimators.learners.learning import Learner
 from perceptron_lab.exact.checker import compiled_checker
-from perceptron_lab.exact.conditions import condition_claims, of_conditions
-from perceptron_lab.exact.readings import Reading
-from perceptron_lab.exact.vipr import vipr_text
+from perceptron_lab.exact.readings import Reading, condition_claims, of_conditions
+from perceptron_lab.exact.weights import vipr_text
 from perceptron_lab.exact.whole_numbers import Claim, written
 from perceptron_lab.experiments.certifying.claims import (
     CertifiedAnswer,

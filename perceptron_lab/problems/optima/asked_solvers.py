@@ -43,7 +43,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,8 +33,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.exact_residuals import MOST_PRODUCTS, exact_residual
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.precise_residuals import MOST_PRODUCTS, exact_residual
 from perceptron_lab.certificates.rounding import norm_above, product_with_radius
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix

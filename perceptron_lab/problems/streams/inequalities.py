@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.cones.operators.blockwise import chosen_rows
+from perceptron_lab.cones.operators.base import chosen_rows
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.exact_doubles import to_doubles

@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from perceptron_lab.certificates.margin import combined_with_radius
 from perceptron_lab.certificates.rounding import below, norm_above, product_with_radius
 from perceptron_lab.certificates.rows.orthant import kernel_scores, kernel_square
-from perceptron_lab.cones.operators.blockwise import row_norms
+from perceptron_lab.cones.operators.base import row_norms
 from perceptron_lab.cones.operators.gram import Coordinates, Gram
 from perceptron_lab.cones.operators.kernels import Kernel, KernelMatrix
 from perceptron_lab.cones.operators.matrix import Matrix

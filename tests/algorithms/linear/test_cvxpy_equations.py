@@ -15,8 +15,12 @@ from perceptron_lab import ConicSystem, Status, solve
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.systems.conditions import Condition, condition, over_common
-from perceptron_lab.systems.eliminated_system import EliminatedResult, EliminatedSystem
-from perceptron_lab.systems.elimination import Elimination, eliminated
+from perceptron_lab.systems.elimination import (
+    EliminatedResult,
+    EliminatedSystem,
+    Elimination,
+    eliminated,
+)
 from perceptron_lab.systems.linear_system import LinearSystem
 
 # By so much the largest slack must differ from 0 for a judge in doubles to be believed

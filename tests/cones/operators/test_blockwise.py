@@ -11,7 +11,7 @@ from perceptron_lab.certificates.rounding import (
     exact_dot,
     product_with_radius,
 )
-from perceptron_lab.cones.operators import blockwise
+from perceptron_lab.cones.operators import base
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
@@ -24,7 +24,7 @@ from tests.repetitions import repeated
 @pytest.fixture(params=[1, 7, 64, 10_000])
 def entries(request, monkeypatch):
     """Blocks of every size, one entry to more than there are."""
-    monkeypatch.setattr(blockwise, "ENTRIES", request.param)
+    monkeypatch.setattr(base, "ENTRIES", request.param)
 
 
 @pytest.mark.usefixtures("entries")
@@ -35,10 +35,10 @@ def test_products_are_those_of_the_converted_data(precision, shape):
     data = rng.standard_normal(shape).astype(precision)
     double = data.astype(float)
     point, weights = rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
-    assert blockwise.times(data, point) == pytest.approx(double @ point, abs=1e-13)
-    assert blockwise.combined(weights, data) == pytest.approx(weights @ double, abs=1e-13)
-    assert blockwise.row_norms(data) == pytest.approx(np.linalg.norm(double, axis=1))
-    stacked = np.vstack([rows for _, rows in blockwise.blocks(data)])
+    assert base.times(data, point) == pytest.approx(double @ point, abs=1e-13)
+    assert base.combined(weights, data) == pytest.approx(weights @ double, abs=1e-13)
+    assert base.row_norms(data) == pytest.approx(np.linalg.norm(double, axis=1))
+    stacked = np.vstack([rows for _, rows in base.blocks(data)])
     assert stacked.dtype == np.float64
     assert np.array_equal(stacked, double)
 
@@ -70,7 +70,7 @@ def test_the_radius_holds_for_combinations(seed, precision):
 def test_prices_of_single_precision_rows_are_close_and_scaled():
     rng = np.random.default_rng(3)
     data = rng.standard_normal((40, 6)).astype(np.float32)
-    operator = Matrix(data, 1.0 / blockwise.row_norms(data))
+    operator = Matrix(data, 1.0 / base.row_norms(data))
     point = rng.standard_normal(6) * 1e30
     prices = operator.priced(point) * np.abs(point).max()
     assert prices == pytest.approx(operator.scores(point), rel=1e-4, abs=1e-5 * np.abs(point).max())
@@ -99,7 +99,7 @@ def test_rows_on_disk_are_read_in_place(tmp_path):
 @pytest.mark.slow
 def test_little_memory_is_needed_beside_the_rows(monkeypatch):
     """Some vectors of one number per row, the working set, and a block."""
-    monkeypatch.setattr(blockwise, "ENTRIES", 2**14)
+    monkeypatch.setattr(base, "ENTRIES", 2**14)
     rows = planted(60, 100_000, 1e-2, np.random.default_rng(2))[0].astype(np.float32)
     solve(rows[:2000])  # what is imported and compiled stays
     tracemalloc.start()
@@ -122,7 +122,7 @@ def test_a_number_that_is_not_finite_is_found_in_any_block(precision):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_few_rows_of_many_are_combined_alone(precision, monkeypatch):
     """Entries of other rows, here not finite, are not looked at."""
-    monkeypatch.setattr(blockwise, "MANY", 100)
+    monkeypatch.setattr(base, "MANY", 100)
     rng = np.random.default_rng(0)
     data = np.full((100, 3), np.nan, precision)
     places = np.array([3, 50, 51, 99])
@@ -130,9 +130,9 @@ def test_few_rows_of_many_are_combined_alone(precision, monkeypatch):
     weights = np.zeros(100)
     weights[places] = rng.standard_normal(4)
     expected = weights[places] @ data[places].astype(float)
-    assert blockwise.combined(weights, data) == pytest.approx(expected)
+    assert base.combined(weights, data) == pytest.approx(expected)
     found, radius = combination_with_radius(weights, data)
     assert found == pytest.approx(expected)
     assert (radius < 1e-13).all()
     weights[:7] = 1.0  # too many
-    assert np.isnan(blockwise.combined(weights, data)).all()
+    assert np.isnan(base.combined(weights, data)).all()

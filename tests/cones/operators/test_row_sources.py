@@ -18,7 +18,7 @@ from perceptron_lab.certificates.rounding import (
     exact_dot,
     product_with_radius,
 )
-from perceptron_lab.cones.operators import blockwise
+from perceptron_lab.cones.operators import base
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.row_source import (
     LEAST_MEMORY,
@@ -159,11 +159,11 @@ def test_products_and_radii_are_those_of_rows_in_memory(step: int, precision: An
     source, double = Counting(data, step), data.astype(float)
     point, weights = rng.standard_normal(5), rng.standard_normal(40)
     few = np.where(np.arange(40) % 20 == 3, weights, 0.0)
-    assert blockwise.times(source, point) == pytest.approx(double @ point)
-    assert blockwise.row_norms(source) == pytest.approx(np.linalg.norm(double, axis=1))
+    assert base.times(source, point) == pytest.approx(double @ point)
+    assert base.row_norms(source) == pytest.approx(np.linalg.norm(double, axis=1))
     for given_weights in (weights, few):
         expected = given_weights @ double
-        assert blockwise.combined(given_weights, source) == pytest.approx(expected)
+        assert base.combined(given_weights, source) == pytest.approx(expected)
         product, radius = combination_with_radius(given_weights, source)
         for column, value, error in zip(data.T, product, radius, strict=True):
             assert abs(value - float(exact_dot(column, given_weights))) <= error
@@ -268,7 +268,7 @@ def test_sparse_rows_are_not_copied(precision: Any) -> None:
 def test_sparse_products_are_in_double_precision(
     entries: int, precision: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blockwise, "ENTRIES", entries)
+    monkeypatch.setattr(base, "ENTRIES", entries)
     rows = sparse_rows(precision)
     double = rows.toarray().astype(float)
     matrix = Matrix(rows)
@@ -276,7 +276,7 @@ def test_sparse_products_are_in_double_precision(
     assert matrix.scores(point) == pytest.approx(double @ point, abs=1e-14)
     assert matrix.combine(weights) == pytest.approx(weights @ double, abs=1e-13)
     assert matrix.row_norms() == pytest.approx(np.linalg.norm(double, axis=1), rel=1e-15)
-    stacked = np.vstack([some.toarray() for _, some in blockwise.blocks(rows)])
+    stacked = np.vstack([some.toarray() for _, some in base.blocks(rows)])
     assert np.array_equal(stacked, double)
     scores, radius = product_with_radius(rows, point)
     exact = [float(exact_dot(row, point)) for row in double]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_lab.cones.oracles.on_pattern import RESOLUTION, examiner
-from perceptron_lab.cones.oracles.semidefinite import Eigenvector
+from perceptron_lab.cones.oracles.semidefinite import RESOLUTION, Eigenvector, examiner
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 

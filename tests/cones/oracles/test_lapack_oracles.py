@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from perceptron_lab.cones.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
+from perceptron_lab.cones.oracles.proving import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
 from perceptron_lab.cones.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.core.results import FloatArray
 from tests.cones.oracles.exact import EPSILON, Kind, exact, form, kind, plus_diagonal, plus_identity

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from perceptron_lab.cones.oracles.orthant import (
+from perceptron_lab.cones.orthant import (
     Cyclic,
     FirstViolated,
     MostViolated,

@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, solve
-from perceptron_lab.cones.oracles import proved_cuts, proving
-from perceptron_lab.cones.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
-from perceptron_lab.cones.oracles.proving import Proving, Question
+from perceptron_lab.cones.oracles import proving
+from perceptron_lab.cones.oracles.proving import (
+    AutoOracle,
+    Lanczos,
+    LeadingCholesky,
+    Proving,
+    Question,
+    SparseLdl,
+)
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ArithmeticModeError
 from perceptron_lab.core.results import FloatArray
@@ -238,7 +244,7 @@ def test_auto_chooses_by_fill_and_by_the_last_answer(monkeypatch: pytest.MonkeyP
     light = AutoOracle().on(pattern)
     assert light.find(entries - 2.0 * (entries > 0.0), 0.0) is not None
     assert light.answers == {"sparse-ldl": 1}
-    monkeypatch.setattr(proved_cuts, "LIGHT", 10.0)
+    monkeypatch.setattr(proving, "LIGHT", 10.0)
     heavy = AutoOracle().on(pattern)
     far, near = entries - (entries > 0.0), entries - lowest * 1.001 * (entries > 0.0)
     ways = []

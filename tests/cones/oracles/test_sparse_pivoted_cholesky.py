@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from perceptron_lab.cones.oracles import on_pattern
-from perceptron_lab.cones.oracles.on_pattern import SparsePivoted
-from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.cones.oracles import semidefinite
+from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky, SparsePivoted
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
@@ -65,14 +64,14 @@ def assert_same(matrix: FloatArray, mode: str) -> bool:
 def states(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[int, bool]]:
     """What the sparse rows come to, and whether there are any."""
     seen: Counter[tuple[int, bool]] = Counter()
-    original = on_pattern.sparse_direction
+    original = semidefinite.sparse_direction
 
     def counted(*arguments: object) -> tuple[int, int]:
         state, count = original(*arguments)  # type: ignore[arg-type]
         seen[state, count > 0] += 1
         return state, count
 
-    monkeypatch.setattr(on_pattern, "sparse_direction", counted)
+    monkeypatch.setattr(semidefinite, "sparse_direction", counted)
     return seen
 
 
@@ -97,7 +96,7 @@ def test_graphs(
     mode: str, room: int, states: Counter[tuple[int, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Diag(x) - W / 2, from indefinite to definite."""
-    monkeypatch.setattr(on_pattern, "ROOM", room)
+    monkeypatch.setattr(semidefinite, "ROOM", room)
     rng = np.random.default_rng(3)
     graphs = [random_graph(60, 110, rng).toarray(), torus(6, 8, rng).toarray()]
     verdicts = Counter(

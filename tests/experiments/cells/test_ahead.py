@@ -64,7 +64,7 @@ def test_it_loads_what_is_named(made: list[Recorded]) -> None:
             "perceptron_lab.datasets.generated.margin_sets",
         ]
     )
-    assert server.has_loaded(["perceptron_lab.cones.oracles.orthant"])  # any server has
+    assert server.has_loaded(["perceptron_lab.cones.orthant"])  # any server has
     assert not server.has_loaded(["perceptron_lab.algorithms.external.linear_models"])
     assert not server.has_loaded(["perceptron_lab.algorithms"])
 

@@ -424,12 +424,12 @@ def test_the_modules_of_jobs_are_those_of_their_classes(configure: Configure) ->
     algorithms = [{"name": "perceptron", "oracle": "random"}]
     assert modules_of(jobs_of(configure, algorithms=algorithms)) == [
         "perceptron_lab.algorithms.perceptrons.perceptron",
-        "perceptron_lab.cones.oracles.orthant",
+        "perceptron_lab.cones.orthant",
         "tests.experiments.toys",
     ]
 
 
 def test_a_server_has_loaded_the_oracles_that_jobs_choose() -> None:
-    assert ForkServer().has_loaded(["perceptron_lab.cones.oracles.orthant"])
+    assert ForkServer().has_loaded(["perceptron_lab.cones.orthant"])
     assert not ForkServer().has_loaded(["tests.experiments.toys"])
     assert not any(present_path(f"perceptron_lab.{part}") for part in CORE)

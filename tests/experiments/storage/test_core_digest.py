@@ -108,7 +108,7 @@ def test_the_readers_of_files_concern_their_datasets_alone() -> None:
     "name",
     repeated(
         [
-            "certificates/feasibility.py",
+            "certificates/margin.py",
             "solving/driver.py",
             "datasets/generated/maxcut.py",
             "cones/oracles/semidefinite.py",

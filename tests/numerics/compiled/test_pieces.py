@@ -15,8 +15,7 @@ from perceptron_lab.algorithms.margins.perceptron_with_margin import PerceptronW
 from perceptron_lab.algorithms.perceptrons.perceptron import CyclicPerceptron
 from perceptron_lab.algorithms.rescaling import rescaled_sweeps
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import RescaledSweeps
-from perceptron_lab.cones.oracles.on_pattern import SparsePivoted
-from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky, SparsePivoted
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.compiled import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.exact_residuals import two_products
+from perceptron_lab.certificates.precise_residuals import two_products
 from perceptron_lab.core.errors import DataError, NumericalError
 from perceptron_lab.core.results import Status
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 
 
 def dense_program(seed: int, order: int = 4, variables: int = 3, rows: int = 2) -> SdpaData:

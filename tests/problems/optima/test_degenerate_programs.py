@@ -13,8 +13,7 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.problems.optima.optimum import optimum
 from perceptron_lab.problems.optima.proofs import proved_again
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.repetitions import repeated
 
 Entry = tuple[int, int, int, int, float]

@@ -19,8 +19,7 @@ from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, proved
 from perceptron_lab.problems.optima.upper_bounds import prove_upper
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.problems.optima.small_programs import judged, rational
 from tests.repetitions import repeated
 

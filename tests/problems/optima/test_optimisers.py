@@ -16,8 +16,7 @@ from perceptron_lab.problems.optima.objective_levels import ObjectiveBisection, 
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
 from perceptron_lab.problems.optima.proofs import LEVEL, proved_again
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.problems.optima.small_programs import dense_program, judged, maxcut
 from tests.repetitions import repeated
 

@@ -32,8 +32,7 @@ from perceptron_lab.problems.optima.proofs import DUAL, VECTORS, proved_again
 from perceptron_lab.problems.optima.upper_bounds import moved_inside
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver, semidefinite_factor
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.problems.optima.small_programs import dense_program, judged, maxcut, rational
 from tests.problems.optima.test_lower_bounds import definite, rationally, semidefinite_blocks
 from tests.repetitions import repeated

@@ -23,7 +23,7 @@ from typing import Self
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.exact_residuals import two_products
+from perceptron_lab.certificates.precise_residuals import two_products
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns

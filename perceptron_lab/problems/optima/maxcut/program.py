@@ -26,8 +26,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 
 # The last system and its program: to find it again takes long where C is dense
 _LAST: list[tuple[ref[ConicSystem], MaxCutProgram | None]] = []

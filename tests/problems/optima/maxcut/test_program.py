@@ -11,8 +11,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import generate, graph_of, laplacian
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.sdpa_data import SdpaData
+from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.problems.optima.maxcut.small_graphs import dense
 from tests.problems.optima.small_programs import dense_program
 

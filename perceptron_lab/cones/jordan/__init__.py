@@ -1,1 +1,0 @@
-"""Euclidean Jordan algebras of the cones: spectra and quadratic representations."""
