@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -10,11 +9,8 @@ from typing import get_args
 
 import click
 
-from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import (
-    on_target,
-    quiet_option,
-)
+from perceptron_lab.cli.echo import echo, print_json
+from perceptron_lab.cli.options import answer_options, on_target
 from perceptron_lab.exact.checker import checker_path
 from perceptron_lab.experiments.certifying.certify import (
     Certification,
@@ -43,15 +39,8 @@ from perceptron_lab.experiments.verification.certified_problem import Target
     show_default=True,
     help="json for the checker; vipr: linear proofs for VIPR's, CELL.vipr.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: an outcome per cell.")
-@quiet_option
-def certify(
-    target: Target,
-    output: Path,
-    form: Form,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+@answer_options(": an outcome per cell")
+def certify(target: Target, output: Path, form: Form, as_json: bool) -> int:
     """Write exact certificates of proved answers, for a checker without any of this code.
 
     RUN is the folder of an experiment's results, FILE one of its certificates, or a result that
@@ -70,14 +59,14 @@ def certify(
     cells = []
     for cell in certifying(target, output, form):
         cells.append(cell)
-        if not as_json and not quiet:
+        if not as_json:
             echo(_line(cell))
             if cell.path is not None and form == "json":
                 echo(f"  {_command(cell)}")
     found = Certification(target.path, cells)
     if as_json:
-        echo(json.dumps(found.as_json(), indent=2))
-    elif not quiet:
+        print_json(found.as_json())
+    else:
         echo(f"{found}; checker: {checker_path() if form == 'json' else 'viprchk'}")
     return 1 if found.failed else 0
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.echo import echo, print_json
 from perceptron_lab.cli.options import (
+    answer_options,
     configs_argument,
     override_option,
     plugin_option,
-    quiet_option,
 )
 from perceptron_lab.core.errors import ConfigError, PlabError, counted
 from perceptron_lab.experiments.check import checked_with_report
@@ -20,30 +22,44 @@ from perceptron_lab.experiments.configuration.plan import plan
 @configs_argument
 @override_option
 @plugin_option
-@quiet_option
-def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> int:
+@answer_options(": an object per configuration")
+def check(configs: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> int:
     """Check configurations; nothing is downloaded or run.
 
     CONFIG is a file or the name of a shipped configuration. Every fault of every file is listed;
     a table or figure that the experiment does not suit is one. Your own files are read, if they
     are not larger than 20 MB. Cells of plugins that are not loaded are counted, not checked.
     """
-    faults = []
-    for name in configs:
-        try:
-            experiment = checked_with_report(name, overrides)
-            cells = plan(experiment)
-        except PlabError as error:
-            faults.append(str(error))
-            continue
-        if not quiet:
-            plugins = ", ".join(experiment.config.plugins)
-            left = f"; not checked, of plugins {plugins}: {', '.join(experiment.unchecked)}"
-            left += " (add --plugin FILE.py)"
-            number = counted(len(cells) + experiment.unchecked_cells, "cell")
-            echo(f"{name}: ok, {number}{left if experiment.unchecked else ''}")
-        for warning in experiment.warnings:
+    found = [_checked(name, overrides) for name in configs]
+    faults = [fault for one in found for fault in one["faults"]]
+    if as_json:
+        print_json(found)
+        return 2 if faults else 0
+    for one in found:
+        if not one["faults"]:
+            plugins, names = ", ".join(one["plugins"]), ", ".join(one["unchecked"])
+            left = f"; not checked, of plugins {plugins}: {names} (add --plugin FILE.py)"
+            number = counted(one["cells"], "cell")
+            echo(f"{one['config']}: ok, {number}{left if names else ''}")
+        for warning in one["warnings"]:
             echo(f"warning: {warning}", err=True)
     if faults:
         raise ConfigError("\n".join(faults))
     return 0
+
+
+def _checked(name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
+    """Return what is known of a configuration: its number of cells, or its faults."""
+    try:
+        experiment = checked_with_report(name, overrides)
+        cells = len(plan(experiment)) + experiment.unchecked_cells
+    except PlabError as error:
+        return {"config": name, "cells": None, "faults": [str(error)], "warnings": []}
+    return {
+        "config": name,
+        "cells": cells,
+        "faults": [],
+        "warnings": list(experiment.warnings),
+        "plugins": list(experiment.config.plugins),
+        "unchecked": list(experiment.unchecked),
+    }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import json_option
+from perceptron_lab.cli.echo import echo, print_json
+from perceptron_lab.cli.options import answer_options
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.reporting.compare import METRICS
 from perceptron_lab.reporting.compare import compare as compare_folders
@@ -21,7 +20,7 @@ from perceptron_lab.reporting.compare import compare as compare_folders
 @click.option(
     "--metric", type=click.Choice(METRICS), default=METRICS[0], show_default=True, help="A column."
 )
-@json_option(", every pair of rows in it")
+@answer_options(", every pair of rows in it")
 def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
     """Compare the results in the folders A and B.
 
@@ -32,7 +31,7 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
     """
     found = compare_folders(a, b, metric=metric)
     if as_json:
-        echo(json.dumps(found.as_json(), indent=2))
+        print_json(found.as_json())
         return 0
     names = ("problem", "label", "seed")
     echo(found.heading)

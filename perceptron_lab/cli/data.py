@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import completing
+from perceptron_lab.cli.echo import echo, print_json
+from perceptron_lab.cli.options import answer_options, completing
 from perceptron_lab.datasets.collections.verification import verify_data
 from perceptron_lab.datasets.download.fetching import FileState, fetching
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, collection
@@ -53,19 +53,26 @@ def data() -> None:
 @data.command("fetch")
 @_collection
 @click.argument("names", metavar="[NAMES]...", nargs=-1, shell_complete=completing(_other_files))
-def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
+@answer_options(": file -> its path")
+def fetch_command(collection_name: str | None, names: tuple[str, ...], as_json: bool) -> None:
     """Make data files available on this machine, verified by their sha256.
 
     Without NAMES the whole collection, without COLLECTION every collection. Files that are there
     already are not fetched again.
     """
+    found = {}
     for name, path in fetching(collection_name, names):
-        echo(f"{name}: {path}")
+        found[name] = str(path)
+        if not as_json:
+            echo(f"{name}: {path}")
+    if as_json:
+        print_json(found)
 
 
 @data.command("verify")
 @_collection
-def verify_command(collection_name: str | None) -> None:
+@answer_options(": collection -> file -> its state")
+def verify_command(collection_name: str | None, as_json: bool) -> None:
     """Compare the data files on this machine with their registered sha256.
 
     Counts of words that are kept are computed again from the files, if all are there. Exit code 1
@@ -73,13 +80,18 @@ def verify_command(collection_name: str | None) -> None:
     fault.
     """
     wrong: set[FileState] = set()
-    for source, states in verify_data(collection_name).items():
+    found = verify_data(collection_name)
+    for source, states in found.items():
+        wrong |= set(states.values())
+        if as_json:
+            continue
         for name, state in states.items():
             echo(f"{source}/{name}: {state}")
         count = Counter(states.values())
         said = [state for state in FileState if count[state] or state is not FileState.ALTERED]
         echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in said))
-        wrong |= set(states.values())
+    if as_json:
+        print_json(found)
     mends = [mend for state, mend in _MENDS.items() if state in wrong]
     for mend in mends:
         echo(mend, err=True)

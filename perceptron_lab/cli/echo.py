@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,13 +15,64 @@ if TYPE_CHECKING:
     from perceptron_lab.core.results import StatusWord
 
 
+_QUIET: Final = f"{__name__}.quiet"
+_VERBOSE: Final = f"{__name__}.verbose"
+
+
+def _chosen(name: str) -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(name))
+
+
+def is_quiet() -> bool:
+    """Return whether this command prints errors and JSON only."""
+    return _chosen(_QUIET)
+
+
+def is_verbose() -> bool:
+    """Return whether this command says more."""
+    return _chosen(_VERBOSE)
+
+
+def choose(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Note the option ``-q`` or ``-v`` of a command; with ``-v`` the log is printed on stderr."""
+    if not value:
+        return
+    context.meta[_QUIET if parameter.name == "quiet" else _VERBOSE] = True
+    if parameter.name == "verbose":
+        handler = _Echo(logging.INFO)
+        logger = logging.getLogger(__name__.partition(".")[0])
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+
+        def restore() -> None:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+
+        context.call_on_close(restore)
+
+
+class _Echo(logging.Handler):
+    """Prints the package's log on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        echo(self.format(record), err=True)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON values, also with ``-q``."""
+    click.echo(visible(json.dumps(value, indent=2)))
+
+
 class Coloured(str):
     """Text with the codes of a colour, which reach the terminal."""
 
     __slots__ = ()
 
 
-def echo(*parts: str, err: bool = False, nl: bool = True) -> None:
+def echo(*parts: str, err: bool = False, nl: bool = True, always: bool = False) -> None:
     """Print a line; only a :class:`Coloured` part keeps its codes, all other text is made visible.
 
     Parameters
@@ -27,10 +80,14 @@ def echo(*parts: str, err: bool = False, nl: bool = True) -> None:
     parts
         Of the line, printed one behind the other.
     err
-        Whether it goes to stderr.
+        Whether it goes to stderr; what does not is left out with ``-q``.
     nl
         Whether a line feed follows.
+    always
+        Whether it is printed with ``-q`` as well.
     """
+    if is_quiet() and not (err or always):
+        return
     shown = [part if isinstance(part, Coloured) else visible(part) for part in parts]
     click.echo("".join(shown), err=err, nl=nl)
 

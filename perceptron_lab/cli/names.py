@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from textwrap import indent
 from typing import Any
 
 import click
 
-from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import completing, json_option, plugin_option, registered
+from perceptron_lab.cli.echo import echo, print_json
+from perceptron_lab.cli.options import answer_options, completing, plugin_option, registered
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.experiments.configuration.catalogue import (
     KINDS,
@@ -27,7 +26,7 @@ _LEGEND = (
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
-@json_option(": a list of what has a name")
+@answer_options(": a list of what has a name")
 @plugin_option
 def listing(kind: str | None, as_json: bool) -> int:
     """List names of a kind, such as algorithms or shipped experiments, each with a summary.
@@ -39,7 +38,7 @@ def listing(kind: str | None, as_json: bool) -> int:
     """
     items = list_names(kind) if kind else _kinds()
     if as_json:
-        echo(json.dumps(items, indent=2))
+        print_json(items)
         return 0
     show_table("", ("name", "summary"), [(item["name"], item["summary"]) for item in items])
     matrix = {item["name"]: item["systems"] for item in items if "systems" in item}
@@ -64,7 +63,7 @@ def _kinds() -> list[dict[str, Any]]:
     "name",
     shell_complete=completing(lambda context: [*registered(*REGISTERED), *gallery()]),
 )
-@json_option(": a list of the meanings")
+@answer_options(": a list of the meanings")
 @plugin_option
 def show(name: str, as_json: bool) -> int:
     """Explain an algorithm, learner, oracle, dataset, table or figure, or print a configuration.
@@ -73,7 +72,7 @@ def show(name: str, as_json: bool) -> int:
     """
     meanings = meanings_of(name)
     if as_json:
-        echo(json.dumps(meanings, indent=2))
+        print_json(meanings)
         return 0
     for meaning in meanings:
         if meaning["kind"] == "experiment":

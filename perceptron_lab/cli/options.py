@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from perceptron_lab.cli.echo import choose
 from perceptron_lab.core import registry
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.experiments.configuration.catalogue import gallery
@@ -59,9 +60,29 @@ def complete_registered(*kinds: str) -> Completion:
     return completing(lambda context: registered(*kinds))
 
 
-def json_option(content: str) -> Callable[[Command], Command]:
-    """Return the option that prints JSON in the place of text, given its content."""
-    return click.option("--json", "as_json", is_flag=True, help=f"Print JSON{content}.")
+def answer_options(content: str, more: str = "the log") -> Callable[[Command], Command]:
+    """Return the options of every command: ``--json``, which it receives, ``-q`` and ``-v``.
+
+    Parameters
+    ----------
+    content
+        What the JSON is, as ``": a list of experiments"``.
+    more
+        What ``-v`` adds.
+    """
+    chosen: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": choose}
+    options = (
+        click.option("-v", "--verbose", help=f"Print {more} too.", **chosen),
+        click.option("-q", "--quiet", help="Print errors only (and JSON).", **chosen),
+        click.option("--json", "as_json", is_flag=True, help=f"Print JSON{content}."),
+    )
+
+    def add(command: Command) -> Command:
+        for option in options:
+            command = option(command)
+        return command
+
+    return add
 
 
 configs_argument = click.argument(
@@ -163,10 +184,3 @@ def on_target(command: Callable[..., int]) -> Callable[..., int]:
     for option in (plugin_option, generate_option, labels_option, data_option, base_option):
         called = option(called)
     return called
-
-
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-
-verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, help="Print the message of every cell too."
-)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from perceptron_lab.cli.echo import is_quiet
 from perceptron_lab.experiments.running.console import VisibleConsole
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class _Column:
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table of text, which may be wrapped."""
+    if is_quiet():
+        return
     table = _empty(title)
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -48,6 +51,8 @@ def show_frame(title: str, frame: pd.DataFrame) -> None:
     What is wider than the terminal is printed in parts, each beginning with the columns that tell
     the lines apart.
     """
+    if is_quiet():
+        return
     import pandas as pd
 
     console = _console()

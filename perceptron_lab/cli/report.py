@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from perceptron_lab.cli.echo import echo
+from perceptron_lab.cli.echo import echo, print_json
 from perceptron_lab.cli.options import (
+    answer_options,
     output_option,
     plugin_option,
-    quiet_option,
     targets_argument,
 )
 from perceptron_lab.cli.rendering import show_frame
@@ -25,8 +27,8 @@ from perceptron_lab.reporting.report import processors
 )
 @output_option
 @plugin_option
-@quiet_option
-def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> int:
+@answer_options(": the files of each experiment, and what could not be made")
+def report(targets: tuple[str, ...], html: bool, output: Path, as_json: bool) -> int:
     """Rebuild the tables and figures of results.
 
     FOLDER holds results (runs.sqlite), or several such folders; CONFIG stands for the results of
@@ -38,31 +40,50 @@ def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> i
     its folder; and where all results of a folder are reported, there is one of all of them.
     """
     if html:
-        return _write_pages(targets, output, quiet)
-    failed = False
+        return _write_pages(targets, output, as_json)
+    found = []
     for made in rebuilt(targets, output, processors()):
         for one in made.failed:
             echo(f"failed: {one}", err=True)
-        failed |= bool(made.failed)
-        for caution in filter(None, (*made.cautions, made.edited)):
+        cautions = list(filter(None, (*made.cautions, made.edited)))
+        for caution in cautions:
             echo(f"warning: {caution}", err=True)
-        if quiet:
+        found.append(_record(made.title, made.files, made.failed, cautions))
+        if as_json:
             continue
         for name, table in made.tables.items():
             show_frame(made.title or name, table.frame)
         for path in made.files:
             echo(str(path))
-    return 1 if failed else 0
+    return _ended(found, as_json)
 
 
-def _write_pages(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
+def _record(
+    title: str, files: Iterable[Path], failed: Iterable[object], cautions: Iterable[str] = ()
+) -> dict[str, Any]:
+    return {
+        "title": title,
+        "files": list(map(str, files)),
+        "failed": list(map(str, failed)),
+        "cautions": list(cautions),
+    }
+
+
+def _ended(found: list[dict[str, Any]], as_json: bool) -> int:
+    """Print JSON if it is asked for; return the exit code."""
+    if as_json:
+        print_json(found)
+    return 1 if any(one["failed"] for one in found) else 0
+
+
+def _write_pages(targets: tuple[str, ...], output: Path, as_json: bool) -> int:
     from perceptron_lab.reporting.pages.writing import written
 
-    failed = False
+    found = []
     for page in written(targets, output, processors()):
         for one in page.failed:
             echo(f"failed: {page.path.parent.name}: {one}", err=True)
-        failed |= bool(page.failed)
-        if not quiet:
+        found.append(_record(page.path.parent.name, [page.path], page.failed))
+        if not as_json:
             echo(f"{page.path}{' (as it was)' if page.kept else ''}")
-    return 1 if failed else 0
+    return _ended(found, as_json)

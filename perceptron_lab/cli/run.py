@@ -15,12 +15,11 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import click
 
 from perceptron_lab.cli.options import (
+    answer_options,
     configs_argument,
     output_option,
     override_option,
     plugin_option,
-    quiet_option,
-    verbose_option,
 )
 from perceptron_lab.experiments.cells import server_handle
 from perceptron_lab.experiments.cells.operating_system import require_limited_processes
@@ -56,15 +55,13 @@ def execution_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @output_option
 @override_option
 @plugin_option
-@quiet_option
-@verbose_option
+@answer_options(": the rows of each experiment", "the message of every cell")
 def run(
     configs: tuple[str, ...],
     dry_run: bool,
     output: Path,
     overrides: tuple[str, ...],
-    quiet: bool,
-    verbose: bool,
+    as_json: bool,
     **chosen: Any,
 ) -> int:
     """Run experiments, and write their tables and figures.
@@ -87,6 +84,6 @@ def run(
         from perceptron_lab.cli.running import run_all, show_all
 
         if dry_run:
-            return show_all(sources, overrides)
+            return show_all(sources, overrides, as_json=as_json)
         execution = Execution(**chosen, server=server)
-        return run_all(sources, overrides, output, execution, quiet=quiet, verbose=verbose)
+        return run_all(sources, overrides, output, execution, as_json=as_json)

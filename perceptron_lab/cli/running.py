@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from perceptron_lab.cli.echo import coloured, echo
+from perceptron_lab.cli.echo import coloured, echo, is_quiet, is_verbose, print_json
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, counted
@@ -29,17 +29,22 @@ def run_all(
     output: Path,
     execution: Execution,
     *,
-    quiet: bool,
-    verbose: bool,
+    as_json: bool,
 ) -> int:
     """Run configurations one after the other; return the exit code."""
-    failed = False
+    failed, found = False, []
     for experiment in _loaded(configs, overrides):
         _warn(experiment, output)
-        lines = _Lines(experiment, output, quiet=quiet, verbose=verbose)
+        lines = _Lines(experiment, output, quiet=is_quiet(), verbose=is_verbose())
         results = run_experiment(experiment, output=output, execution=execution, progress=lines)
         failed |= bool(results.report.failed or results.failed)
-        _show_report(results, quiet)
+        _warn_of_report(results)
+        if as_json:
+            found.append(results.as_json())
+        else:
+            _show_report(results)
+    if as_json:
+        print_json(found)
     return 1 if failed else 0
 
 
@@ -53,9 +58,10 @@ def _warn(experiment: Experiment, output: Path) -> None:
         echo(f"warning: {warning}", err=True)
 
 
-def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:
+def show_all(configs: Sequence[Source], overrides: Sequence[str], *, as_json: bool) -> int:
     """Print the cells of configurations; nothing is loaded."""
     columns = ("problem", "label", "algorithm", "oracle", "seed")
+    found = []
     for experiment in _loaded(configs, overrides):
         cells = plan(experiment)
         rows = [
@@ -68,7 +74,12 @@ def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:
             )
             for cell in cells
         ]
-        show_table(f"{experiment.name}: {counted(len(cells), 'cell')}", columns, rows)
+        name = {"experiment": experiment.name}
+        found += [name | dict(zip(columns, row, strict=True)) for row in rows]
+        if not as_json:
+            show_table(f"{experiment.name}: {counted(len(cells), 'cell')}", columns, rows)
+    if as_json:
+        print_json(found)
     return 0
 
 
@@ -121,16 +132,19 @@ def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experim
     return loaded
 
 
-def _show_report(results: Results, quiet: bool) -> None:
-    """Print the tables of a report, and all paths."""
+def _warn_of_report(results: Results) -> None:
+    """Say what of a report could not be made, and with which caution it is to be read."""
     made = results.report
     for one in made.failed:
         text = f"failed: {one}; the runs are stored: mend `report:`, and `plab report` makes it"
         echo(text, err=True)
     for caution in made.cautions:
         echo(f"warning: {caution}", err=True)
-    if quiet:
-        return
+
+
+def _show_report(results: Results) -> None:
+    """Print the tables of a report, and all paths."""
+    made = results.report
     for name, table in made.tables.items():
         show_frame(made.title or name, table.frame)
     for path in (results.folder / "runs.csv", results.folder / "environment.json", *made.files):

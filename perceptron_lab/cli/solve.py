@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from perceptron_lab.cli.answers import MOST_NUMBERS, answer
-from perceptron_lab.cli.echo import coloured, echo
+from perceptron_lab.cli.echo import coloured, echo, is_quiet, is_verbose, print_json
 from perceptron_lab.cli.ellipsoid_answers import ellipsoid_answer
 from perceptron_lab.cli.file_answers import FileAnswer
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.optimum_answers import optimum_answer
 from perceptron_lab.cli.options import (
+    answer_options,
     bytes_of,
     complete_registered,
     completing,
-    json_option,
     plugin_option,
 )
 from perceptron_lab.cli.verdict_answers import verdict_answer
@@ -189,15 +188,10 @@ def _bytes(text: str) -> int:
 @click.option("--budget-seconds", type=click.FloatRange(min=0), default=_SECONDS, show_default=True)
 @plugin_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@json_option(
+@answer_options(
     f" with the names of runs.csv, point and weights (null above {MOST_NUMBERS} entries), labels, "
-    "features and certificate; numbers that are not finite are null"
-)
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="State the course of the algorithm and the method of the proof as well.",
+    "features and certificate; numbers that are not finite are null",
+    "the course of the algorithm, the method of the proof and the log",
 )
 @click.option(
     "--save",
@@ -236,7 +230,6 @@ def command(
     budget_seconds: float,
     seed: int,
     as_json: bool,
-    verbose: bool,
     save: Path | None,
     plot: Path | None,
 ) -> int:
@@ -266,10 +259,13 @@ def command(
         reading: Any = {"memory": memory, "margin": margin, "oracles": oracles, "goal": goal}
         return answer(file, columns, **reading, **asked)
 
-    quiet = as_json or verdict or ellipsoid
+    quiet = as_json or verdict or ellipsoid or is_quiet()
     with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
         found = found_in(watch, interrupt.asked)
-    echo(*_printed(found, as_json=as_json, verbose=verbose))
+    if as_json:
+        print_json(_finite(found.as_json()))
+    else:
+        echo(*_printed(found))
     for note in found.left_out if as_json else ():
         echo(f"note: {note}", err=True)
     if save is not None:
@@ -319,12 +315,10 @@ def _width(goal: Goal) -> float:
     raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
 
 
-def _printed(found: FileAnswer, *, as_json: bool, verbose: bool) -> list[str]:
-    """Return the parts of an answer as text, its status in colour, or as JSON."""
-    if as_json:
-        return [json.dumps(_finite(found.as_json()), indent=2)]
+def _printed(found: FileAnswer) -> list[str]:
+    """Return the parts of an answer as text, its status in colour."""
     status = found.status  # it begins the second line
-    before, line, after = found.text(verbose=verbose).partition(f"\n{status}")
+    before, line, after = found.text(verbose=is_verbose()).partition(f"\n{status}")
     return [before, "\n", coloured(status), after] if status and line else [before]
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
-from perceptron_lab.cli.echo import coloured, echo
+from perceptron_lab.cli.echo import coloured, echo, is_verbose, print_json
 from perceptron_lab.cli.options import (
-    json_option,
+    answer_options,
     output_option,
     override_option,
     plugin_option,
@@ -28,17 +27,15 @@ _ALIKE: Final = 3
 
 @click.command("status")
 @targets_argument
-@json_option(": a list of experiments")
+@answer_options(": a list of experiments", "every cell, also those that are done,")
 @output_option
 @override_option
 @plugin_option
-@click.option("-v", "--verbose", is_flag=True, help="List every cell, also those that are done.")
 def status(
     targets: tuple[str, ...],
     as_json: bool,
     output: Path,
     overrides: tuple[str, ...],
-    verbose: bool,
 ) -> int:
     """Say which cells of experiments are done, running, failed, stale or missing, and why.
 
@@ -49,9 +46,9 @@ def status(
     chosen = targets or folders_with_results(output)
     found = [status_of(target, output=output, overrides=overrides) for target in chosen]
     if as_json:
-        echo(json.dumps([one.as_json() for one in found], indent=2))
+        print_json([one.as_json() for one in found])
         return 0
-    grouped = False
+    grouped, verbose = False, is_verbose()
     for one in found:
         echo(str(one))
         for cells in _groups(one, verbose):

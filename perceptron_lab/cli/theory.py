@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from perceptron_lab.cli.echo import echo
-from perceptron_lab.cli.options import complete_registered, plugin_option, quiet_option
+from perceptron_lab.cli.echo import echo, print_json
+from perceptron_lab.cli.options import answer_options, complete_registered, plugin_option
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.reporting.theory.exhibit import written
 
@@ -24,18 +24,22 @@ from perceptron_lab.reporting.theory.exhibit import written
     show_default=True,
     help="Folder of the files.",
 )
-@quiet_option
+@answer_options(": the title and the files of each")
 @plugin_option
-def theory(names: tuple[str, ...], output: Path, quiet: bool) -> int:
+def theory(names: tuple[str, ...], output: Path, as_json: bool) -> int:
     """Draw and tabulate the theory of the papers, without running an experiment.
 
     NAME is one of `plab list theory`; without any all are made. Each gives a table (CSV, LaTeX,
     HTML, Markdown) and mostly a figure (PNG, PDF, SVG).
     """
+    found = []
     for made in written(names, output):
-        if quiet:
+        found.append({"title": made.exhibit.title, "files": list(map(str, made.files))})
+        if as_json:
             continue
         show_frame(made.exhibit.title, made.exhibit.table.frame)
         for path in made.files:
             echo(str(path))
+    if as_json:
+        print_json(found)
     return 0

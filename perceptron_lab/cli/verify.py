@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from perceptron_lab.cli.echo import coloured, echo
-from perceptron_lab.cli.options import (
-    on_target,
-    quiet_option,
-)
+from perceptron_lab.cli.echo import coloured, echo, print_json
+from perceptron_lab.cli.options import answer_options, on_target
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.saved_answers.fields import shortened
 from perceptron_lab.experiments.verification.certified_problem import Target
@@ -27,14 +23,8 @@ from perceptron_lab.experiments.verify import Verification, verifying
     is_flag=True,
     help="Make exact certificates as well, and let their checker judge (see plab certify).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a verdict per cell.")
-@quiet_option
-def verify(
-    target: Target,
-    exact: bool,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+@answer_options(": a verdict per cell")
+def verify(target: Target, exact: bool, as_json: bool) -> int:
     """Prove the answers of results again, from the original data; no algorithm runs.
 
     RUN is the folder of an experiment's results, FILE one of its certificates. Points, weights and
@@ -47,12 +37,13 @@ def verify(
     cells = []
     for cell in verifying(target, exact=exact):
         cells.append(cell)
-        if not as_json and (cell.verdict.failed or not quiet):
-            echo(coloured(cell.verdict), _line(cell, alone=target.path.is_file()))
+        if not as_json:
+            line = coloured(cell.verdict), _line(cell, alone=target.path.is_file())
+            echo(*line, always=cell.verdict.failed)
     found = Verification(target.path, cells)
     if as_json:
-        echo(json.dumps(found.as_json(), indent=2))
-    elif not quiet:
+        print_json(found.as_json())
+    else:
         echo(str(found))
     return 1 if found.failed or found.not_exact else 0
 

@@ -1,0 +1,120 @@
+"""What holds for every command: the same options, and their meanings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from perceptron_lab.cli.main import COMMANDS, main, plab
+
+DOWN = {"json": "as_json", "quiet": "quiet", "verbose": "verbose"}
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(plab)
+    for name in COMMANDS:
+        command = plab.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {one}", sub) for one, sub in command.commands.items())
+        elif name != "help":
+            yield name, command
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda one: str(one))
+def test_every_command_has_quiet_verbose_and_json(name: str, command: click.Command) -> None:
+    options = {option for param in command.params for option in param.opts}
+    assert {"--json", "-q", "--quiet", "-v", "--verbose"} <= options, name
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a finished experiment, for reading only."""
+    output = tmp_path_factory.mktemp("every")
+    config = output / "small.yaml"
+    config.write_text(
+        "experiment: small\n"
+        "problems: [{dataset: maxcut, instances: [random-12-20]}]\n"
+        "algorithms: [{name: perceptron}]\n"
+        "report: {tables: [table_6_1]}\n"
+    )
+    assert main(["run", str(config), "--output", str(output), "-q"]) == 0
+    return output / "small"
+
+
+ROWS = "1,2\n3,1\n"
+CALLS: dict[str, list[str]] = {
+    "list": ["list", "oracles"],
+    "show": ["show", "perceptron"],
+    "check": ["check", "quickstart"],
+    "run": ["run", "{config}", "--output", "{output}"],
+    "dry run": ["run", "quickstart", "--dry-run"],
+    "report": ["report", "{folder}"],
+    "pages": ["report", "{folder}", "--html"],
+    "status": ["status", "{folder}"],
+    "verify": ["verify", "{folder}"],
+    "certify": ["certify", "{folder}", "--output", "{exact}"],
+    "compare": ["compare", "{folder}", "{folder}"],
+    "theory": ["theory", "learning_complexity", "--output", "{exact}"],
+    "data verify": ["data", "verify", "sdplib"],
+    "solve": ["solve", "{rows}"],
+}
+
+
+def words(name: str, folder: Path, tmp_path: Path) -> list[str]:
+    (tmp_path / "rows.csv").write_text(ROWS)
+    places = {
+        "folder": folder,
+        "config": folder.parent / "small.yaml",
+        "output": folder.parent,
+        "exact": tmp_path / "exact",
+        "rows": tmp_path / "rows.csv",
+    }
+    return [word.format(**places) for word in CALLS[name]]
+
+
+def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    capsys.readouterr()
+    assert main(arguments) == 0
+    return tuple(capsys.readouterr())  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_json_is_all_that_is_printed_also_with_quiet(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = words(name, folder, tmp_path)
+    plain: Any = json.loads(printed([*arguments, "--json"], capsys)[0])
+    quiet = json.loads(printed([*arguments, "--json", "-q"], capsys)[0])
+    assert plain
+    assert type(plain) is type(quiet)
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_quiet_prints_nothing_where_nothing_is_wrong(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert printed([*words(name, folder, tmp_path), "-q"], capsys) == ("", "")
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_verbose_prints_what_is_printed_without_it(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert printed([*words(name, folder, tmp_path), "-v"], capsys)[0]
+
+
+def test_what_is_wrong_is_told_with_quiet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(tmp_path / "absent.yaml"), "-q"]) == 2
+    assert "absent.yaml" in capsys.readouterr().err
+    assert main(["check", "quickstart", str(tmp_path / "absent.yaml"), "--json"]) == 2
+    good, bad = json.loads(capsys.readouterr().out)
+    assert (good["cells"], good["faults"]) == (6, [])
+    assert "absent.yaml" in bad["faults"][0]
