@@ -34,6 +34,7 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
         print_json(found.as_json())
         return 0
     names = ("problem", "label", "seed")
+    echo(found.result)
     echo(found.heading)
     ratios = [
         (

@@ -102,6 +102,13 @@ def plab() -> None:
     Linear algebra uses one thread (OMP_NUM_THREADS and its like are set to 1 unless you set them);
     `plab run --jobs N` runs N cells at a time.
 
+    Environment variables: PLAB_DATA_MIRROR is a folder or an address that is asked for data files
+    first, PLAB_DATA_DIR the folder of downloads, PLAB_OFFLINE=1 forbids them, NO_COLOR=1 forbids
+    colours, NUMBA_CACHE_DIR is the folder of compiled code.
+
+    Completion of commands, names and options: put `eval "$(_PLAB_COMPLETE=bash_source plab)"` into
+    ~/.bashrc (zsh_source into ~/.zshrc; fish_source).
+
     Exit codes: 0 done, 1 some cell failed or is not proved again, or some table or figure cannot be
     made, 2 wrong command line, configuration or data, or results that cannot be written, 3 a bug,
     130 interrupted.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import indent
 from typing import Any
 
@@ -58,6 +59,25 @@ def _kinds() -> list[dict[str, Any]]:
     ]
 
 
+_ROLE = re.compile(r":\w+:`(?:([^`<]+?)\s*<[^`>]*>|~(?:[^`]*\.)?([^`.]+)|\.?([^`]+))`")
+_HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
+
+
+def plain(text: str) -> str:
+    r"""Return reStructuredText of a docstring as text for a terminal.
+
+    Examples
+    --------
+    >>> print(plain("See :class:`~a.b.Cone` and :func:`.solve`: ``y``.\n\nNotes\n-----\nNone."))
+    See Cone and solve: y.
+    <BLANKLINE>
+    Notes:
+    None.
+    """
+    named = _ROLE.sub(lambda found: found[1] or found[2] or found[3], text)
+    return _HEADING.sub(r"\1:", named.replace("``", ""))
+
+
 @click.command("show")
 @click.argument(
     "name",
@@ -80,7 +100,7 @@ def show(name: str, as_json: bool) -> int:
                 echo(f"# configuration {name}")
             echo(meaning["text"], nl=False)
             continue
-        explained = f"{meaning['kind']} {meaning['name']}\n\n{meaning['documentation']}"
+        explained = f"{meaning['kind']} {meaning['name']}\n\n{plain(meaning['documentation'])}"
         if meaning["kind"] in ("table", "figure", "theory"):
             # Comments, where a configuration of this name follows: what is printed remains YAML
             mark = "# " if meanings[-1]["kind"] == "experiment" else ""

@@ -107,7 +107,7 @@ class _Lines(ProgressLines):
     def ended(self, failed: Sequence[dict[str, Any]]) -> None:
         for row in failed:
             status = coloured(Status(row["status"]))
-            where = f"{row['problem']}  {row['label']}"
+            where = f"{row['problem']}  {row['label']}  seed {row['seed']}"
             echo(f"failed: {where}  ", status, f": {row['message']}", err=True)
 
 

@@ -7,7 +7,7 @@ prints it without a traceback and exits with 2.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Final
 from zipfile import BadZipFile
@@ -90,6 +90,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, or an empty string."""
     close = get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def listed_by(known: Collection[str], command: str) -> str:
+    """Return the known words, or of many the command that lists them: ``known: ...``."""
+    return f"known: {', '.join(known)}" if len(known) <= 8 else f"`{command}` lists them"
 
 
 def counted(number: int, one: str, several: str = "") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from perceptron_lab.core.errors import ConfigError, UnknownNameError, did_you_mean
+from perceptron_lab.core.errors import ConfigError, UnknownNameError, did_you_mean, listed_by
 
 Target = str | Callable[..., Any]
 """``"module:object"``, or the object: a class, for tables and figures a function."""
@@ -254,7 +254,8 @@ def target(kind: str, name: str) -> Target:
         mend = f": it is {' and '.join(named)}" if others else similar
         if "optimiser" in others:
             mend += " of programs with an objective, which optimum(...) minimises"
-        text = f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}"
+        names = "theory" if kind == "theory" else f"{kind}s"
+        text = f"unknown {kind} {name!r}{mend}; {listed_by(known, f'plab list {names}')}"
         raise UnknownNameError(text, bool(similar))
     return known[name]
 

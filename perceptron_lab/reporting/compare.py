@@ -255,6 +255,19 @@ class Comparison:
         return visible("\n".join([*parts, *tables]))
 
     @property
+    def result(self) -> str:
+        """The mean ratio of all pairs, and how sure it is, in a sentence."""
+        if not self.ratios:
+            return f"no pair of rows has a ratio of {self.metric}"
+        mean = self.ratios[-1]
+        named = f"{self.metric} of B / A"
+        if mean.lower is None or mean.upper is None:
+            return f"{named}: {mean.ratio:.4g}, of one problem: no interval"
+        which = "B has less" if mean.upper < 1.0 else "A has less" if mean.lower > 1.0 else ""
+        interval = f"interval {mean.lower:.4g} to {mean.upper:.4g}"
+        return f"{named}: {mean.ratio:.4g}, {interval}; {which or 'the difference is undecided'}"
+
+    @property
     def heading(self) -> str:
         """The metric and the two folders, in a line."""
         return f"{self.metric}, B / A: A = {self.a}, B = {self.b}"
@@ -269,7 +282,7 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        lines = [self.heading, *map(str, self.ratios), self.counts]
+        lines = [self.result, self.heading, *map(str, self.ratios), self.counts]
         if self.other_environment:
             lines.append("the environments differ: times do not compare")
         return "\n".join(lines)

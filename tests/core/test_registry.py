@@ -73,8 +73,8 @@ def test_a_record_that_is_not_registered_has_the_name_of_its_class() -> None:
         ("algorithm", "perceptrn", "did you mean 'perceptron'"),
         ("oracle", "pivoted_cholesky", "did you mean 'pivoted-cholesky'"),
         ("dataset", "maxcuts", "did you mean 'maxcut'"),
-        ("algorithm", "zzz", "known: auto, "),
-        ("algorithm", "", "known: "),
+        ("algorithm", "zzz", "`plab list algorithms` lists them"),
+        ("algorithm", "", "`plab list algorithms` lists them"),
     ],
 )
 def test_an_unknown_name_is_refused_with_what_is_known(kind: str, name: str, hint: str) -> None:

@@ -83,6 +83,11 @@ def test_what_is_no_configuration_is_answered_by_what_is(asked: Any, given: Any)
         asked(given)
 
 
+def test_another_budget_keeps_the_folder_and_other_overrides_do_not() -> None:
+    assert load_experiment("quickstart", ["budget.seconds=1"]).name == "quickstart"
+    assert load_experiment("quickstart", ["seeds=[1]"]).name.startswith("quickstart--")
+
+
 @pytest.mark.parametrize("overrides", ["budget.seconds=1", {"budget.seconds": 1}])
 def test_overrides_are_a_list(overrides: Any) -> None:
     with pytest.raises(ConfigError, match=r"as overrides; give a list of texts, such as \['budget"):

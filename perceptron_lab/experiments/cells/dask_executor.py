@@ -201,21 +201,34 @@ def _client(scheduler: str | None, workers: int) -> Generator[Any]:
         with _cluster(workers) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
             yield client
         return
+    with _answering(scheduler):
+        client = distributed.Client(  # type: ignore[no-untyped-call]
+            scheduler, timeout=CONNECTION_SECONDS
+        )
+    with client:
+        yield client
+
+
+def refuse_silent(scheduler: str) -> None:
+    """Refuse a scheduler that does not answer."""
+    with _answering(scheduler):
+        pass
+
+
+@contextmanager
+def _answering(scheduler: str) -> Generator[None]:
+    """Ask a scheduler who it is, and connect to it inside; refuse one that does not answer."""
     try:
         # A client waits for ever for one that accepts the connection and says nothing.
         with ThreadPoolExecutor(1) as apart:  # from the event loop of a notebook
             apart.submit(asyncio.run, _answer(scheduler)).result()
-        client = distributed.Client(  # type: ignore[no-untyped-call]
-            scheduler, timeout=CONNECTION_SECONDS
-        )
+        yield
     except (OSError, ValueError) as error:
         reason = str(error) or f"nothing within {CONNECTION_SECONDS} s"
         raise ConfigError(
             f"dask's scheduler {scheduler} does not answer ({reason}); start it with `dask "
             "scheduler`, and give the address that it prints"
         ) from None
-    with client:
-        yield client
 
 
 async def _answer(scheduler: str) -> None:

@@ -43,8 +43,8 @@ from perceptron_lab.experiments.configuration.yaml_source import (
     source_of_mapping,
 )
 
-# Keys of a configuration that change nothing of what is run
-_NOT_RUN: Final = ("experiment", "title", "process", "report", "plugins")
+# Keys of a configuration that change no cell: rows serve every budget that they ended within
+_NOT_RUN: Final = ("experiment", "title", "budget", "process", "report", "plugins")
 Entry = TypeVar("Entry", bound=BaseModel)
 
 

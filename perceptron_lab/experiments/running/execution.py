@@ -107,6 +107,13 @@ class Execution:
 
         return given.model_copy(update={"memory": memory_of(given.memory, self.jobs)})
 
+    def refuse_silent_scheduler(self) -> None:
+        """Refuse a scheduler of dask that does not answer, if one is given."""
+        if self.scheduler is not None:
+            from perceptron_lab.experiments.cells.dask_executor import refuse_silent
+
+            refuse_silent(self.scheduler)
+
     def run(
         self, jobs: Sequence[Job], limits: ProcessLimits, progress: Progress
     ) -> Generator[tuple[int, Outcome]]:

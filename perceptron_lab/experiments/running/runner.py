@@ -173,6 +173,7 @@ def run_cells(
     folder = output_folder(RESULTS if output is None else Path(output), experiment.name)
     with Interrupts().watched() as interrupts:
         if how.fresh:
+            how.refuse_silent_scheduler()
             set_aside(folder)
         with Store.open(folder) as store:
             described = environment()

@@ -175,3 +175,18 @@ def test_dask_is_not_installed(
     monkeypatch.delitem(sys.modules, "perceptron_lab.experiments.cells.dask_executor")
     with pytest.raises(ConfigError, match=r"install perceptron-lab\[dask\], or leave"):
         run_cells(configure(), output=tmp_path, execution=Execution(executor="dask"))
+
+
+def test_fresh_leaves_the_results_where_they_are_if_no_scheduler_answers(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are moved aside only once there is somebody to make new ones."""
+    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 1)
+    config = configure()
+    rows = run_cells(config, output=tmp_path).rows
+    folders = sorted(path.name for path in tmp_path.iterdir())
+    execution = Execution(executor="dask", scheduler="tcp://127.0.0.1:1", fresh=True)
+    with pytest.raises(ConfigError, match="does not answer"):
+        run_cells(config, output=tmp_path, execution=execution)
+    assert sorted(path.name for path in tmp_path.iterdir()) == folders
+    assert run_cells(config, output=tmp_path).rows == rows
