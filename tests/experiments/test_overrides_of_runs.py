@@ -36,6 +36,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         "seeds=[0]",
         "goal=decide",
         "budget.seconds=300.0",
+        "budget.seconds=3",
         "problems.0.instances=[random-8-12, torus-3x4]",
     ],
 )
@@ -48,7 +49,6 @@ def test_what_changes_nothing_of_the_runs_keeps_the_folder(config: str, override
     [
         "seeds=[1]",
         "goal=budget",
-        "budget.seconds=3",
         "record_at=[3]",
         "trace_measures=true",
         "problems.0.instances=[random-8-12]",
