@@ -71,6 +71,9 @@ def run(
     Ctrl-C ends the run and keeps what is finished. The same command goes on where a run ended:
     cells whose row serves are not run again, those that crashed, raised or were killed from outside
     are. `plab status CONFIG` says beforehand which are run, and why.
+
+    Cells run in processes that can be limited and killed: this needs Linux or macOS, on Windows
+    WSL. Limits of memory hold on Linux only.
     """
     if not dry_run:
         require_limited_processes()
