@@ -119,7 +119,7 @@ def test_a_learner_that_fails_has_a_row_with_its_line(capsys: pytest.CaptureFixt
     run(f"experiment: own\nplugins: [failing_plugin.py]\n{problems}{methods}", code=1)
     place = f"(failing_plugin.py:{line('reshape(2, 2)', first=True)})"
     errors = capsys.readouterr().err
-    assert "failed: two  own-learner  ERROR: ValueError: cannot reshape" in errors
+    assert "failed: two  own-learner  seed 0  ERROR: ValueError: cannot reshape" in errors
     assert place in errors
     assert "perceptron" in Path("results/own/summary.csv").read_text()
 

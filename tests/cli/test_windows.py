@@ -28,7 +28,7 @@ def _plab(*words: str) -> subprocess.CompletedProcess[str]:
     [
         (["status", str(_SAMPLE / "rates")], 0, "225 cells"),
         (["check", "quickstart"], 0, "quickstart: ok, 6 cells"),
-        (["verify", str(_SAMPLE / "rates")], 1, "MISSING"),
+        (["verify", str(_SAMPLE / "separation_2d")], 0, "3 PROVED"),
         (["run", "quickstart", "--dry-run"], 0, "6 cells"),
         (["run", "quickstart"], 2, "on Windows: in WSL"),
     ],

@@ -115,7 +115,7 @@ def test_a_fault_is_a_row_with_its_reason(sweep: Sweep, how: str) -> None:
     (row,) = (row for row in sweep.rows if (row["problem"], row["label"]) == ("eye-3", how))
     assert (row["status"], row["proved"]) == (status, "false")
     assert re.match(message, row["message"]), row["message"]
-    assert f"failed: eye-3  {how}  {status}: {row['message']}\n" in sweep.said
+    assert f"failed: eye-3  {how}  seed 0  {status}: {row['message']}\n" in sweep.said
     stored = sweep.stored[f"eye-3 {how}"]
     assert (stored.limit, stored.attempts, stored.certificate) == (limit, 1, None)
     assert not stored.fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Any, ClassVar, NamedTuple
 
 import cvxpy
@@ -50,7 +50,7 @@ class ConeProgram(LargestMarginSolver):
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
         """Solve the program, ever more finely."""
-        __import__(type(self).__name__.lower())  # an absent one is refused here, not by cvxpy
+        import_module(type(self).__name__.lower())  # an absent one is refused here, not by cvxpy
         problem = CvxpyProgram(program)
         for options in self.options():
             try:

@@ -233,18 +233,6 @@ except MemoryError:
     assert (done.stdout, done.stderr) == ("as it should be\n", "")
 
 
-@pytest.mark.slow
-def test_systems_without_limits_are_told_so() -> None:
-    program = "import sys; sys.modules['resource'] = None; import perceptron_lab.experiments.cells."
-    for module in ("supervisor", "fork_server"):
-        done = subprocess.run(
-            [sys.executable, "-c", program + module], capture_output=True, text=True
-        )
-        assert done.returncode == 1
-        last = done.stderr.splitlines()[-1]
-        assert "ConfigError: experiments run each cell in a limited process" in last
-
-
 def test_bytes_in_words() -> None:
     words = [in_words(size) for size in (1, 1023, 1024, 300_000_000, 3 << 40, 5 << 50)]
     assert words == ["1 bytes", "1023 bytes", "1 KiB", "286.1 MiB", "3 TiB", "5120 TiB"]

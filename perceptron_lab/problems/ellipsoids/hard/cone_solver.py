@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import clarabel
@@ -278,7 +279,7 @@ def solve_with_scs(classes: ClassPair, tolerance: float, limits: SolverLimits) -
 def _solve(classes: ClassPair, options: dict[str, Any]) -> Solution:
     import cvxpy
 
-    __import__(options["solver"].lower())  # an absent one is refused here, not by cvxpy
+    import_module(options["solver"].lower())  # an absent one is refused here, not by cvxpy
 
     def values(points: FloatArray) -> Any:
         return cvxpy.sum(cvxpy.multiply(points @ matrix, points), axis=1)
