@@ -226,7 +226,7 @@ class ConicSystem(ProvedSystem):
         constant, matrices
             F_0 and F_1, ..., F_m, symmetric, of one order, dense or scipy.sparse. SDPA's format has
             the other sign of F_0. Several inequalities are one, of block-diagonal matrices
-            (``scipy.sparse.block_diag``); the blocks are found.
+            (``scipy.linalg.block_diag``); the blocks are found.
 
         Raises
         ------
@@ -238,11 +238,12 @@ class ConicSystem(ProvedSystem):
         Lyapunov's inequality, A'P + PA negative definite and P positive definite, for
         A = [[-1, 2], [0, -3]] and P = [[x_1, x_2], [x_2, x_3]]:
 
+        >>> from scipy.linalg import block_diag
         >>> from perceptron_lab import solve
         >>> basis = [np.array(E) for E in ([[1, 0], [0, 0]], [[0, 1], [1, 0]], [[0, 0], [0, 1]])]
         >>> A = np.array([[-1, 2], [0, -3]])
         >>> lyapunov = ConicSystem.from_matrices(
-        ...     np.zeros((4, 4)), [sp.block_diag([-A.T @ E - E @ A, E]) for E in basis]
+        ...     np.zeros((4, 4)), [block_diag(-A.T @ E - E @ A, E) for E in basis]
         ... )
         >>> result = solve(lyapunov)
         >>> x = result.point[1:] / result.point[0]

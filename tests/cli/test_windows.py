@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 _HIDING = """
-import os, signal, sys
+import os, shutil, signal, sys
 sys.modules["fcntl"] = sys.modules["resource"] = None
 for name in ("O_CLOEXEC", "O_NONBLOCK", "O_NOFOLLOW", "fork", "setpgid", "killpg", "sysconf"):
     delattr(os, name)
+shutil._use_fd_functions = False  # as on Windows: rmtree opens no folder there
 del signal.SIGKILL, signal.SIGHUP
 from perceptron_lab.cli.main import main
 sys.exit(main(sys.argv[1:]))
