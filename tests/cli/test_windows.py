@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 _HIDING = """
-import os, shutil, signal, sys
+import asyncio, os, shutil, signal, sys
 sys.modules["fcntl"] = sys.modules["resource"] = None
 for name in ("O_CLOEXEC", "O_NONBLOCK", "O_NOFOLLOW", "fork", "setpgid", "killpg", "sysconf"):
     delattr(os, name)
