@@ -99,7 +99,7 @@ class Status(StatusWord):
 PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
 """The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
 
-_SAVED_APART = {"point", "weights", "trace", "bound", "proof", "finding", "values", "conflicting"}
+_SAVED_APART = {"point", "weights", "trace", "bound", "proof", "finding", "values", "conflict"}
 
 _LOADED = "  read from a file, not verified: `plab verify FILE` does that"
 """The last line of a loaded result's summary."""
@@ -203,7 +203,7 @@ class Result:
         One sentence for the reader.
     finding
         The facts in it that the other attributes do not have, as data.
-    values, conflicting
+    values, conflict
         Of a cvxpy problem: its variables by name, in doubles, where a point is proved; and the
         constraints whose weights prove that there is none. They are not saved.
     goal, goal_reached
@@ -253,7 +253,7 @@ class Result:
     optimum_upper: float | None = None
     finding: Finding = NOTHING
     values: dict[str, FloatArray] = field(default_factory=dict)
-    conflicting: tuple[str, ...] = ()
+    conflict: tuple[str, ...] = ()
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -293,7 +293,7 @@ class Result:
 
     def _conflict(self) -> list[str]:
         """Return a line that names the constraints in conflict, if they are known."""
-        return [f"  in conflict: {'; '.join(self.conflicting)}"] if self.conflicting else []
+        return [f"  in conflict: {'; '.join(self.conflict)}"] if self.conflict else []
 
     def _bracket(self, digits: int) -> str:
         """Return the margin's bracket, or that of an optimum, in words."""

@@ -142,7 +142,7 @@ def solve(
     >>> x = cvxpy.Variable(2, name="x")
     >>> print(solve(cvxpy.Problem(cvxpy.Minimize(0), [x >= 1, cvxpy.sum(x) == 3])).values["x"])
     [1.5 1.5]
-    >>> solve(cvxpy.Problem(cvxpy.Minimize(0), [x >= 1, cvxpy.sum(x) <= 1, x <= 5])).conflicting
+    >>> solve(cvxpy.Problem(cvxpy.Minimize(0), [x >= 1, cvxpy.sum(x) <= 1, x <= 5])).conflict
     ('1.0 <= x', 'Sum(x, None, False) <= 1.0')
 
     Two classes: the point is (w, b) with w'x + b > 0 for the larger label.

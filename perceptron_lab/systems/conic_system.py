@@ -215,17 +215,17 @@ class ConicSystem(ProvedSystem):
     def from_matrices(
         cls, constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]
     ) -> ConicSystem:
-        """Return the linear matrix inequality F_0 + sum_i x_i F_i positive definite.
+        """Return the linear matrix inequality sum_i x_i F_i - F_0 positive definite.
 
-        A point is (x_0, x) with x_0 > 0 and x_0 F_0 + sum_i x_i F_i positive definite: x / x_0
+        A point is (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0 positive definite: x / x_0
         satisfies the inequality strictly. INFEASIBLE says that no x does; some may still make the
         matrix singular and positive semidefinite.
 
         Parameters
         ----------
         constant, matrices
-            F_0 and F_1, ..., F_m, symmetric, of one order, dense or scipy.sparse. SDPA's format has
-            the other sign of F_0. Several inequalities are one, of block-diagonal matrices
+            F_0 and F_1, ..., F_m, symmetric, of one order, dense or scipy.sparse. The sign of
+            F_0 is that of SDPA's format. Several inequalities are one, of block-diagonal matrices
             (``scipy.linalg.block_diag``); the blocks are found.
 
         Raises

@@ -96,8 +96,8 @@ class ConicForm:
                 name = variable.name()
                 key = name if name not in values else f"{name} ({variable.id})"
                 values[key] = np.asarray(found[variable.id])
-        conflicting = tuple(map(_label, self._conflicting(result, run)))
-        return replace(result, values=values, conflicting=conflicting)
+        conflict = tuple(map(_label, self._conflicting(result, run)))
+        return replace(result, values=values, conflict=conflict)
 
     def _conflicting(self, result: Result, run: Callable[[System], Result]) -> list[Any]:
         """Return constraints of the problem that no point satisfies, if that is proved.

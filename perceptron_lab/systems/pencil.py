@@ -319,7 +319,7 @@ def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> C
         raise InputError("all matrices are zero; give one that is not")
     blocks, block, place = _connected(row, column, order)
     matrix = np.repeat(np.arange(len(given)), [one.nnz for one in entries])
-    value = np.concatenate([-entries[0].data, *(one.data for one in entries[1:])])
+    value = np.concatenate([one.data for one in entries])
     indices = np.column_stack([matrix, block[row], place[row], place[column]])
     data = SdpaData.from_entries(np.zeros(len(matrices)), blocks, indices, value)
     return _feasibility(replace(data, roundings=max(roundings for _, roundings in given)))

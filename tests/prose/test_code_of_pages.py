@@ -76,7 +76,7 @@ def _timeless(line: str) -> str:
 def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program("control1.dat-s")
-    matrices = {"F0": np.eye(2), "F1": np.diag([1.0, -1.0]), "F2": [[0, 1], [1, 0]]}
+    matrices = {"F0": -np.eye(2), "F1": np.diag([1.0, -1.0]), "F2": [[0, 1], [1, 0]]}
     given = {**CLASSES, "matrix": second_order(), **matrices}
     values = run("docs/python.md", given)
     assert set(statuses(values)) == {Status.FEASIBLE}
@@ -106,10 +106,10 @@ def test_linear_programs() -> None:
 
     given = {"ConicSystem": ConicSystem, "solve": solve, "cp": cp, "x": cp.Variable(2, name="x")}
     conditions = {"A": [[1, 2]], "b": [3], "C": [[1, -1]], "d": [0]}
-    point, values, conflicting = run("docs/linear-programs.md", {**given, **conditions})
+    point, values, conflict = run("docs/linear-programs.md", {**given, **conditions})
     assert point[0] == point[1] >= 1
     assert values.sum() == 3.0
-    assert not conflicting
+    assert not conflict
 
 
 def test_ellipsoids() -> None:

@@ -55,8 +55,8 @@ def test_constraints_in_conflict_are_infeasible_and_none_can_be_left_out(kind: s
     given = problem(*conflict, cvxpy.trace(P) <= 7 if kind == "matrix" else x[1] <= 5)
     result = solve(given)
     assert result.status is Status.INFEASIBLE
-    assert result.conflicting == tuple(" ".join(str(one).split()) for one in conflict)
-    assert f"in conflict: {result.conflicting[0]}; {result.conflicting[1]}" in str(result)
+    assert result.conflict == tuple(" ".join(str(one).split()) for one in conflict)
+    assert f"in conflict: {result.conflict[0]}; {result.conflict[1]}" in str(result)
     assert x.value is None
     assert result.values == {}
     judged = problem(*conflict)
@@ -72,7 +72,7 @@ def test_equations_that_contradict_each_other_are_named() -> None:
     x = cvxpy.Variable(2, name="x")
     result = solve(problem(cvxpy.norm(x) <= 9, x[0] == 1, x[0] == 2))
     assert result.status is Status.INFEASIBLE
-    assert result.conflicting == ("x[0] == 1.0", "x[0] == 2.0")
+    assert result.conflict == ("x[0] == 1.0", "x[0] == 2.0")
 
 
 def test_variables_of_one_name_have_their_values_both() -> None:
@@ -87,7 +87,7 @@ def test_no_time_is_no_answer_and_no_value() -> None:
     x.value = np.ones(2)
     result = solve(problem(cvxpy.norm(x) <= 2, x >= 1), budget=Budget(seconds=0.0))
     assert result.status is Status.TIME_LIMIT
-    assert (result.values, result.conflicting, x.value) == ({}, (), None)
+    assert (result.values, result.conflict, x.value) == ({}, (), None)
 
 
 def test_values_are_not_saved(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Linear matrix inequalities as users give them: F_0 + sum_i x_i F_i positive definite."""
+"""Linear matrix inequalities as users give them: sum_i x_i F_i - F_0 positive definite."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def inequality(rng: np.random.Generator, order: int = 5, count: int = 3) -> list
     """Return F_0, ..., F_m with a point that makes the sum the identity."""
     matrices = [symmetric(rng, order) for _ in range(count)]
     x = rng.normal(size=count)
-    return [np.eye(order) - sum(a * F for a, F in zip(x, matrices, strict=True)), *matrices]
+    return [sum(a * F for a, F in zip(x, matrices, strict=True)) - np.eye(order), *matrices]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -29,7 +29,7 @@ def test_the_quotient_of_a_point_satisfies_the_inequality(seed: int) -> None:
     constant, *matrices = inequality(np.random.default_rng(seed))
     result = solve(ConicSystem.from_matrices(constant, matrices))
     x = result.point[1:] / result.point[0]
-    total = constant + sum(a * F for a, F in zip(x, matrices, strict=True))
+    total = sum(a * F for a, F in zip(x, matrices, strict=True)) - constant
     assert result.status == "FEASIBLE"
     assert np.linalg.eigvalsh(total)[0] > 0.0
 
@@ -37,7 +37,7 @@ def test_the_quotient_of_a_point_satisfies_the_inequality(seed: int) -> None:
 def test_scores_are_those_of_the_same_program_in_sdpa_s_format() -> None:
     constant, *matrices = inequality(np.random.default_rng(5))
     upper = np.triu_indices(5)
-    entries = [-constant[upper], *(F[upper] for F in matrices)]
+    entries = [constant[upper], *(F[upper] for F in matrices)]
     indices = np.array(
         [(i, 0, r, c) for i in range(4) for r, c in zip(*upper, strict=True)], dtype=np.int64
     )
@@ -63,7 +63,7 @@ def test_blocks_are_found_and_rows_alone_are_inequalities() -> None:
     shuffled = [F[np.ix_(order, order)] for F in whole]
     system = ConicSystem.from_matrices(shuffled[0], shuffled[1:])
     point = np.array([1.0, 0.3, -0.2, 0.1])
-    total = sum(a * F for a, F in zip(point, whole, strict=True))
+    total = sum(a * F for a, F in zip([-point[0], *point[1:]], whole, strict=True))
     assert isinstance(system.cone, Product)
     assert [part.rank for part in system.cone.parts] in ([1, 3, 4, 2], [1, 4, 3, 2])
     lowest = system.cone.lowest(system.scores(point))
@@ -71,7 +71,7 @@ def test_blocks_are_found_and_rows_alone_are_inequalities() -> None:
 
 
 def test_no_point_is_proved_by_weights() -> None:
-    system = ConicSystem.from_matrices(-np.eye(2), [np.diag([1.0, -1.0])])
+    system = ConicSystem.from_matrices(np.eye(2), [np.diag([1.0, -1.0])])
     assert solve(system).status == "INFEASIBLE"
 
 
