@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -62,8 +64,17 @@ class _Echo(logging.Handler):
 
 
 def print_json(value: Any) -> None:
-    """Print JSON values, also with ``-q``."""
-    click.echo(visible(json.dumps(value, indent=2)))
+    """Print JSON values, also with ``-q``; null in the place of numbers that are not finite."""
+    click.echo(visible(json.dumps(_finite(value), indent=2)))
+
+
+def _finite(value: Any) -> Any:
+    """Return JSON values, null in the place of numbers that are not finite: JSON has none."""
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Coloured(str):

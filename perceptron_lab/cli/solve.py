@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -263,7 +261,7 @@ def command(
     with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
         found = found_in(watch, interrupt.asked)
     if as_json:
-        print_json(_finite(found.as_json()))
+        print_json(found.as_json())
     else:
         echo(*_printed(found))
     for note in found.left_out if as_json else ():
@@ -320,15 +318,6 @@ def _printed(found: FileAnswer) -> list[str]:
     status = found.status  # it begins the second line
     before, line, after = found.text(verbose=is_verbose()).partition(f"\n{status}")
     return [before, "\n", coloured(status), after] if status and line else [before]
-
-
-def _finite(value: Any) -> Any:
-    """Return JSON values, null in the place of numbers that are not finite: JSON has none."""
-    if isinstance(value, Mapping):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _refuse_unused(context: click.Context) -> None:

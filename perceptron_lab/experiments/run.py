@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -65,9 +64,8 @@ class Results(ExperimentRows):
     report: Any = field(default=None, repr=False, compare=False, kw_only=True)
 
     def as_json(self) -> dict[str, Any]:
-        """Return folder, rows and cautions as JSON values, numbers that are not finite as null."""
-        rows = json.loads(self.to_frame().to_json(orient="records", double_precision=15))
-        return {"folder": str(self.folder), "rows": rows, "cautions": list(self.cautions)}
+        """Return folder, rows and cautions as JSON values; every number is as it is stored."""
+        return {"folder": str(self.folder), "rows": self.rows, "cautions": list(self.cautions)}
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a table by its name, such as ``table_6_1``, in full precision.

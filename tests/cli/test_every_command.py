@@ -11,8 +11,7 @@ import click
 import pytest
 
 from perceptron_lab.cli.main import COMMANDS, main, plab
-
-DOWN = {"json": "as_json", "quiet": "quiet", "verbose": "verbose"}
+from perceptron_lab.experiments.storage.reader import Reader
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -118,3 +117,14 @@ def test_what_is_wrong_is_told_with_quiet(
     good, bad = json.loads(capsys.readouterr().out)
     assert (good["cells"], good["faults"]) == (6, [])
     assert "absent.yaml" in bad["faults"][0]
+
+
+def test_a_run_prints_the_bounds_that_it_has_stored(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rounded bound would not be proved."""
+    config = [str(folder.parent / "small.yaml"), "--output", str(folder.parent)]
+    (found,) = json.loads(printed(["run", *config, "--json"], capsys)[0])
+    with Reader.open(folder) as reader:
+        stored = [row["margin_lower"] for row in reader.rows()]
+    assert [row["margin_lower"] for row in found["rows"]] == stored
