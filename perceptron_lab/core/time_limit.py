@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import local
 from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
@@ -34,7 +35,7 @@ STOPPED = 0.3
 
 
 class _Limits(NamedTuple):
-    """Ends on the clock of time.monotonic, and a callable whose true value ends the work."""
+    """Ends on the clock of time.monotonic but for pauses, and what ends work by a true value."""
 
     end: float
     proofs_end: float
@@ -45,8 +46,36 @@ _NONE = _Limits(math.inf, math.inf, None)
 _LIMITS: ContextVar[_Limits] = ContextVar("time_limit", default=_NONE)
 
 
+class _Pauses(local):
+    """Seconds in which the clocks of this thread stood still."""
+
+    seconds = 0.0
+
+
+_PAUSES = _Pauses()
+
+
 class TimeIsUp(RuntimeError):
     """A limit has ended a computation that has no part of a result to return."""
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Let the clocks of this thread stand still: what loads code is no part of a computation."""
+    began, before = time.perf_counter(), _PAUSES.seconds
+    try:
+        yield
+    finally:
+        _PAUSES.seconds = before + time.perf_counter() - began
+
+
+def clock_seconds() -> float:
+    """Return seconds since some fixed time, but for pauses."""
+    return time.perf_counter() - _PAUSES.seconds
+
+
+def _now() -> float:
+    return time.monotonic() - _PAUSES.seconds
 
 
 @contextmanager
@@ -61,7 +90,7 @@ def time_limit(seconds: float, stop: Callable[[], object] | None = None) -> Iter
         Called by :func:`time_is_up`; a true value ends the work, as the end of the time does. The
         callable of an outer limit is still asked.
     """
-    outer, now = _LIMITS.get(), time.monotonic()
+    outer, now = _LIMITS.get(), _now()
     calls = [call for call in (outer.stop, stop) if call is not None]
     asked = (lambda: any(call() for call in calls)) if calls else None
     end, proofs_end = now + seconds, now + ALLOWANCE + (1.0 + SHARE) * seconds
@@ -87,7 +116,7 @@ def last_proofs(*, stopped: bool = False) -> Iterator[None]:
     """
     _, proofs_end, stop = _LIMITS.get()
     if stopped or (stop is not None and stop()):
-        proofs_end = min(proofs_end, time.monotonic() + STOPPED)
+        proofs_end = min(proofs_end, _now() + STOPPED)
     token = _LIMITS.set(_Limits(proofs_end, proofs_end, None))
     try:
         yield
@@ -103,7 +132,7 @@ def seconds_left() -> float:
     end, _, stop = _LIMITS.get()
     if stop is not None and stop():
         return 0.0
-    return max(0.0, end - time.monotonic())
+    return max(0.0, end - _now())
 
 
 def time_is_up() -> bool:

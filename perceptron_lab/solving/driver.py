@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -20,8 +19,13 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, MarginRatio, MarginUpper, Width
 from perceptron_lab.core.results import PROVED, FloatArray, Result, Status
 from perceptron_lab.core.run_options import Oracle, RunOptions, Stop
-from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up, time_limit
-from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.core.time_limit import (
+    TimeIsUp,
+    clock_seconds,
+    last_proofs,
+    time_is_up,
+    time_limit,
+)
 from perceptron_lab.solving.failures import describe, kept, numerical
 from perceptron_lab.solving.guarantees import guarantee
 from perceptron_lab.solving.judge import Judge
@@ -56,8 +60,7 @@ def drive(system: System, algorithm: AnyAlgorithm, options: RunOptions | None = 
 
 def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -> Result:
     """Run an algorithm on a conic system."""
-    load_kernels()
-    began = time.perf_counter()
+    began = clock_seconds()
     if options.seed < 0:
         raise InputError(f"seed {options.seed}; give 0 or more")
     streams = np.random.SeedSequence(options.seed).spawn(2)
@@ -155,7 +158,7 @@ class _Run:
         system = self.judge.system
         self.failure: Exception | None = None
         self.state = State(np.zeros(system.dimension))
-        clock = time.perf_counter()
+        clock = clock_seconds()
         start = self.options.start
         given = None if start is None else self.given(start)
         try:
@@ -169,7 +172,7 @@ class _Run:
             self.failure = error
         if self.late is not None:
             self.state = State(system.operator.combine(barycentre(system.cone)))
-        self.seconds = time.perf_counter() - clock
+        self.seconds = clock_seconds() - clock
         if given is not None:
             self.length = system.norm(given)
             scores = system.operator.scores(given)
@@ -244,10 +247,10 @@ class _Run:
 
     def settled(self, claim: Claim) -> Status | None:
         """Let the judge prove a claim."""
-        clock = time.perf_counter()
+        clock = clock_seconds()
         with time_limit(math.inf, _stopping(self.options.stop)):
             status = self.judge.settle(claim, self.state)
-        self.proof_seconds += time.perf_counter() - clock
+        self.proof_seconds += clock_seconds() - clock
         return status
 
     def limit(self) -> Status | None:
@@ -300,9 +303,9 @@ class _Run:
         ahead = [at for at in self.options.trace.record_at if at > state.updates]
         due = min([1 << state.updates.bit_length(), *ahead])
         most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
-        clock = time.perf_counter()
+        clock = clock_seconds()
         claim = self._stepped(most)
-        elapsed = time.perf_counter() - clock
+        elapsed = clock_seconds() - clock
         self.seconds += elapsed
         moved = (self.state.updates, self.state.phase) != (updates, phase)
         self.idle = 0 if moved or claim is not None else self.idle + 1
@@ -343,22 +346,22 @@ class _Run:
         if trace.updates[-1] != self.state.updates or len(trace) == self.examined:
             return None
         self.examined = len(trace)
-        clock = time.perf_counter()
+        clock = clock_seconds()
         with time_limit(math.inf, _stopping(self.options.stop)):
             status = self.judge.reached(self.state, (trace.margin[-1], trace.upper[-1]))
-        self.proof_seconds += time.perf_counter() - clock
+        self.proof_seconds += clock_seconds() - clock
         return status
 
     def result(self, status: Status, began: float) -> Result:
         """Prove the bracket of the last state and put everything together."""
         state, judge, system = self.state, self.judge, self.judge.system
-        clock = time.perf_counter()
+        clock = clock_seconds()
         with last_proofs(stopped=self.stopped):
             if self.recorder.trace.updates[-1] != state.updates:
                 self.record()
-            clock = time.perf_counter()
+            clock = clock_seconds()
             status, proof, point = judge.close(status, state)
-        self.proof_seconds += time.perf_counter() - clock
+        self.proof_seconds += clock_seconds() - clock
         told = system.cone.notes
         notes = [*state.notes, *told] if told else state.notes
         if notes:
@@ -389,7 +392,7 @@ class _Run:
             products=system.counters.products,
             seconds=self.seconds,
             proof_seconds=self.proof_seconds,
-            total_seconds=time.perf_counter() - began,
+            total_seconds=clock_seconds() - began,
             trace=self.recorder.trace,
             certificate=judge.certificate,
             bound=bound,

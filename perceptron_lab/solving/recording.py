@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.core.results import Trace
 from perceptron_lab.core.run_options import RunOptions
-from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds
 from perceptron_lab.systems import ConicSystem, CutStatistics
 
 FREE = 1.0  # Seconds that records may take whatever the steps take
@@ -41,7 +40,7 @@ class Recorder:
 
     def record(self, system: ConicSystem, state: State, seconds: float) -> None:
         """Append a state, reached after so many seconds of steps."""
-        clock, trace = time.perf_counter(), self.trace
+        clock, trace = clock_seconds(), self.trace
         trace.updates.append(state.updates)
         trace.iterations.append(state.iterations)
         trace.queries.append(system.counters.queries)
@@ -60,7 +59,7 @@ class Recorder:
             trace.measures.setdefault(name, []).append(value)
         if self.options.watch is not None:
             self.options.watch(trace)
-        self._last = time.perf_counter() - clock
+        self._last = clock_seconds() - clock
         self.seconds += self._last
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +26,7 @@ from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions
-from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.systems.conditions import over_common
@@ -105,10 +104,10 @@ def solve_linear(
     method
         Another way to a decision; by default :func:`.decide`.
     """
-    began = time.perf_counter()
+    began = clock_seconds()
     with time_limit(seconds, stop):
         found = decide(system, pivots, stop) if method is None else method()
-    spent = time.perf_counter() - began
+    spent = clock_seconds() - began
     return LinearResult(
         status=found.status,
         proved=found.status in PROVED,

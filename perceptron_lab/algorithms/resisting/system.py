@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from perceptron_lab.core.errors import DataError, InputError, NumericalError, co
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions, TraceOptions
+from perceptron_lab.core.time_limit import clock_seconds
 from perceptron_lab.systems.asked import OVERFLOW
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.system import Counters, Cut, Loop
@@ -215,7 +215,7 @@ def drive_in_rounds(
     """
     if options.goal != "decide":
         raise InputError(f"goal {options.goal} in rounds on a resisting system; leave the goal out")
-    clock, proofs = time.perf_counter(), 0.0
+    clock, proofs = clock_seconds(), 0.0
     course, alike = Trace(), replace(options, facts=None, trace=TraceOptions(), observe=None)
     begun = system.started({}, np.random.default_rng(0))
     adversary = begun.adversary
@@ -231,7 +231,7 @@ def drive_in_rounds(
                 "choose an algorithm that ends on strictly feasible points"
             )
         if result.status is not Status.FEASIBLE or adversary.answer(result.point) is None:
-            beside = proofs, time.perf_counter() - clock
+            beside = proofs, clock_seconds() - clock
             return begun.answer(_whole(begun, result, course, beside), rounds=len(course))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +13,9 @@ import numpy as np
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.results import PROVED, AnyArray, Bound, FloatArray, Result, Status, Trace
+from perceptron_lab.core.time_limit import clock_seconds
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.precision import average_precision
-from perceptron_lab.numerics.compiled.kernel import load_kernels
 
 NO_BOUND: Final = Bound(None, "", "a learner has no bound of its updates")
 
@@ -87,8 +86,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     ``ranks`` (of the scores, 0 for the least; equal scores have equal ranks) and ``labels`` of its
     test examples: all that average precision depends on, in a fifth of the room.
     """
-    load_kernels()
-    began = time.perf_counter()
+    began = clock_seconds()
     outcomes = [learner.learn(task, seed) for task in tasks]
     first = outcomes[0]
     status = first.status if len({one.status for one in outcomes}) == 1 else Status.FITTED
@@ -106,7 +104,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         products=0.0,
         seconds=math.fsum(one.seconds for one in outcomes),
         proof_seconds=0.0,
-        total_seconds=time.perf_counter() - began,
+        total_seconds=clock_seconds() - began,
         trace=Trace(measures=_ranked(first.scores, tasks[0].test_labels) | arrays),
         certificate=first.certificate | {"figures": figures_of(tasks, outcomes)},
         bound=NO_BOUND,

@@ -23,6 +23,7 @@ import cloudpickle
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from perceptron_lab.certificates import rounding
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.findings import NOTHING, Finding
@@ -33,6 +34,7 @@ from perceptron_lab.estimators.learners.learning import learn
 from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.configuration.plan import Cell
+from perceptron_lab.numerics.compiled.kernel import Kernel, kernels_of, load_kernels
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import own_place
@@ -267,6 +269,7 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     problem = job.cell.load(job.base)
     if problem.sha256 != job.sha256:
         raise DataError(f"{job.cell.instance.name}: its data changed during the run; run it again")
+    load_kernels(declared_kernels(job.cell, problem))
     channel.sendall(encoded("ready"))
     if not channel.recv(1):
         os._exit(1)  # nobody is there to wait for an outcome
@@ -285,6 +288,21 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
         return f"{spent}, with {spare:g} more for records and proofs on the way"
 
     return run_cell(job.cell, problem, watch, stop)
+
+
+def declared_kernels(cell: Cell, problem: Problem) -> list[Kernel]:
+    """Return the kernels of a cell: of its method, those it names, its oracles and its proofs."""
+    record = cell.variant.algorithm.record
+    named = registry.named_in(list(vars(record).values()), registry.METHODS)
+    methods = [type(record), *(registry.load(kind, name) for kind, name in named)]
+    oracles = [type(oracle.record) for oracle in cell.variant.oracles]
+    modules = {one.__module__ for one in (*methods, *oracles)}
+    cone = getattr(problem.system, "cone", None)
+    if cone is not None and getattr(record, "uses_oracle", False) and not oracles:
+        modules |= {type(oracle).__module__ for oracle in cone.oracles.values()}
+    if cone is not None and cone.of_rows:
+        modules.add(rounding.__name__)
+    return kernels_of(modules)
 
 
 def _write(outcome: Outcome, parcel: int) -> int:

@@ -13,7 +13,7 @@ import select
 import signal
 import socket
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -23,12 +23,12 @@ import scipy.linalg
 
 from perceptron_lab.experiments.cells import messages, operating_system
 from perceptron_lab.experiments.cells.cell_run import Handles, run_job, thread_pools
-from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.numerics.compiled.kernel import kernels_of, load_kernels, log_compilation
 
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 
 
-def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[str]) -> None:
+def serve(handle: int, parent: int, packages: Iterable[str], modules: Sequence[str]) -> None:
     """Load everything and serve until the parent is gone.
 
     Parameters
@@ -45,15 +45,22 @@ def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[s
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     operating_system.adopt_orphans()
     operating_system.end_with_parent(parent)  # as long as it does not look for its parent itself
-    preload(packages, modules)
-    operating_system.outlive_parent()  # to Linux the parent is the thread that has started this
     with socket.socket(fileno=handle) as channel:
+        preload(packages, modules, lambda count: _report(channel, messages.COMPILING, count))
+        operating_system.outlive_parent()  # to Linux the parent is the thread that has started this
         _Server(channel).serve(parent)
     os._exit(0)
 
 
-def preload(packages: Iterable[str], modules: Iterable[str]) -> None:
+def preload(
+    packages: Iterable[str],
+    modules: Sequence[str],
+    compiling: Callable[[int], None] = log_compilation,
+) -> None:
     """Import the numerical core and further modules, so that no forked process has to.
+
+    The kernels that the modules declare are loaded as well, and all others that have been compiled
+    before: a cell loads what is missing within its limit of memory.
 
     A module that cannot be imported is left to the cell that needs it, which will say why.
     """
@@ -64,7 +71,8 @@ def preload(packages: Iterable[str], modules: Iterable[str]) -> None:
     for name in modules:
         with suppress(Exception, SystemExit):
             import_module(name)
-    load_kernels()
+    load_kernels(kernels_of(modules), compiling)
+    load_kernels(None, None)
     thread_pools()
     # OpenBLAS takes 32 MB at its first call, in numpy and in scipy. Where a limit of memory leaves
     # no room for them it does not fail, but asks for ever; a forked process has those taken here.
@@ -106,7 +114,7 @@ class _Server:
 
     def report(self, kind: int, *content: int) -> None:
         """Tell the parent."""
-        self.channel.sendall(messages.REPORT.pack(kind, *content, *[0] * (3 - len(content))))
+        _report(self.channel, kind, *content)
 
     def answer(self) -> bool:
         """Act on the next request; False if there will be no more."""
@@ -197,6 +205,10 @@ class _Server:
             with suppress(OSError):
                 os.waitpid(child, 0)
         self.end_orphans()
+
+
+def _report(channel: socket.socket, kind: int, *content: int) -> None:
+    channel.sendall(messages.REPORT.pack(kind, *content, *[0] * (3 - len(content))))
 
 
 def _kill_group(leader: int) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from perceptron_lab.numerics.compiled.kernel import (
     RealMatrix,
     RealVector,
     Vector,
-    before_kernels,
     kernel,
 )
 
@@ -42,8 +42,9 @@ def exponential(x: Any) -> Any:
     return np.exp(x)
 
 
-@before_kernels
+@cache
 def _known_to_numba() -> None:
+    """Let numba know the form that it compiles."""
     from numba import types
     from numba.extending import overload
 
@@ -98,7 +99,7 @@ def advance_sums(
     return lowest, lowest_score
 
 
-@kernel(fastmath=RECIPROCALS)
+@kernel(fastmath=RECIPROCALS, before=_known_to_numba)
 def write_powers(
     sums: Vector, scores: RealVector, shift: float, temperature: float, powers: RealVector
 ) -> tuple[float, float]:

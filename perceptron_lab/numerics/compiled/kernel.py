@@ -1,21 +1,22 @@
-"""Kernels: functions of annotated arrays that numba compiles, before anything is timed.
+"""Kernels: functions of annotated arrays that numba compiles when they are first called.
 
-numba and its kernels take half a second to load, and most commands compute nothing: kernels are
-loaded (compiled, the first time, or read from numba's cache) all together, when a solver or a
-server of cells asks for them; or, when one is called before that, those of its module alone.
+numba and its kernels take half a second to load, and tens of seconds to compile: a kernel is
+loaded (compiled, the first time, or read from numba's cache) with those that it calls, and no
+other. The clock of a run stands still meanwhile; cells load those of their algorithms before.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Callable
-from functools import update_wrapper
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property, update_wrapper
 from threading import RLock
-from types import NoneType
+from types import FunctionType, NoneType
 from typing import (
     Annotated,
     Any,
-    ClassVar,
     TypeVar,
     cast,
     get_args,
@@ -27,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import paused
 
 # For fastmath: sums in any order and fused multiply-add; NaN and infinity keep their meaning
 REORDER = frozenset({"reassoc", "contract", "nsz"})
@@ -54,48 +56,121 @@ _SCALARS = {float: "float64", int: "int64", np.int64: "int64", bool: "boolean", 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# What is to be loaded, with its module, in the order of definition: kernels may call those before
-# them
-_WAITING: list[tuple[str, Callable[[], None]]] = []
+# Those of all imported modules
+_DEFINED: list[Kernel] = []
+_FOLDER = __name__.rpartition(".")[0] + "."
 _LOADING = RLock()
+_log = logging.getLogger("perceptron_lab")
 
 
-def load_kernels() -> int:
-    """Load all kernels of imported modules that are not loaded yet; return how many there were."""
-    return _load(lambda _: True)
-
-
-def before_kernels(step: Callable[[], None]) -> Callable[[], None]:
-    """Have a function called before the kernels that are defined after it are loaded."""
-    _WAITING.append((step.__module__, step))
-    return step
-
-
-def _load(chosen: Callable[[str], bool]) -> int:
-    """Load the waiting kernels of some modules; return how many there were."""
-    with _LOADING:
-        before = _Kernel.loaded
-        for entry in [entry for entry in _WAITING if chosen(entry[0])]:
-            entry[1]()
-            _WAITING.remove(entry)
-        return _Kernel.loaded - before
-
-
-def kernel(*, fastmath: frozenset[str] = frozenset()) -> Callable[[_Function], _Function]:
+def kernel(
+    *, fastmath: frozenset[str] = frozenset(), before: Callable[[], object] | None = None
+) -> Callable[[_Function], _Function]:
     """Return a decorator that makes a function a kernel, by the types of its arguments.
 
     Parameters
     ----------
     fastmath
         What LLVM may assume of floating-point numbers, ``"reassoc"`` or ``"contract"`` for example.
+    before
+        Called before it is compiled or loaded: what makes a function known to numba.
     """
 
     def decorate(function: _Function) -> _Function:
-        made = _Kernel(function, fastmath)
-        _WAITING.append((function.__module__, made.load))
-        return cast("_Function", made)
+        return cast("_Function", Kernel(function, fastmath, before))
 
     return decorate
+
+
+def log_compilation(count: int) -> None:
+    """Log that so many kernels are compiled, which is seen on standard error by default."""
+    _log.warning("compiling %d kernel%s (first run only)", count, "s" * (count > 1))
+
+
+def load_kernels(
+    kernels: Iterable[object] | None = None,
+    compiling: Callable[[int], None] | None = log_compilation,
+) -> int:
+    """Load kernels and those that they call; return how many were not loaded before.
+
+    Parameters
+    ----------
+    kernels
+        None for those of all imported modules.
+    compiling
+        Called with how many are left where the first is not in the cache, before it is compiled;
+        None to leave the rest.
+    """
+    with paused(), _LOADING:
+        waiting: dict[Kernel, None] = {}
+        for one in _DEFINED if kernels is None else kernels:
+            assert isinstance(one, Kernel)
+            one.collect(waiting)
+        if waiting:
+            with _at_first_compilation(waiting, compiling):
+                for one in waiting:
+                    with suppress(_NotCached):
+                        one.load()
+        return sum(one.compiled is not None for one in waiting)
+
+
+def kernels_of(modules: Iterable[str]) -> list[Kernel]:
+    """Return the kernels that modules declare by importing them, or functions that call them.
+
+    Imports are followed within a package of the second level, as ``perceptron_lab.algorithms``.
+    """
+    found: dict[Kernel, None] = {}
+    waiting, known = [*modules], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in known or name not in sys.modules:
+            continue
+        known.add(name)
+        package = ".".join(name.split(".")[:2]) + "."
+        for held in vars(sys.modules[name]).values():
+            origin = str(getattr(held, "__module__", ""))
+            if isinstance(held, Kernel) or origin.startswith(_FOLDER):
+                found |= dict.fromkeys(_called(held))
+            elif origin.startswith(package):
+                waiting.append(origin)
+    return list(found)
+
+
+def _called(held: object) -> Iterator[Kernel]:
+    """Yield a kernel, or those that a function beside kernels calls."""
+    if isinstance(held, Kernel):
+        yield held
+    elif isinstance(held, FunctionType) and held.__module__.startswith(_FOLDER):
+        for name in held.__code__.co_names:
+            yield from _called(held.__globals__.get(name))
+
+
+class _NotCached(Exception):
+    """A kernel would have to be compiled."""
+
+
+@contextmanager
+def _at_first_compilation(
+    waiting: Iterable[Kernel], compiling: Callable[[int], None] | None
+) -> Iterator[None]:
+    """Say that kernels are compiled, or refuse it, when the first that is not in the cache is."""
+    from numba.core.event import Listener, install_listener
+
+    class Compilation(Listener):
+        said = False
+
+        def on_start(self, event: Any) -> None:
+            if compiling is None:
+                raise _NotCached
+            if not self.said:
+                self.said = True
+                compiling(sum(one.compiled is None for one in waiting))
+
+        def on_end(self, event: Any) -> None:
+            """Say nothing more."""
+
+    with install_listener("numba:compile", Compilation()):
+        yield
 
 
 def _numba_type(hint: Any) -> str:
@@ -107,15 +182,19 @@ def _numba_type(hint: Any) -> str:
     return _SCALARS[hint]
 
 
-class _Kernel:
+class Kernel:
     """A function that numba compiles."""
 
-    loaded: ClassVar[int] = 0
-
-    def __init__(self, function: Callable[..., Any], fastmath: frozenset[str]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        fastmath: frozenset[str],
+        before: Callable[[], object] | None,
+    ) -> None:
         update_wrapper(self, function)
-        self._function, self._fastmath = function, fastmath
+        self._function, self._fastmath, self._before = function, fastmath, before
         self.compiled: Any = None
+        _DEFINED.append(self)
 
     @property
     def signatures(self) -> list[str]:
@@ -126,29 +205,48 @@ class _Kernel:
         kinds = ("float32", "float64") if "real" in signature else ("",)
         return [signature.replace("real", kind) for kind in kinds]
 
+    @cached_property
+    def callees(self) -> dict[str, Kernel]:
+        """The kernels that it calls, by the names that they have in its module."""
+        names = self._function.__globals__
+        held = {name: names.get(name) for name in self._function.__code__.co_names}
+        return {name: one for name, one in held.items() if isinstance(one, Kernel)}
+
     def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function, which is loaded first."""
         if self.compiled is None:
-            with _LOADING:
-                # kernels may call those of the modules that theirs imports from
-                waiting = {name for name, _ in _WAITING}
-                found, new = set[str](), {self._function.__module__}
-                while new:
-                    found |= new
-                    held = [one for name in new for one in vars(sys.modules[name]).values()]
-                    new = ({getattr(one, "__module__", "") for one in held} & waiting) - found
-                _load(found.__contains__)
+            load_kernels([self])
         return self.compiled(*arguments)
 
-    def load(self) -> None:
-        """Compile it, and let kernels of its module call the compiled function.
+    def collect(self, waiting: dict[Kernel, None]) -> None:
+        """Add it to those that wait to be loaded, after those that it calls."""
+        if self.compiled is None and self not in waiting:
+            for one in self.callees.values():
+                one.collect(waiting)
+            waiting[self] = None
 
-        Those that its module imports were defined, and so are loaded, before.
+    def load(self) -> None:
+        """Compile it, or read it from the cache; those that it calls are loaded before.
+
+        Without a folder for the cache (numba tries that of the module and the user's) it is
+        compiled for this process alone.
         """
         from numba import njit
 
-        names, fastmath = self._function.__globals__, set(self._fastmath) or False
-        imported = [(name, held) for name, held in names.items() if isinstance(held, _Kernel)]
-        names.update({name: held.compiled for name, held in imported if held.compiled})
-        self.compiled = njit(self.signatures, cache=True, fastmath=fastmath)(self._function)
-        names[self._function.__name__] = self.compiled
-        _Kernel.loaded += 1
+        if self._before is not None:
+            self._before()
+        function = self._with({name: one.compiled for name, one in self.callees.items()})
+        signatures, fastmath = self.signatures, set(self._fastmath) or False
+        try:
+            self.compiled = njit(signatures, cache=True, fastmath=fastmath)(function)
+        except (OSError, RuntimeError):
+            self.compiled = njit(signatures, fastmath=fastmath)(function)
+
+    def _with(self, names: dict[str, Any]) -> Callable[..., Any]:
+        """Return the function, where other functions stand for the kernels that it calls."""
+        function = self._function
+        assert isinstance(function, FunctionType)
+        given = function.__name__, function.__defaults__, function.__closure__
+        copy = FunctionType(function.__code__, function.__globals__ | names, *given)
+        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+        return copy

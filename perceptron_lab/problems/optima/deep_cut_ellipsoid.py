@@ -21,7 +21,6 @@ The compiled search with deep cuts on a program: its data in the order of elimin
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -34,6 +33,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import clock_seconds
 from perceptron_lab.numerics.compiled.deep_cuts import (
     BEST,
     COUNTS,
@@ -323,9 +323,9 @@ class DeepCutEllipsoid(Optimiser):
         asked = search.asked(self.width)
         before, queries, most, tried = search.updates, search.queries, 64, 0.0
         while True:
-            clock = time.perf_counter()
+            clock = clock_seconds()
             ended = run.advance(min(most, search.budget.updates - search.updates))
-            elapsed = time.perf_counter() - clock
+            elapsed = clock_seconds() - clock
             search.seconds += elapsed
             search.updates = before + int(run.counts[UPDATES])
             search.queries = queries + int(run.counts[CUTS] + run.counts[FEASIBLE])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from pydantic import Field
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
-from perceptron_lab.core.time_limit import affordable, last_proofs
+from perceptron_lab.core.time_limit import affordable, clock_seconds, last_proofs
 from perceptron_lab.problems.optima.maxcut.bounds import (
     HYPERPLANES,
     Course,
@@ -86,10 +85,10 @@ class LowRank(Optimiser):
         )
         _taken(search, found)
         if self.hyperplanes and len(found.vectors) and program.of_a_graph:
-            clock = time.perf_counter()
+            clock = clock_seconds()
             with last_proofs():
                 self._round(search, program, found)
-            search.proof_seconds += time.perf_counter() - clock
+            search.proof_seconds += clock_seconds() - clock
         return found.message
 
     def _round(self, search: Search, program: MaxCutProgram, found: Enclosure) -> None:

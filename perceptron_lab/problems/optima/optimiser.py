@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,8 +17,7 @@ from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import Oracle, Stop, Watch
-from perceptron_lab.core.time_limit import TimeIsUp, time_limit
-from perceptron_lab.numerics.compiled.kernel import load_kernels
+from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.problems.optima.proofs import DUAL, NO_BOUND
 from perceptron_lab.problems.optima.search import Search
@@ -98,8 +96,7 @@ def minimise(
     wanted = None if goal is None else goal_of(goal)
     if not isinstance(wanted, Width | None):
         raise InputError(f"goal {wanted} of an optimiser; give {{'width': 1e-8}}, or none")
-    load_kernels()
-    began = time.perf_counter()
+    began = clock_seconds()
     limits = budget or Budget()
     objective_of(system)
     search = Search(ConicSystem.of(system), tuple(oracles), limits, seed, watch, stop, wanted)
@@ -136,7 +133,7 @@ def minimise(
         products=search.products,
         seconds=search.seconds,
         proof_seconds=search.proof_seconds,
-        total_seconds=time.perf_counter() - began,
+        total_seconds=clock_seconds() - began,
         trace=search.trace,
         certificate={
             "levels": search.told(),

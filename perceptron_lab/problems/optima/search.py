@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Width
 from perceptron_lab.core.results import FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import Oracle, RunOptions, Stop, Watch
-from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up
+from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, last_proofs, time_is_up
 from perceptron_lab.problems.optima.cutting_planes import (
     Cuts,
     Directions,
@@ -226,10 +225,10 @@ class Search:
 
     def improve_upper(self, point: FloatArray) -> float | None:
         """Prove a point (x_0, x); return its objective, and keep it if it is the least so far."""
-        clock, found = time.perf_counter(), None
+        clock, found = clock_seconds(), None
         with last_proofs(), suppress(TimeIsUp):
             found = mended(self.system, point)
-        self.proof_seconds += time.perf_counter() - clock
+        self.proof_seconds += clock_seconds() - clock
         if found is None:
             return None
         self.take_upper(*found)
@@ -250,10 +249,10 @@ class Search:
         other = self.other
         if other is None:
             return None
-        clock = time.perf_counter()
+        clock = clock_seconds()
         with last_proofs(), suppress(TimeIsUp):
             self._prove_lower(other, Cuts.of(other, self.cuts if cuts is None else cuts))
-        self.proof_seconds += time.perf_counter() - clock
+        self.proof_seconds += clock_seconds() - clock
         return self.lower
 
     def _prove_lower(self, other: OtherSide, rows: Cuts) -> None:

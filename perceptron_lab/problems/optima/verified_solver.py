@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -18,6 +17,7 @@ from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import (
     TimeIsUp,
+    clock_seconds,
     last_proofs,
     seconds_left,
     time_is_up,
@@ -171,11 +171,11 @@ class _Run:
 
     def asked_first(self, system: ConicSystem) -> Approximation:
         """Return the answer for a program, its seconds counted as the solver's."""
-        clock = time.perf_counter()
+        clock = clock_seconds()
         try:
             return self.ask(self.program_of(system))
         finally:
-            self.search.seconds += time.perf_counter() - clock
+            self.search.seconds += clock_seconds() - clock
             self.search.updates += 1
 
     def ask(self, program: GivenProgram) -> Approximation:
@@ -186,13 +186,13 @@ class _Run:
 
     def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
         """Prove the bound of x, moved inside where it is not feasible."""
-        clock, search = time.perf_counter(), self.search
+        clock, search = clock_seconds(), self.search
         try:
             with last_proofs():
                 self._take_upper(program, answer)
         except TimeIsUp:
             search.without_upper = _NO_TIME_ABOVE
-        search.proof_seconds += time.perf_counter() - clock
+        search.proof_seconds += clock_seconds() - clock
 
     def _take_upper(self, program: GivenProgram, answer: Approximation) -> None:
         search = self.search
@@ -212,16 +212,16 @@ class _Run:
         The multiplier X of min t, F(x) + t I psd, has <F_i, X> = 0, tr X = 1 and <F_0, X> = t,
         which is not negative then.
         """
-        clock = time.perf_counter()
+        clock = clock_seconds()
         with suppress(NumericalError, TimeIsUp):
             weights = program.weights(self.ask(program.relaxed()).multipliers)
             with last_proofs():
                 self.search.infeasible = refuted(self.search.system, weights)
-        self.search.proof_seconds += time.perf_counter() - clock
+        self.search.proof_seconds += clock_seconds() - clock
 
     def prove_lower(self, program: GivenProgram, answer: Approximation) -> bool:
         """Prove the bound of X, corrected and moved inside; return whether that worked."""
-        clock, other, found = time.perf_counter(), self.search.other, None
+        clock, other, found = clock_seconds(), self.search.other, None
         try:
             if other is not None:
                 with last_proofs():
@@ -230,7 +230,7 @@ class _Run:
             self.search.without_lower = _NO_TIME_BELOW
         if found is not None:
             self.search.take_lower({DUAL: found[0]}, found[1])
-        self.search.proof_seconds += time.perf_counter() - clock
+        self.search.proof_seconds += clock_seconds() - clock
         return found is not None
 
     def prove_large(self, program: GivenProgram, answer: Approximation) -> bool:
@@ -241,7 +241,7 @@ class _Run:
         maxcut, search = MaxCutProgram.of_system(self.search.system), self.search
         if maxcut is None or len(program.blocks) != 1:
             return False
-        clock = time.perf_counter()
+        clock = clock_seconds()
         bounds = [proved_upper(maxcut, answer.point, floor=floor) for floor in _FLOORS]
         upper, x = min(bounds, key=itemgetter(0))
         (part, _), *_ = program.matrices
@@ -252,14 +252,14 @@ class _Run:
             search.take_upper(np.concatenate([[1.0], x]), upper)
         if math.isfinite(lower):
             search.take_lower({VECTORS: vectors}, lower)
-        search.proof_seconds += time.perf_counter() - clock
+        search.proof_seconds += clock_seconds() - clock
         return True
 
     def central_face(self, program: GivenProgram) -> Face | None:
         """Return the face of a central X, which is that of the program without F_0."""
         if self.search.other is None:
             return None
-        clock, found = time.perf_counter(), None
+        clock, found = clock_seconds(), None
         try:
             central = self.ask(replace(program, constant=np.zeros_like(program.constant)))
         except (NumericalError, TimeIsUp):
@@ -268,7 +268,7 @@ class _Run:
             number = [at for _, at in program.blocks].index(span)
             found = found or face_of_null_space(number, matrix)
             del part
-        self.search.proof_seconds += time.perf_counter() - clock
+        self.search.proof_seconds += clock_seconds() - clock
         return found
 
     def prove_on(self, face: Face) -> str | None:
@@ -277,7 +277,7 @@ class _Run:
         Where an equation exposes the face, points are lifted from there. Other faces are known to
         a few digits, and have lower bounds alone.
         """
-        search, clock = self.search, time.perf_counter()
+        search, clock = self.search, clock_seconds()
         before, said = search.seconds, None
         try:
             reduction = restricted(search.system, face)
@@ -298,7 +298,7 @@ class _Run:
             search.without_lower = _NO_TIME_BELOW
         except (InputError, NumericalError) as error:
             search.without_lower = f"no lower bound: X has no interior, and on its face: {error}"
-        search.proof_seconds += time.perf_counter() - clock - (search.seconds - before)
+        search.proof_seconds += clock_seconds() - clock - (search.seconds - before)
         return said
 
     def _lift(self, face: Face, reduction: Reduction, answer: Approximation) -> None:

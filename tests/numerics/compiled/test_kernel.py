@@ -1,18 +1,19 @@
-"""Kernels are loaded late, all together, and before the clock of a run starts."""
+"""Kernels are loaded when they are called, with those that they call, while clocks stand still."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import pytest
 
-from perceptron_lab import solve
+from perceptron_lab.core.time_limit import clock_seconds, seconds_left, time_limit
 from perceptron_lab.numerics.compiled import kernel as module
-from perceptron_lab.numerics.compiled.kernel import before_kernels, kernel, load_kernels
+from perceptron_lab.numerics.compiled.kernel import kernel, load_kernels
 
 Real = Annotated[float, "real"]
 
@@ -36,38 +37,72 @@ def test_what_computes_nothing_does_without_numba() -> None:
     ).split() == ["False", "softmin", "True"]
 
 
-def test_they_are_loaded_when_the_clock_of_a_run_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded: list[str] = []
-    waiting = [("mine", lambda: loaded.append("kernels"))]
-    monkeypatch.setattr(module, "_WAITING", waiting)
-    clock = iter(range(10**6))
+def test_clocks_stand_still_while_kernels_are_loaded() -> None:
+    loading: list[float] = []
 
-    def ticking() -> float:
-        loaded.append("clock")
-        return float(next(clock))
+    def slow() -> None:
+        began = time.perf_counter()
+        time.sleep(0.2)
+        loading.append(time.perf_counter() - began)
 
-    monkeypatch.setattr("perceptron_lab.solving.driver.time.perf_counter", ticking)
-    solve(np.eye(2))
-    assert loaded[:2] == ["kernels", "clock"]
-    assert loaded.count("kernels") == 1
+    @kernel(before=slow)
+    def halved(x: Real) -> Real:
+        return x / 2
+
+    with time_limit(60.0):
+        real, clock, left = time.perf_counter(), clock_seconds(), seconds_left()
+        assert halved(3.0) == 1.5
+        spent, real = clock_seconds() - clock, time.perf_counter() - real
+        assert left - seconds_left() < real - loading[0]
+    assert spent < real - loading[0]
 
 
 @pytest.mark.slow
-def test_a_call_loads_the_kernels_of_its_module_and_those_that_they_call() -> None:
+def test_a_call_loads_the_kernels_that_it_calls_alone() -> None:
     script = (
         "from perceptron_lab.numerics.compiled import entropic_steps, pivoted_cholesky\n"
-        "from perceptron_lab.numerics.compiled.kernel import load_kernels, _WAITING\n"
-        "before = {name for name, _ in _WAITING}\n"
+        "from perceptron_lab.numerics.compiled.kernel import _DEFINED\n"
         "import numpy\n"
         "one, two = numpy.ones(3), numpy.ones(3)\n"
         "entropic_steps.softmin(one, one, 1.0, 1.0, two, two.copy())\n"
-        "print(sorted(one.rpartition('.')[2] for one in before - {name for name, _ in _WAITING}))\n"
-        "print(load_kernels() > 0, _WAITING)\n"
+        "print(sorted(k.__name__ for k in _DEFINED if k.compiled))\n"
     )
-    assert run(script).splitlines() == [
-        "['entropic_steps', 'entropic_trials']",
-        "True []",
-    ]
+    assert run(script) == "['advance_sums', 'softmin', 'write_powers']"
+
+
+@kernel()
+def successor(x: Real) -> Real:
+    return x + 1
+
+
+def test_the_first_compilation_is_logged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+
+    @kernel()
+    def twice_successor(x: Real) -> Real:
+        return successor(x) * 2
+
+    successor.compiled = None  # type: ignore[attr-defined]
+    assert load_kernels([twice_successor], None) == 0  # nothing is compiled unasked
+    assert not caplog.messages
+    assert twice_successor(1.0) == 4.0
+    assert caplog.messages == ["compiling 2 kernels (first run only)"]
+
+
+def test_without_a_folder_for_the_cache_it_is_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from numba.core.caching import CompileResultCacheImpl
+
+    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
+
+    @kernel()
+    def tripled(x: Real) -> Real:
+        return 3 * x
+
+    assert tripled(2.0) == 6.0
 
 
 def test_a_kernel_is_compiled_for_both_precisions_and_calls_those_before_it() -> None:
@@ -75,21 +110,9 @@ def test_a_kernel_is_compiled_for_both_precisions_and_calls_those_before_it() ->
     def doubled(x: Real) -> Real:
         return x + x
 
-    load_kernels()
     assert doubled(1.5) == 3.0
     assert isinstance(doubled(np.float32(1.5)), float)
     assert doubled.__name__ == "doubled"
-
-
-def test_what_fails_to_load_fails_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing() -> None:
-        raise OSError("no room for numba's cache")
-
-    monkeypatch.setattr(module, "_WAITING", [])
-    before_kernels(failing)
-    for _ in range(2):
-        with pytest.raises(OSError, match="no room"):
-            load_kernels()
 
 
 @pytest.mark.slow

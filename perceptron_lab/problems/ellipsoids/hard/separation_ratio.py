@@ -13,7 +13,6 @@ import numpy.typing as npt
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
-from perceptron_lab.numerics.compiled.kernel import load_kernels
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.problems.ellipsoids.ellipsoid import two_classes
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
@@ -119,7 +118,6 @@ def maximal_separation(
     """
     inner, outer = two_classes(positives, negatives)
     limits = SolverLimits(max_iterations)
-    load_kernels()
     try:
         with time_limit(math.inf if max_seconds is None else max_seconds):
             return _separated(inner, outer, solver, tolerance, limits, whiten=whiten)

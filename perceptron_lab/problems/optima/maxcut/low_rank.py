@@ -30,7 +30,6 @@ When a search ends without its width: at a limit, or where estimates fall no mor
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -44,6 +43,7 @@ from perceptron_lab.core.time_limit import (
     RATE,
     TimeIsUp,
     affordable,
+    clock_seconds,
     last_proofs,
     seconds_left,
     time_is_up,
@@ -237,7 +237,7 @@ def enclose(
     >>> found.reached, found.lower <= (25 + 5 * 5**0.5) / 8 <= found.upper
     (True, True)
     """
-    found = _Enclosing(program, width, watch, time.perf_counter())
+    found = _Enclosing(program, width, watch, clock_seconds())
     columns = rank or [most for least, most in RANKS.items() if program.order >= least][-1]
     ascent = Ascent(program, columns, np.random.default_rng(seed))
     with np.errstate(over="ignore", invalid="ignore"), time_limit(seconds, stop):
@@ -343,9 +343,9 @@ class _Enclosing:
         """Sweep until so many are made, or a limit is reached; the clock is read in between."""
         some = 1
         while ascent.sweeps < min(due, limits.sweeps):
-            clock = time.perf_counter()
+            clock = clock_seconds()
             ascent.run(min(some, due - ascent.sweeps, limits.sweeps - ascent.sweeps))
-            now = time.perf_counter()
+            now = clock_seconds()
             if limits.spent(0, self._proof_operations / RATE):
                 return
             some = 2 * some if now - clock < 0.05 else some
@@ -387,7 +387,7 @@ class _Enclosing:
         If that is too little, return a direction of negative curvature of F(x) outside of the range
         of V, if one is found: V has too few columns, or is at a saddle point.
         """
-        clock = time.perf_counter()
+        clock = clock_seconds()
         program = self.program
         self._raise_lower(ascent.vectors)
         plain = self._point(dual, 0.0)
@@ -404,7 +404,7 @@ class _Enclosing:
                 self._lower_upper(self._point(dual, min(float(most), _AMPLE * float(needed))))
         if not self.reached:
             self.caution *= 1.15
-        self.proof_seconds += time.perf_counter() - clock
+        self.proof_seconds += clock_seconds() - clock
         self._record(ascent.sweeps, self.course.estimate[-1])
         return None if direction is None or not _outside(direction, ascent.vectors) else direction
 
@@ -419,10 +419,10 @@ class _Enclosing:
 
     def _prove_at_last(self, dual: DualPoint, ascent: Ascent) -> None:
         """Prove what can be: shifts of some multiples of the estimate, until they only cost."""
-        clock = time.perf_counter()
+        clock = clock_seconds()
         with last_proofs():
             self._prove_within(dual, ascent)
-        self.proof_seconds += time.perf_counter() - clock
+        self.proof_seconds += clock_seconds() - clock
         self._record(ascent.sweeps, self.course.estimate[-1])
 
     @property
@@ -488,7 +488,7 @@ class _Enclosing:
 
     def _record(self, sweeps: int, estimate: float) -> None:
         course = self.course
-        course.seconds.append(time.perf_counter() - self.began)
+        course.seconds.append(clock_seconds() - self.began)
         course.sweeps.append(sweeps)
         course.lower.append(self.lower if math.isfinite(self.lower) else None)
         course.upper.append(self.upper if math.isfinite(self.upper) else None)
@@ -498,7 +498,7 @@ class _Enclosing:
 
     def ended(self, message: str) -> Enclosure:
         """Return the result."""
-        whole = time.perf_counter() - self.began
+        whole = clock_seconds() - self.began
         return Enclosure(
             vectors=self.vectors,
             point=self.point,
