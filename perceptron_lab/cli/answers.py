@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,10 +13,9 @@ from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, counted
-from perceptron_lab.core.goals import Budget, Goal
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
 from perceptron_lab.core.results import FloatArray, Result, Status
-from perceptron_lab.core.run_options import Oracle, Stop, Watch
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.datasets.collections.files import stem_of
 from perceptron_lab.datasets.collections.problem_files import FileProblem, read_problem
 from perceptron_lab.datasets.formats.columns import Columns
@@ -27,7 +26,7 @@ from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.rows import Run, row_of
 from perceptron_lab.experiments.provenance.environment import portable
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
-from perceptron_lab.solving.entry import solve
+from perceptron_lab.solving.driver import drive
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -50,7 +49,7 @@ class ResultAnswer(FileAnswer):
     ----------
     columns, problem
         What was asked of the columns, and the data.
-    algorithm, oracles, seed
+    algorithm, options
         As they were asked for; no oracles stand for those of the cones.
     result
         The answer.
@@ -61,8 +60,7 @@ class ResultAnswer(FileAnswer):
     columns: Columns
     problem: FileProblem
     algorithm: Component
-    oracles: tuple[Oracle, ...]
-    seed: int
+    options: RunOptions
     result: Result
     margin: Margin = "unit"
 
@@ -186,7 +184,7 @@ class ResultAnswer(FileAnswer):
         system, result = self.problem.system, self.result
         asks = self.algorithm.asks_oracles
         asks = asks and not isinstance(system, LinearSystem)
-        oracles = self.oracles or (system.oracles.values() if asks else ())
+        oracles = self.options.oracles or (system.oracles.values() if asks else ())
         run = Run(
             problem=self.file.name,
             label=self.algorithm.name,
@@ -194,7 +192,7 @@ class ResultAnswer(FileAnswer):
             dimension=system.unknowns,
             algorithm=self.algorithm,
             oracles=[registry.name_of("oracle", oracle) for oracle in oracles],
-            seed=self.seed,
+            seed=self.options.seed,
             status=result.status,
             message=result.message,
             finding=result.finding,
@@ -250,7 +248,7 @@ class ResultAnswer(FileAnswer):
         asked |= {} if self.margin == "unit" else {"margin": self.margin}
         oracles = [
             {"name": registry.name_of("oracle", oracle), "parameters": {}}
-            for oracle in self.oracles
+            for oracle in self.options.oracles
         ]
         return {
             "sha256": sha256_of(self.file),
@@ -258,7 +256,7 @@ class ResultAnswer(FileAnswer):
                 "dataset": "files",
                 "parameters": {"files": [self.file.name], **asked},
                 "instance": stem_of(self.file.name),
-                "seed": self.seed,
+                "seed": self.options.seed,
             },
             "algorithm": {
                 "name": self.algorithm.name,
@@ -313,18 +311,13 @@ def _entries(values: FloatArray, name: Callable[[int], str]) -> str:
 
 def answer(
     file: Path,
-    columns: Columns | None = None,
+    columns: Columns,
+    options: RunOptions,
     *,
-    memory: int | None = None,
-    margin: Margin = "unit",
-    algorithm: str = "auto",
-    parameters: Mapping[str, Any] | None = None,
-    oracles: Sequence[str] = (),
-    goal: Goal = "decide",
-    budget: Budget | None = None,
-    seed: int = 0,
-    watch: Watch | None = None,
-    stop: Stop | None = None,
+    memory: int | None,
+    margin: Margin,
+    algorithm: str,
+    parameters: Mapping[str, Any],
 ) -> ResultAnswer:
     """Solve the system in a file; ``plab solve`` in Python.
 
@@ -334,26 +327,13 @@ def answer(
         As for :func:`~perceptron_lab.datasets.collections.problem_files.read_problem`.
     algorithm, parameters
         A name of ``plab list algorithms``, and the parameters that are not to have their defaults.
-    oracles
-        Names of ``plab list oracles``.
-    goal, budget, seed, watch, stop
-        As for :func:`~perceptron_lab.solving.entry.solve`.
+    options
+        As for :func:`~perceptron_lab.solving.driver.drive`.
     """
-    columns = columns or Columns()
-    chosen = component_of("algorithm", algorithm, dict(parameters or {}))
-    asked = tuple(registry.load("oracle", name)() for name in oracles)
+    chosen = component_of("algorithm", algorithm, dict(parameters))
     problem = read_problem(file, columns, memory=memory, margin=margin)
-    result = solve(
-        problem.system,
-        algorithm=chosen.record,
-        oracle=asked or None,
-        goal=goal,
-        budget=budget,
-        seed=seed,
-        watch=watch,
-        stop=stop,
-    )
-    return ResultAnswer(file, columns, problem, chosen, asked, seed, result, margin)
+    result = drive(problem.system, chosen.record, options)
+    return ResultAnswer(file, columns, problem, chosen, options, result, margin)
 
 
 def component_of(kind: str, name: str, parameters: dict[str, Any]) -> Component:

@@ -25,13 +25,13 @@ from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
+from perceptron_lab.core.run_options import RunOptions, Stop, Watch
 from perceptron_lab.datasets.formats.columns import LAST, Columns, listed_columns
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
 
 if TYPE_CHECKING:
-    from perceptron_lab.core.run_options import Stop, Watch
     from perceptron_lab.systems.constructors import Margin
 
 _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"
@@ -251,11 +251,17 @@ def command(
             ask = verdict_answer if verdict else ellipsoid_answer
             return ask(file, columns, seconds=budget_seconds, asked=stop)
         asked: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
-        asked |= {"budget": budget, "seed": seed, "watch": watch, "stop": stop}
+        options = RunOptions(
+            oracles=[registry.load("oracle", name)() for name in oracles],
+            goal=_width(goal) if optimum else goal,
+            budget=budget,
+            seed=seed,
+            watch=watch,
+            stop=stop,
+        )
         if optimum:
-            return optimum_answer(file, width=_width(goal), **asked)
-        reading: Any = {"memory": memory, "margin": margin, "oracles": oracles, "goal": goal}
-        return answer(file, columns, **reading, **asked)
+            return optimum_answer(file, options, **asked)
+        return answer(file, columns, options, memory=memory, margin=margin, **asked)
 
     quiet = as_json or verdict or ellipsoid or is_quiet()
     with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
@@ -304,12 +310,12 @@ def _refuse_misplaced(save: Path | None, plot: Path | None, algorithm: str) -> N
         )
 
 
-def _width(goal: Goal) -> float:
+def _width(goal: Goal) -> Width:
     """Return the width that is asked for; ``decide`` is the default of all questions."""
     if isinstance(goal, Width):
-        return goal.width
+        return goal
     if goal == "decide":
-        return WIDTH
+        return Width(WIDTH)
     raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
 
 

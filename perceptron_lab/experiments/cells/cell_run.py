@@ -160,7 +160,7 @@ def _result(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None
         return learn(method.record, problem.tasks, cell.seed)
     run = RunOptions(
         oracles=[oracle.record for oracle in cell.variant.oracles],
-        goal=cell.goal,
+        goal=cell.goal_of_method or "decide",
         budget=cell.budget,
         seed=cell.algorithm_seed,
         facts=problem.facts,
@@ -171,16 +171,7 @@ def _result(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None
     )
     if method.kind == "algorithm":
         return drive(problem.system, method.record, run)
-    return minimise(
-        problem.system,
-        method.record,
-        oracles=run.oracles,
-        budget=run.budget,
-        seed=run.seed,
-        watch=watch,
-        stop=stop,
-        goal=cell.goal_of_method,
-    )
+    return minimise(problem.system, method.record, run)
 
 
 def failure(error: BaseException) -> Outcome:

@@ -324,7 +324,7 @@ class DeepCutEllipsoid(Optimiser):
         before, queries, most, tried = search.updates, search.queries, 64, 0.0
         while True:
             clock = clock_seconds()
-            ended = run.advance(min(most, search.budget.updates - search.updates))
+            ended = run.advance(min(most, search.options.budget.updates - search.updates))
             elapsed = clock_seconds() - clock
             search.seconds += elapsed
             search.updates = before + int(run.counts[UPDATES])

@@ -77,11 +77,11 @@ class LowRank(Optimiser):
             program,
             width=search.asked(self.width),
             rank=self.rank,
-            seed=search.seed,
-            seconds=search.budget.seconds,
-            sweeps=search.budget.updates,
+            seed=search.options.seed,
+            seconds=search.options.budget.seconds,
+            sweeps=search.options.budget.updates,
             watch=lambda course: _told(search, course),
-            stop=search.stop,
+            stop=search.options.stop,
         )
         _taken(search, found)
         if self.hyperplanes and len(found.vectors) and program.of_a_graph:
@@ -94,7 +94,8 @@ class LowRank(Optimiser):
     def _round(self, search: Search, program: MaxCutProgram, found: Enclosure) -> None:
         """Round to a cut, unless the time does not suffice for that."""
         if affordable(PER_EDGE * len(program.edges[2])):
-            cut = rounded(program, found.vectors, count=self.hyperplanes, seed=search.seed)
+            seed = search.options.seed
+            cut = rounded(program, found.vectors, count=self.hyperplanes, seed=seed)
             _cut(search, cut)
 
 

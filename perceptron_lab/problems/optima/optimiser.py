@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +12,10 @@ from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goal_proofs import Proved
-from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
+from perceptron_lab.core.goals import Width
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import Result, Status
-from perceptron_lab.core.run_options import Oracle, Stop, Watch
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.problems.optima.proofs import DUAL, NO_BOUND
@@ -46,13 +45,8 @@ class Optimiser(ABC):
 def minimise(
     system: System,
     optimiser: Optimiser,
+    options: RunOptions | None = None,
     *,
-    oracles: Sequence[Oracle] = (),
-    budget: Budget | None = None,
-    seed: int = 0,
-    watch: Watch | None = None,
-    stop: Stop | None = None,
-    goal: Goal | Mapping[str, float] | None = None,
     earlier: Result | None = None,
 ) -> Result:
     """Minimise the objective of a semidefinite program, with proved bounds of the optimum.
@@ -63,10 +57,9 @@ def minimise(
         A homogenised system with an objective, as :func:`.read_system` makes it of an SDPA file.
     optimiser
         A record of ``plab list optimisers``.
-    oracles, budget, seed, watch, stop
-        As for :func:`~perceptron_lab.solving.entry.solve`; the budget is that of the whole run.
-    goal
-        ``{"width": w}``, in place of the optimiser's own width; None leaves it to that.
+    options
+        The budget is that of the whole run. The goal is a width, in place of the optimiser's own,
+        or ``decide``, which leaves it to that.
     earlier
         A result of the same program, whose lower bound the search starts with.
 
@@ -93,21 +86,22 @@ def minimise(
     >>> found.status.value, found.optimum_width < 0.05
     ('FEASIBLE', True)
     """
-    wanted = None if goal is None else goal_of(goal)
+    options = options or RunOptions()
+    wanted = None if options.goal == "decide" else options.goal
     if not isinstance(wanted, Width | None):
         raise InputError(f"goal {wanted} of an optimiser; give {{'width': 1e-8}}, or none")
     began = clock_seconds()
-    limits = budget or Budget()
+    seconds, stop = options.budget.seconds, options.stop
     objective_of(system)
-    search = Search(ConicSystem.of(system), tuple(oracles), limits, seed, watch, stop, wanted)
+    search = Search(ConicSystem.of(system), options)
     if earlier is not None and earlier.optimum_lower is not None and DUAL in earlier.proof:
         search.take_lower(dict(earlier.proof), earlier.optimum_lower)
     try:
-        with time_limit(limits.seconds, stop):
+        with time_limit(seconds, stop):
             ending = optimiser.minimise(search)
     except TimeIsUp:
         said = None if stop is None else stop()
-        ending = said or f"the budget of {limits.seconds:g} seconds is spent"
+        ending = said or f"the budget of {seconds:g} seconds is spent"
     search.record("end")
     status, message = _ending(search, ending)
     point = search.point
@@ -169,8 +163,8 @@ def _ending(search: Search, ending: str) -> tuple[Status, str]:
         said = f"the optimum is proved to be at least {text_below(lower, 10)}"
     if upper is None and search.without_upper:
         said += f"; {search.without_upper}"
-    limit = Status.UPDATE_LIMIT if search.updates >= search.budget.updates else Status.TIME_LIMIT
-    missed = search.unproved or limit
+    spent = search.updates >= search.options.budget.updates
+    missed = search.unproved or (Status.UPDATE_LIMIT if spent else Status.TIME_LIMIT)
     return (Status.FEASIBLE if upper is not None else missed), f"{said}; {ending}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.goals import Budget, goal_of
 from perceptron_lab.core.results import Result, Status
-from perceptron_lab.core.run_options import Stop, Watch, callbacks
+from perceptron_lab.core.run_options import RunOptions, Stop, Watch, callbacks
 from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
@@ -96,40 +97,28 @@ def optimum(
         raise InputError("give a program or graph=..., one of the two")
     if graph is not None:
         path_or_system = program_of_graph(graph)
-    limits = budget or Budget()
     watch, stop = callbacks(watch, stop)
-    asked = {"budget": limits, "seed": seed, "watch": watch, "stop": stop}
+    options = RunOptions(
+        goal=goal_of({"width": width}),
+        budget=budget or Budget(),
+        seed=seed,
+        watch=watch,
+        stop=stop,
+    )
     if isinstance(path_or_system, str | Path):  # reading takes no part of the budget
         path_or_system = read_system(Path(path_or_system))
     assert path_or_system is not None
-    with time_limit(limits.seconds, stop):
-        return found_by(program_of(path_or_system), width=width, **asked)[1]  # type: ignore[arg-type]
+    with time_limit(options.budget.seconds, stop):
+        return found_by(program_of(path_or_system), options)[1]
 
 
-def found_by(
-    system: ConicSystem,
-    *,
-    width: float,
-    budget: Budget | None = None,
-    seed: int = 0,
-    watch: Watch | None = None,
-    stop: Stop | None = None,
-) -> tuple[Optimiser, Result]:
+def found_by(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
     """Return what :func:`optimum` does, with the optimiser that found it."""
-    limits = budget or Budget()
-    with time_limit(limits.seconds, stop):
-        return _best(system, limits, width=width, seed=seed, watch=watch, stop=stop)
+    with time_limit(options.budget.seconds, options.stop):
+        return _best(system, options)
 
 
-def _best(
-    system: ConicSystem,
-    limits: Budget,
-    *,
-    width: float,
-    seed: int,
-    watch: Watch | None,
-    stop: Stop | None,
-) -> tuple[Optimiser, Result]:
+def _best(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
     """Return the narrowest interval of the optimisers for a program, tried in turn."""
     best: tuple[Optimiser, Result] | None = None
     refused: InputError | None = None
@@ -139,16 +128,9 @@ def _best(
         if isinstance(optimiser, ObjectiveBisection) and best is not None and refused is None:
             break  # it is for programs that others refuse
         try:
-            found = minimise(
-                system,
-                optimiser,
-                budget=Budget(limits.updates, min(limits.seconds, seconds_left())),
-                seed=seed,
-                watch=watch,
-                stop=stop,
-                goal={"width": width},
-                earlier=None if best is None else best[1],
-            )
+            left = Budget(options.budget.updates, min(options.budget.seconds, seconds_left()))
+            earlier = None if best is None else best[1]
+            found = minimise(system, optimiser, replace(options, budget=left), earlier=earlier)
         except InputError as error:
             refused = error
             continue

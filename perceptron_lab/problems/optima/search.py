@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +14,7 @@ from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Width
 from perceptron_lab.core.results import FloatArray, Result, Status, Trace
-from perceptron_lab.core.run_options import Oracle, RunOptions, Stop, Watch
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, last_proofs, time_is_up
 from perceptron_lab.problems.optima.cutting_planes import (
     Cuts,
@@ -72,20 +71,12 @@ class Search:
     ----------
     system
         A homogenised system with an objective.
-    oracles, budget, seed, watch, stop
-        As for :func:`~perceptron_lab.solving.entry.solve`; the budget is that of all levels
-        together.
-    goal
-        The width that is asked for, if it is not left to the optimiser.
+    options
+        The budget is that of all levels together; the goal is a width, or left to the optimiser.
     """
 
     system: ConicSystem
-    oracles: Sequence[Oracle] = ()
-    budget: Budget = field(default_factory=Budget)
-    seed: int = 0
-    watch: Watch | None = None
-    stop: Stop | None = None
-    goal: Width | None = None
+    options: RunOptions = field(default_factory=RunOptions)
     upper: float | None = None
     lower: float | None = None
     point: FloatArray | None = None
@@ -130,15 +121,17 @@ class Search:
 
     def asked(self, width: float) -> float:
         """Return the width that is asked for: the goal's, or else the optimiser's own."""
-        return width if self.goal is None else self.goal.width
+        goal = self.options.goal
+        return goal.width if isinstance(goal, Width) else width
 
     def spent(self) -> str | None:
         """Return which limit is reached, in words, or None."""
-        if self.updates >= self.budget.updates:
-            return f"the budget of {self.budget.updates} updates is spent"
-        asked = None if self.stop is None else self.stop()
-        if asked is None and (self.seconds >= self.budget.seconds or time_is_up()):
-            return f"the budget of {self.budget.seconds:g} seconds is spent"
+        budget, stop = self.options.budget, self.options.stop
+        if self.updates >= budget.updates:
+            return f"the budget of {budget.updates} updates is spent"
+        asked = None if stop is None else stop()
+        if asked is None and (self.seconds >= budget.seconds or time_is_up()):
+            return f"the budget of {budget.seconds:g} seconds is spent"
         return asked
 
     def feasibility(
@@ -157,20 +150,13 @@ class Search:
         system = Remembering.remembering(self.system)
         if level is not None:
             system = at_level(self.system, level, row)
-        left = self.budget.updates - self.updates
-        result = drive(
-            system,
-            algorithm,
-            RunOptions(
-                oracles=self.oracles,
-                budget=Budget(
-                    left if updates is None else min(updates, left),
-                    max(0.0, self.budget.seconds - self.seconds),
-                ),
-                seed=self.seed,
-                stop=self.stop,
-            ),
+        left = self.options.budget.updates - self.updates
+        budget = Budget(
+            left if updates is None else min(updates, left),
+            max(0.0, self.options.budget.seconds - self.seconds),
         )
+        options = replace(self.options, goal="decide", budget=budget, watch=None)
+        result = drive(system, algorithm, options)
         self.updates += result.updates
         self.queries += result.queries
         self.iterations += result.iterations
@@ -286,8 +272,8 @@ class Search:
         }
         for name, value in measured.items():
             trace.measures.setdefault(name, []).append(math.nan if value is None else value)
-        if self.watch is not None:
-            self.watch(trace)
+        if self.options.watch is not None:
+            self.options.watch(trace)
 
     def told(self) -> list[dict[str, object]]:
         """Return the levels as JSON values."""

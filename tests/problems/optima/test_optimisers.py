@@ -10,6 +10,7 @@ import pytest
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Result, Status
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.problems.optima.levels import at_level
 from perceptron_lab.problems.optima.objective_levels import ObjectiveBisection, ObjectiveSequence
@@ -60,7 +61,7 @@ def test_a_level_is_the_row_of_the_proposition() -> None:
 )
 def test_every_bound_is_around_the_optimum(seed: int, optimiser: Optimiser) -> None:
     system = program_of(seed)
-    found = minimise(system, optimiser, budget=Budget(6000, 30.0), seed=seed)
+    found = minimise(system, optimiser, RunOptions(budget=Budget(6000, 30.0), seed=seed))
     optimum = judged(system)
     slack = 1e-6 * (1.0 + abs(optimum))
     assert found.status is Status.FEASIBLE
@@ -133,10 +134,10 @@ def test_a_program_without_points_is_infeasible_and_one_without_bounds_is_given_
 
 def test_budgets_end_a_search_with_what_is_proved() -> None:
     for optimiser in (ObjectiveBisection(), ObjectiveSequence(), DeepCutEllipsoid()):
-        none = minimise(maxcut(1), optimiser, budget=Budget(0, 10.0))
+        none = minimise(maxcut(1), optimiser, RunOptions(budget=Budget(0, 10.0)))
         assert none.updates == 0
         assert "0 updates is spent" in none.message
-        some = minimise(maxcut(1), optimiser, budget=Budget(40, 10.0))
+        some = minimise(maxcut(1), optimiser, RunOptions(budget=Budget(40, 10.0)))
         assert some.updates <= 40
 
 

@@ -17,6 +17,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import FloatArray, Result, Status
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.problems.optima.asked_solvers import (
@@ -104,7 +105,7 @@ def assert_sound(system: ConicSystem, found: Result) -> None:
 def test_both_bounds_hold_in_fractions(seed: int, solver: Any) -> None:
     needs(solver)
     system = program_of(seed)
-    found = minimise(system, VerifiedSolver(solver=solver), budget=Budget(10, 20.0))
+    found = minimise(system, VerifiedSolver(solver=solver), RunOptions(budget=Budget(10, 20.0)))
     assert_sound(system, found)
     if solver == "scs" and seed % 4 == 3:
         return  # all but without an interior: its digits may not suffice
@@ -220,7 +221,7 @@ def test_a_program_without_an_answer_is_a_numerical_error(
     script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _pretend(tmp_path, script, monkeypatch)
-    found = minimise(maxcut(1), VerifiedSolver(), budget=Budget(10, 0.1))
+    found = minimise(maxcut(1), VerifiedSolver(), RunOptions(budget=Budget(10, 0.1)))
     assert found.status is Status.NUMERICAL_ERROR
     assert said in found.message
     assert (found.optimum_lower, found.optimum_upper) == (None, None)
@@ -273,8 +274,8 @@ def test_a_search_that_has_no_time_ends_with_its_bounds(monkeypatch: pytest.Monk
         raise TimeIsUp
 
     monkeypatch.setattr(VerifiedSolver, "minimise", late)
-    found = minimise(maxcut(1), VerifiedSolver(), budget=Budget(10, 100.0))
+    found = minimise(maxcut(1), VerifiedSolver(), RunOptions(budget=Budget(10, 100.0)))
     assert found.status is Status.TIME_LIMIT
     assert "the budget of 100 seconds is spent" in found.message
-    stopped = minimise(maxcut(1), VerifiedSolver(), stop=lambda: "stopped")
+    stopped = minimise(maxcut(1), VerifiedSolver(), RunOptions(stop=lambda: "stopped"))
     assert "stopped" in stopped.message

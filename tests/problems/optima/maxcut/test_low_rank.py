@@ -7,8 +7,9 @@ import pytest
 
 from perceptron_lab import ConicSystem, optimum
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goals import Budget
+from perceptron_lab.core.goals import Budget, Width
 from perceptron_lab.core.results import Status
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.datasets.generated.maxcut import generate, graph_of
 from perceptron_lab.problems.optima.low_rank import LowRank
 from perceptron_lab.problems.optima.maxcut.bounds import proved_lower, proved_upper
@@ -109,7 +110,7 @@ def test_negative_curvature_lies_in_the_range_of_the_vectors_and_a_correction_ta
 
 def test_the_optimiser_proves_what_its_result_says() -> None:
     system = homogenised(generate("random-30-80", 1))
-    found = minimise(system, LowRank(), goal={"width": 1e-7}, seed=3)
+    found = minimise(system, LowRank(), RunOptions(goal=Width(1e-7), seed=3))
     assert found.status is Status.FEASIBLE
     assert found.goal_reached
     assert str(found.goal) == "width=1e-07"
@@ -146,12 +147,12 @@ def test_tampered_arrays_prove_less() -> None:
 def test_goals_of_other_kinds_and_other_programs_are_refused() -> None:
     system = homogenised(generate("random-12-25", 1))
     with pytest.raises(InputError, match="of an optimiser"):
-        minimise(system, LowRank(), goal="decide")
+        minimise(system, LowRank(), RunOptions(goal="budget"))
     with pytest.raises(InputError, match="one of optimisers"):
         solve([[1.0]], "perceptron", goal={"width": 1e-3})
     with pytest.raises(InputError, match="MAXCUT's form"):
         minimise(homogenised(dense_program(1)), LowRank())
-    missed = minimise(system, LowRank(), goal={"width": 1e-9}, budget=Budget(updates=1))
+    missed = minimise(system, LowRank(), RunOptions(goal=Width(1e-9), budget=Budget(updates=1)))
     assert missed.goal_reached is False
     assert "the goal width 1e-09 is missed" in missed.message
 
@@ -187,7 +188,7 @@ def test_vertices_are_shifted_one_by_one_where_the_width_has_room() -> None:
 
 def test_a_cut_is_told_beside_the_bounds() -> None:
     system = homogenised(generate("random-30-80", 1))
-    found = minimise(system, LowRank(), seed=3)
+    found = minimise(system, LowRank(), RunOptions(seed=3))
     told = found.certificate["figures"]
     signs = found.proof[SIGNS]
     assert found.optimum_upper is not None
@@ -195,6 +196,6 @@ def test_a_cut_is_told_beside_the_bounds() -> None:
     assert 0.878 <= told["cut_ratio"] <= told["cut"] / found.optimum_upper
     between = graph_of("random-30-80", 1).toarray()[np.ix_(signs > 0, signs < 0)].sum()
     assert told["cut"] == between == cut_again(system, found.proof)
-    without = minimise(system, LowRank(hyperplanes=0), seed=3)
+    without = minimise(system, LowRank(hyperplanes=0), RunOptions(seed=3))
     assert "cut" not in without.certificate["figures"]
     assert cut_again(system, without.proof) is None
