@@ -28,7 +28,6 @@ from perceptron_lab.certificates.contract import (
 )
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.representations import MOST_PRODUCTS, near_by_balls
 from perceptron_lab.certificates.rounding import in_range, norm_above
 from perceptron_lab.certificates.rows.hulls import positive_vertex
 from perceptron_lab.certificates.rows.orthant import opposite_twins
@@ -123,6 +122,8 @@ def prove_infeasible(
 
 def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
     """Prove it of data that are what they were given as, with more digits than doubles have."""
+    from perceptron_lab.certificates.representations import MOST_PRODUCTS, near_by_balls
+
     entries = cone.size * operator.dimension
     if operator.roundings or entries > MOST_PRODUCTS:
         return None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, counted
@@ -33,6 +32,8 @@ from perceptron_lab.systems.linear_system import LinearSystem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from perceptron_lab.algorithms.linear.linear_result import LinearResult
 
 _OF_EXPERIMENTS: Final = ("cell", "environment", "core")
 """Columns of runs.csv that name cells and machines."""
@@ -78,11 +79,11 @@ class ResultAnswer(FileAnswer):
         notes = [*self._said.get("notes", []), *(self._course if verbose else [])]
         read = self.reading_line(self.problem.reading, self.left_out)
         lines = [f"{read}{self.file}: {self.sentence}", str(result)]
-        if isinstance(result, LinearResult):
-            lines += self._exact_lines(result)
+        if (exact := self._exact) is not None:
+            lines += self._exact_lines(exact)
         elif len(result.point) and result.status is not Status.INFEASIBLE:
             lines.append(f"  point: {_entries(result.point, self.coordinates.__getitem__)}")
-        if result.weights is not None and not isinstance(result, LinearResult):
+        if result.weights is not None and exact is None:
             of = f"{np.count_nonzero(result.weights)} of {len(result.weights)} weights are not 0"
             at, kind = self.problem.lines, "row" if self.problem.lines is None else "line"
             numbers = range(1, len(result.weights) + 1) if at is None else at
@@ -96,6 +97,15 @@ class ResultAnswer(FileAnswer):
     def status(self) -> Status:
         """The status of the result."""
         return self.result.status
+
+    @property
+    def _exact(self) -> LinearResult | None:
+        """The result of conditions that were decided exactly."""
+        if not isinstance(self.problem.system, LinearSystem):
+            return None
+        from perceptron_lab.algorithms.linear.linear_result import LinearResult
+
+        return self.result if isinstance(self.result, LinearResult) else None
 
     @property
     def _shown_by(self) -> str:
@@ -165,8 +175,8 @@ class ResultAnswer(FileAnswer):
                 pair = f"{labels.positive!r} from {labels.negative!r}"
                 return f"no hyperplane separates {pair} (proved){self._shown_by}"
             return f"there is no {thing} (proved)"
-        if isinstance(result, LinearResult):
-            least = bracket_text(*result.violation, 3)
+        if (exact := self._exact) is not None:
+            least = bracket_text(*exact.violation, 3)
             return f"not decided whether there is {article} {thing}; least violation in {least}"
         if upper is not None:
             most = f"a {result.margin_name} of {text_above(upper, 3)} at most"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,10 +10,8 @@ import click
 
 from perceptron_lab.cli.answers import MOST_NUMBERS, answer
 from perceptron_lab.cli.echo import coloured, echo, is_quiet, is_verbose, print_json
-from perceptron_lab.cli.ellipsoid_answers import ellipsoid_answer
 from perceptron_lab.cli.file_answers import FileAnswer
 from perceptron_lab.cli.live import interruptible, live_line
-from perceptron_lab.cli.optimum_answers import optimum_answer
 from perceptron_lab.cli.options import (
     answer_options,
     bytes_of,
@@ -20,7 +19,6 @@ from perceptron_lab.cli.options import (
     completing,
     plugin_option,
 )
-from perceptron_lab.cli.verdict_answers import verdict_answer
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
@@ -248,7 +246,7 @@ def command(
 
     def found_in(watch: Watch | None, stop: Stop) -> FileAnswer:
         if verdict or ellipsoid:
-            ask = verdict_answer if verdict else ellipsoid_answer
+            ask = _asking("verdict" if verdict else "ellipsoid")
             return ask(file, columns, seconds=budget_seconds, asked=stop)
         asked: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         options = RunOptions(
@@ -260,7 +258,7 @@ def command(
             stop=stop,
         )
         if optimum:
-            return optimum_answer(file, options, **asked)
+            return _asking("optimum")(file, options, **asked)
         return answer(file, columns, options, memory=memory, margin=margin, **asked)
 
     quiet = as_json or verdict or ellipsoid or is_quiet()
@@ -278,6 +276,13 @@ def command(
         found.draw(plot)
     failed = found.status is not None and found.status.failed
     return 130 if interrupt.asked() else int(failed)
+
+
+def _asking(question: str) -> Callable[..., FileAnswer]:
+    """Return the function that answers a question, loaded when it is asked."""
+    name = f"{question}_answer"
+    answering: Callable[..., FileAnswer] = registry.loaded(f"perceptron_lab.cli.{name}s:{name}")
+    return answering
 
 
 def _budget(updates: int, seconds: float) -> Budget:

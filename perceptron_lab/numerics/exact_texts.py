@@ -11,8 +11,6 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import fmpz
-
 from perceptron_lab.core.exact_form import EXACT, MOST_CHARACTERS
 from perceptron_lab.numerics.exact_doubles import to_double
 
@@ -28,6 +26,8 @@ def exact_text(number: Any) -> str:
     >>> exact_text(Fraction(-22, 7)), exact_text(3), len(exact_text(Fraction(1, 10**5000)))
     ('-22/7', '3', 5003)
     """
+    from flint import fmpz
+
     p, q = (fmpz(one).str() for one in (number.numerator, number.denominator))
     return p if q == "1" else f"{p}/{q}"
 
@@ -62,7 +62,11 @@ def read_exact(text: Any) -> Fraction:
 
 
 def _read_whole(digits: str) -> int:
-    return int(digits, 16) if digits.startswith("0x") else int(fmpz(digits))
+    if digits.startswith("0x"):
+        return int(digits, 16)
+    from flint import fmpz
+
+    return int(fmpz(digits))
 
 
 def shown_text(number: Fraction) -> str:

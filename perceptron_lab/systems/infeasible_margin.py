@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import scipy.optimize
+import scipy
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.rows.negative_margin import (

@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.csgraph
-import scipy.sparse.linalg
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -413,9 +412,11 @@ def _interior(operator: Matrix, cone: Product) -> FloatArray | None:
 
     Adding a multiple of d to a point of the closed cone with x_0 > 0 moves it inside.
     """
+    from scipy.sparse.linalg import lsqr
+
     blocks = sp.csr_array(operator.data[1:, 1:])
     target = cone.identity[1:]
-    solution = scipy.sparse.linalg.lsqr(blocks, target, atol=1e-15, btol=1e-15, iter_lim=1000)[0]
+    solution = lsqr(blocks, target, atol=1e-15, btol=1e-15, iter_lim=1000)[0]
     # Of integer data, such as MAXCUT's, the rounded solution is exact
     nearest = np.round(solution)
     if np.array_equal(blocks @ nearest, target):

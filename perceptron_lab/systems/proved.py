@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.optimize
+import scipy
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.contract import PointProof
@@ -40,7 +40,6 @@ from perceptron_lab.core.time_limit import check_time, seconds_left
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.systems.asked import AskedSystem
-from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
 # Rows whose part of the sum of norms is below such a part of the largest may be left out
 _PARTS = (1e-2, 1e-5, 1e-9, 1e-13)
@@ -189,6 +188,8 @@ def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
             equations.setdefault(j, {})[place] = int(one * scale)
     given = [Fraction(one) / scale for one, scale in zip(guess[at].tolist(), scales, strict=True)]
     order: list[int] = np.argsort(-guess[at] * lengths, kind="stable").tolist()
+    from perceptron_lab.systems.exact_solutions import Equation, near_solution
+
     found = near_solution(
         [Equation(one, 0) for one in equations.values()], given, order, _MOST_ROWS
     )

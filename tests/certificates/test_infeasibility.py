@@ -10,7 +10,7 @@ import pytest
 import scipy.optimize
 import scipy.sparse as sp
 
-from perceptron_lab.certificates import infeasibility
+from perceptron_lab.certificates import infeasibility, representations
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.rows import orthant
 from perceptron_lab.cones.base import Cone
@@ -298,7 +298,7 @@ def test_what_would_take_too_many_operations_is_not_tried(monkeypatch: pytest.Mo
         assert prove_infeasible(Matrix(data), cone, weights) is not None
         with monkeypatch.context() as patch:
             patch.setattr(infeasibility, "MOST_OPERATIONS", 1.0)
-            patch.setattr(infeasibility, "MOST_PRODUCTS", 1)
+            patch.setattr(representations, "MOST_PRODUCTS", 1)
             assert prove_infeasible(Matrix(data), cone, weights) is None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from perceptron_lab.certificates import infeasibility, orthogonal_factor
+from perceptron_lab.certificates import orthogonal_factor, representations
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.matrices import definite
 from perceptron_lab.certificates.spectral_norm import largest_eigenvalue
@@ -32,7 +32,7 @@ def test_ill_conditioned_twins_are_proved_by_it_alone(
     parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = ConditionedCones(**parameters, side="infeasible")
-    monkeypatch.setattr(infeasibility, "near_by_balls", lambda *given: None)  # of more digits
+    monkeypatch.setattr(representations, "near_by_balls", lambda *given: None)  # of more digits
     needed = 0
     for seed in range(6):
         made = record.generate(seed)

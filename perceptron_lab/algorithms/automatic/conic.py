@@ -14,7 +14,6 @@ from perceptron_lab.algorithms.interior_point.interior_point import (
     iteration_operations,
     query_operations,
 )
-from perceptron_lab.algorithms.interior_point.path_in_balls import PathInBalls, within_reach
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.projection.projection_rescaling import ProjectionRescaling
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
@@ -135,6 +134,8 @@ class DelegatedState(State):
 
     def _hold(self, system: ConicSystem, claim: MarginBelow) -> Claim | None:
         """Keep a bound for the end, and claim of its weights for now that they have A w = 0."""
+        from perceptron_lab.algorithms.interior_point.path_in_balls import PathInBalls, within_reach
+
         if within_reach(system):
             self.waiting = MarginBelow(claim.weights, max(claim.bound, self.epsilon))
             self.hand_over(system, PathInBalls(), "path-in-balls")
@@ -143,6 +144,8 @@ class DelegatedState(State):
 
     def _go_on(self, system: ConicSystem, claim: Claim | None) -> Claim | None:
         """Let the next algorithm try what one has left undecided, with this claim at most."""
+        from perceptron_lab.algorithms.interior_point.path_in_balls import PathInBalls, within_reach
+
         newton, in_balls = self.phase == "interior-point", self.phase == "path-in-balls"
         if newton:
             self.waiting = claim

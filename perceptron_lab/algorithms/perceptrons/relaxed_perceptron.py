@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-import scipy.special
+import scipy
 from pydantic import Field
 
 from perceptron_lab.algorithms.base import (

@@ -38,7 +38,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import scipy.optimize
+import scipy
 
 from perceptron_lab.algorithms.projection.basic_procedures import INSIDE, BasicProcedure
 from perceptron_lab.algorithms.projection.rescaled_data import Range, RescaledRange

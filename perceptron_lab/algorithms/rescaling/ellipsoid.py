@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
-import scipy.optimize
-import scipy.special
+import scipy
 from pydantic import ValidationInfo, field_validator
 from scipy.linalg.blas import dsymv, dsyr
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from pydantic import Field
-from scipy.spatial.distance import cdist
 
 from perceptron_lab.cones.operators.base import EXACT
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
@@ -132,7 +132,7 @@ class Rbf:
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the kernel's values, shape ``(len(left), len(right))``."""
         gamma = self.gamma or 1.0 / left.shape[1]
-        return np.asarray(np.exp(-gamma * cdist(left, right, "sqeuclidean")))
+        return np.asarray(np.exp(-gamma * scipy.spatial.distance.cdist(left, right, "sqeuclidean")))
 
     def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
         """Return the bound of the values' errors; see :meth:`Linear.spread`."""

@@ -25,6 +25,11 @@ from perceptron_lab.experiments.cells import messages, operating_system
 from perceptron_lab.experiments.cells.cell_run import Handles, run_job, thread_pools
 from perceptron_lab.numerics.compiled.kernel import kernels_of, load_kernels, log_compilation
 
+# What the numerical core imports where it is used
+_LATE = (
+    *("scipy.optimize", "scipy.sparse.linalg", "scipy.spatial.distance", "scipy.special"),
+    "perceptron_lab.systems.exact_solutions",
+)
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 
 
@@ -68,7 +73,7 @@ def preload(
         package = import_module(f"perceptron_lab.{part}")
         for module in pkgutil.iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
-    for name in modules:
+    for name in (*_LATE, *modules):
         with suppress(Exception, SystemExit):
             import_module(name)
     load_kernels(kernels_of(modules), compiling)

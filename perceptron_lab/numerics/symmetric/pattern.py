@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg
 
 from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray, IntArray
@@ -106,9 +105,11 @@ def minimum_degree(adjacent: sp.csr_array) -> IntArray:
     adjacent
         Symmetric, its entries positive, shape ``(order, order)``; only the structure matters.
     """
+    from scipy.sparse.linalg import spilu
+
     # The order belongs to an incomplete factor that drops nearly everything, so little is computed.
     dominant = adjacent + sp.diags_array(2.0 * adjacent.sum(axis=1))
-    factor = scipy.sparse.linalg.spilu(
+    factor = spilu(
         sp.csc_array(dominant),
         drop_tol=0.99,
         fill_factor=1,

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.optimize
+import scipy
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.linear.floating_rows import QUICK
