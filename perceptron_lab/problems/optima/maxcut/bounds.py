@@ -35,21 +35,21 @@ factorised in truth, s_i = sqrt(m'_ii), N_i for the places of row i of L + L', t
 entries of row i of L, and g_i = gamma_{t_i + 4} / (1 - gamma_{t + 4}), t the largest t_i. Entry by
 entry,
 
-    LDL' = M' + E,  |E_ij| <= gamma_{min(t_i, t_j) + 4} sum_k |l_ik| d_k |l_jk|               (1)
-                           <= g_i s_i s_j for j in N_i, E_ij = 0 for others,                  (2)
+    LDL' = M' + E,  |E_ij| <= gamma_{min(t_i, t_j) + 4} sum_k |l_ik| d_k |l_jk|               (5)
+                           <= g_i s_i s_j for j in N_i, E_ij = 0 for others,                  (6)
 
 by Lemma 8.4 of Higham (2002), no inner product having more than min(t_i, t_j) terms and one
 rounding allowed for the raise, and by the inequality of Cauchy and Schwarz with
 sum_k l_ik^2 d_k = m'_ii + E_ii <= m'_ii / (1 - gamma_{t_i + 4}).
 Now F(x + d) = diag(x + d) - C = LDL' + (diag(b) - E) for b_i = x_i + d_i - c_ii - m'_ii. Where
 
-    b_i >= a_i(m') = g_i s_i sum_{j in N_i} s_j + underflow                                   (3)
+    b_i >= a_i(m') = g_i s_i sum_{j in N_i} s_j + underflow                                   (7)
 
 for all i, diag(b) - E is diagonally dominant, LDL' is positive definite, hence so is F(x + d), and
 the optimum is at most 1'(x + d).
 
-M is chosen so that (3) holds with d = 0 unless pivots are raised: m_ii = x_i - c_ii - a_i(F(x)),
-rounded downward. Afterwards d_i is what (3) lacks: it is 0 where nothing was raised among N_i.
+M is chosen so that (7) holds with d = 0 unless pivots are raised: m_ii = x_i - c_ii - a_i(F(x)),
+rounded downward. Afterwards d_i is what (7) lacks: it is 0 where nothing was raised among N_i.
 
 Where C, the entries 1 of the F_i and the objective are nearest doubles of the numbers meant, row i
 of F(x) is off by u (sum_j |c_ij| + |x_i|) at most, which b_i exceeds a_i by then, and the objective
