@@ -77,7 +77,7 @@ def _place(algorithm: Algorithm[S]) -> str:
 
 
 def chosen(
-    role: str, name: str, parameters: Mapping[str, Any] | None, **shared: Any
+    role: str, name: str, parameters: Mapping[str, object] | None, **shared: object
 ) -> AnyAlgorithm:
     """Return the record of a registered algorithm.
 

@@ -327,7 +327,7 @@ def answer(
     memory: int | None,
     margin: Margin,
     algorithm: str,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, object],
 ) -> ResultAnswer:
     """Solve the system in a file; ``plab solve`` in Python.
 
@@ -346,7 +346,7 @@ def answer(
     return ResultAnswer(file, columns, problem, chosen, options, result, margin)
 
 
-def component_of(kind: str, name: str, parameters: dict[str, Any]) -> Component:
+def component_of(kind: str, name: str, parameters: dict[str, object]) -> Component:
     """Return a registered algorithm or optimiser with its parameters, or refuse them."""
     registry.target(kind, name)
     faults: list[Fault] = []

@@ -63,12 +63,12 @@ class _Echo(logging.Handler):
         echo(self.format(record), err=True)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print JSON values, also with ``-q``; null in the place of numbers that are not finite."""
     click.echo(visible(json.dumps(_finite(value), indent=2)))
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """Return JSON values, null in the place of numbers that are not finite: JSON has none."""
     if isinstance(value, Mapping):
         return {name: _finite(one) for name, one in value.items()}

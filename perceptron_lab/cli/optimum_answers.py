@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from perceptron_lab.cli.answers import ResultAnswer, component_of
 from perceptron_lab.core import registry
@@ -18,7 +17,7 @@ from perceptron_lab.problems.optima.optimum import found_by, program_of
 
 
 def optimum_answer(
-    file: Path, options: RunOptions, *, algorithm: str, parameters: Mapping[str, Any]
+    file: Path, options: RunOptions, *, algorithm: str, parameters: Mapping[str, object]
 ) -> ResultAnswer:
     """Enclose the optimum of the program in a file; ``plab solve --optimum`` in Python.
 

@@ -174,7 +174,7 @@ def on_target(command: Callable[..., int]) -> Callable[..., int]:
         generate: int,
         data: Path | None,
         labels: str | None,
-        **options: Any,
+        **options: object,
     ) -> int:
         # It loads the datasets, which other commands do without
         from perceptron_lab.experiments.verification.certified_problem import Target

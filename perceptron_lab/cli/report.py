@@ -69,7 +69,7 @@ def _record(
     }
 
 
-def _ended(found: list[dict[str, Any]], as_json: bool) -> int:
+def _ended(found: list[dict[str, object]], as_json: bool) -> int:
     """Print JSON if it is asked for; return the exit code."""
     if as_json:
         print_json(found)

@@ -28,7 +28,7 @@ from perceptron_lab.experiments.configuration.yaml_source import read_source
 from perceptron_lab.experiments.running.execution import Execution, Option
 
 
-def execution_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def execution_options(command: Callable[..., object]) -> Callable[..., Any]:
     """Add the options that the fields of :class:`Execution` declare."""
     hints = get_type_hints(Execution, include_extras=True)
     for field in reversed(fields(Execution)):

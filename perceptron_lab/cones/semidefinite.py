@@ -65,7 +65,7 @@ class Semidefinite(Cone):
         self.oracles = {"semidefinite": record}
         self._oracle = examiner(record, self.pattern, large=self.by_entries)
 
-    def _with(self, record: Any) -> Self:
+    def _with(self, record: object) -> Self:
         """Return the same cone, its pattern shared, with a fresh oracle."""
         other = type(self).__new__(type(self))
         other._on(self.pattern, sparing=self._sparing)

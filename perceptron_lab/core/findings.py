@@ -103,7 +103,7 @@ class Finding:
         return facts | ({"rescalings": list(self.rescalings)} if self.rescalings else {})
 
     @classmethod
-    def of_values(cls, values: Mapping[str, Any]) -> Finding:
+    def of_values(cls, values: Mapping[str, object]) -> Finding:
         """Return the finding of values of JSON; a TypeError or ValueError refuses other values."""
         kinds = {"rescalings": tuple, "separation": SeparationAnswer}
         return cls(**{name: kinds.get(name, _same)(value) for name, value in values.items()})
@@ -129,7 +129,7 @@ class Finding:
         return "; ".join(said)
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 

@@ -47,7 +47,7 @@ def call_directly() -> None:
     _DIRECT.append(True)
 
 
-def killable(function: Callable[..., _Value], *arguments: Any) -> _Value:
+def killable(function: Callable[..., _Value], *arguments: object) -> _Value:
     """Return what a function returns, called in another process until the time is up.
 
     Parameters
@@ -107,7 +107,7 @@ class _Worker:
         """Whether it lives, and belongs to this process and not to the one that forked it."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def answer(self, request: Any) -> tuple[bool, Any]:
+    def answer(self, request: object) -> tuple[bool, Any]:
         """Return whether a call succeeded, and its value or its exception."""
         replies: Queue[bytes | None] = Queue()
         content = _pickled(request)

@@ -11,7 +11,7 @@ _SECTION: Final = "Parameters\n----------\n"
 _HEADING: Final = re.compile(r"\n\n\w+\n---+\n")
 
 
-def fault_of(kind: Any) -> str:
+def fault_of(kind: object) -> str:
     """Return the reason why nothing can be made of a class by its parameters; empty if it can.
 
     It has to be a class that leaves no method undefined, and a dataclass that has no ``__init__``

@@ -79,7 +79,7 @@ def allowed_values(kind: Any, name: Any, fault: Mapping[str, Any]) -> str:
     return words + (ranges.pop() if len(ranges) == 1 else "")
 
 
-def _ranges(hint: Any, metadata: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+def _ranges(hint: object, metadata: Iterable[object]) -> Iterator[tuple[Any, str]]:
     """Yield the types of numbers in an annotation, with their ranges in words."""
     if get_origin(hint) is Annotated:
         inner, *more = get_args(hint)
@@ -116,7 +116,7 @@ def parameter_record(record: type[Record]) -> type[Record]:
     made = checked.__init__
 
     @wraps(made)
-    def refusing(self: Any, *arguments: Any, **named: Any) -> None:
+    def refusing(self: object, *arguments: object, **named: object) -> None:
         try:
             made(self, *arguments, **named)
         except ValidationError as error:

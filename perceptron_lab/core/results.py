@@ -333,7 +333,7 @@ class Result:
         title = f"{self.status}{' (proved)' if self.proved else ''}"
         return trace_figure(trace.updates, trace.margin, trace.upper, bracket, title)
 
-    def save(self, path: str | Path, *, source: Mapping[str, Any] | None = None) -> None:
+    def save(self, path: str | Path, *, source: Mapping[str, object] | None = None) -> None:
         """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle).
 
         Parameters

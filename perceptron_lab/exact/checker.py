@@ -57,7 +57,7 @@ def compiled_checker() -> Any:
     plain = module.require_definite
 
     def require_definite(
-        entries: dict[tuple[int, int], int], factor: list[Any], strict: bool = True
+        entries: dict[tuple[int, int], int], factor: list[object], strict: bool = True
     ) -> None:
         order = 1 + max(row for row, _ in entries)
         if not SMALLEST <= order <= LARGEST or not _dominated(module, entries, order, factor):

@@ -166,7 +166,7 @@ def _decimals_of(contents: Contents) -> Any:
     return np.vectorize(lambda x: format(x, "f"), [object])(decimals)
 
 
-def _whole(label: Any) -> Any:
+def _whole(label: object) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 

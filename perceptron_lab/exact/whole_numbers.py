@@ -117,7 +117,7 @@ def whole_weights(weights: Mapping[int, Fraction]) -> list[list[int]]:
     return by_places(zip(used, whole_multiples(used.values()), strict=True))
 
 
-def written(value: Any) -> Any:
+def written(value: object) -> Any:
     """Return a value of a certificate for JSON: long whole numbers as hexadecimal texts."""
     if isinstance(value, dict):
         return {name: written(one) for name, one in value.items()}

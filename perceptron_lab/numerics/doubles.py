@@ -122,7 +122,7 @@ def _from_objects(given: Any) -> Doubles:
 
 
 def exact_numbers(
-    numbers: list[Any], holder: str = "rows hold", wanted: str = "a matrix of real numbers"
+    numbers: list[object], holder: str = "rows hold", wanted: str = "a matrix of real numbers"
 ) -> Iterator[Fraction | float]:
     """Yield Python's and numpy's numbers as fractions, and floats as they are.
 

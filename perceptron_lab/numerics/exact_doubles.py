@@ -23,7 +23,7 @@ _SMALLEST: Final = math.ulp(0.0)
 _TOP, _BOTTOM = 1000, -1020
 
 
-def to_double(number: Any, denominator: int = 1, *, rounding: Rounding = "nearest") -> float:
+def to_double(number: object, denominator: int = 1, *, rounding: Rounding = "nearest") -> float:
     """Return a number x = ``number / denominator`` as a double.
 
     Parameters
@@ -56,7 +56,7 @@ def to_double(number: Any, denominator: int = 1, *, rounding: Rounding = "neares
     return math.nextafter(nearest, math.inf) if side < 0 else nearest
 
 
-def to_doubles(numbers: Iterable[Any], *, scaled: bool = False) -> FloatArray:
+def to_doubles(numbers: Iterable[object], *, scaled: bool = False) -> FloatArray:
     """Return a vector of exact numbers as doubles.
 
     Parameters

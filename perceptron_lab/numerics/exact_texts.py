@@ -32,7 +32,7 @@ def exact_text(number: Any) -> str:
     return p if q == "1" else f"{p}/{q}"
 
 
-def read_exact(text: Any) -> Fraction:
+def read_exact(text: object) -> Fraction:
     """Return the number that a text of :func:`exact_text` states.
 
     Whole numbers in hexadecimal digits, as in certificates, are read as well: ``0x1f``.

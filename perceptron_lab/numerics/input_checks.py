@@ -77,7 +77,7 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
     return replace(found, values=np.ascontiguousarray(found.values))
 
 
-def column_names(rows: Any) -> list[str] | None:
+def column_names(rows: object) -> list[str] | None:
     """Return the names of the columns of a table or design matrix; None where there are none.
 
     Tables of pandas, polars and Arrow have them, and matrices of patsy and formulaic.
@@ -142,7 +142,7 @@ def refuse_empty(shape: tuple[int, ...]) -> None:
         )
 
 
-def array_of(rows: Any) -> Any:
+def array_of(rows: object) -> Any:
     """Return rows as numpy sees them, but integers beside fractions as the integers they are."""
     # numpy makes all of them doubles; that rounds integers above 2^53 alone.
     try:
@@ -272,7 +272,7 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
     return given
 
 
-def refuse_mixed(labels: Iterable[Any]) -> None:
+def refuse_mixed(labels: Iterable[object]) -> None:
     """Refuse texts among labels of other types."""
     text = next((one for one in labels if isinstance(one, str)), None)
     other = next((one for one in labels if not isinstance(one, str)), None)
@@ -297,7 +297,7 @@ class TwoClasses:
     positive: Any
 
 
-def two_classes(labels: npt.ArrayLike, count: int, positive: Any = None) -> TwoClasses:
+def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> TwoClasses:
     """Return so many labels as those of two classes.
 
     Parameters
@@ -373,7 +373,7 @@ def _classes_in(given: npt.NDArray[Any], order: list[Any] | None) -> npt.NDArray
     return np.asarray(classes[np.argsort(ranks)])
 
 
-def _category_order(labels: Any) -> list[Any] | None:
+def _category_order(labels: object) -> list[Any] | None:
     """Return the categories of an ordered categorical of pandas, or of an Enum of polars."""
     if len(getattr(labels, "shape", ())) == 2 and hasattr(labels, "iloc"):
         labels = labels.iloc[:, 0]
@@ -388,7 +388,7 @@ def _some_of(classes: npt.NDArray[Any]) -> str:
     return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
 
 
-def plain_label(label: Any) -> Any:
+def plain_label(label: object) -> Any:
     """Return a label as it was given: 1.0 was a 1 in a file."""
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
@@ -415,7 +415,7 @@ def positive_mask(labels: npt.ArrayLike, count: int) -> npt.NDArray[np.bool_]:
     return np.asarray(given > 0)
 
 
-def _is_missing(label: Any) -> bool:
+def _is_missing(label: object) -> bool:
     """Return whether a label is None, NaN, or pandas' NA, which is neither equal nor unequal."""
     try:
         return label is None or bool(label != label)

@@ -26,7 +26,7 @@ def dense_array(given: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
     return given if isinstance(given, np.ndarray) else np.asarray(given.toarray())
 
 
-def dense(matrix: Any) -> Any:
+def dense(matrix: object) -> Any:
     """Return a sparse array as a dense one; all else as it is."""
     sparse: Any = matrix
     return sparse.toarray() if sp.issparse(matrix) else matrix
@@ -84,7 +84,7 @@ def _blocks(given: Any) -> tuple[int, int]:
     return shape[1], shape[2]
 
 
-def _integers(array: Any, name: str) -> IntArray:
+def _integers(array: object, name: str) -> IntArray:
     given = np.asarray(array)
     if given.ndim != 1 or given.dtype.kind != "i":
         raise InputError(

@@ -54,7 +54,7 @@ def config_differences(first: object, second: object) -> list[Difference]:
 
 
 def environment_differences(
-    first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]
+    first: Sequence[Mapping[str, object]], second: Sequence[Mapping[str, object]]
 ) -> list[Difference]:
     """Return where the environments of two runs differ.
 

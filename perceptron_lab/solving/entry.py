@@ -214,7 +214,7 @@ def solve(
     return completed
 
 
-def _is_cvxpy(problem: Any) -> bool:
+def _is_cvxpy(problem: object) -> bool:
     """Return whether it is a cvxpy problem, without loading cvxpy; refuse parts of one."""
     cvxpy = sys.modules.get("cvxpy")
     if cvxpy is None:
@@ -269,7 +269,7 @@ def _with_defaults(kind: type[AnyAlgorithm]) -> AnyAlgorithm:
         ) from error
 
 
-def _refuse_arguments(given: Mapping[str, Any]) -> None:
+def _refuse_arguments(given: Mapping[str, object]) -> None:
     """Refuse arguments of another type; their values are checked where they are used."""
     for name, (kind, mend) in _ARGUMENTS.items():
         value = given[name]
@@ -278,7 +278,7 @@ def _refuse_arguments(given: Mapping[str, Any]) -> None:
             raise InputError(f"{name} {value!r} ({type(value).__name__}); give {mend}")
 
 
-def _oracles(given: Any) -> list[Oracle]:
+def _oracles(given: object) -> list[Oracle]:
     """Return the records of oracles given by names, classes or themselves; one, a list or None."""
     if given is None or isinstance(given, str) or not isinstance(given, Iterable):
         given = [] if given is None else [given]

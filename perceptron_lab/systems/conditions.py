@@ -185,7 +185,7 @@ def _vector(numbers: npt.ArrayLike, count: int, what: str) -> list[Any]:
     return found
 
 
-def _ragged(numbers: Any) -> bool:
+def _ragged(numbers: object) -> bool:
     """Return whether a list has None among its numbers, for a bound that is not there."""
     return isinstance(numbers, list | tuple) and any(one is None for one in numbers)
 
@@ -200,12 +200,12 @@ def _objects(data: Any, what: str) -> list[list[Any]]:
     return rows
 
 
-def _finite(numbers: Iterable[Any], what: str) -> list[Fraction]:
+def _finite(numbers: Iterable[object], what: str) -> list[Fraction]:
     """Return finite numbers as fractions."""
     return list(_fractions(list(numbers), what))
 
 
-def _fractions(numbers: list[Any], what: str) -> Iterator[Fraction]:
+def _fractions(numbers: list[object], what: str) -> Iterator[Fraction]:
     wanted = "real numbers (a decimal in text as Decimal)"
     for place, number in enumerate(exact_numbers(numbers, f"{what} holds", wanted)):
         if isinstance(number, float) and not math.isfinite(number):

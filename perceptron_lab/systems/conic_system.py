@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -296,7 +296,7 @@ class ConicSystem(ProvedSystem):
         return linear_system(matrix, right, equalities, lower, upper)
 
     @classmethod
-    def from_cvxpy(cls, problem: Any) -> System:
+    def from_cvxpy(cls, problem: object) -> System:
         """Return the feasible set of a cvxpy problem, its objective left out.
 
         Its numbers are those of cvxpy's conic form, doubles that cvxpy has computed. Linear
@@ -349,7 +349,7 @@ class ConicSystem(ProvedSystem):
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""
         return replace(self, cone=self.cone.started(oracles, rng), counters=Counters())
 
-    def fixed(self, certificate: Mapping[str, Any]) -> ConicSystem:
+    def fixed(self, certificate: Mapping[str, object]) -> ConicSystem:
         """Return the system that a run's certificate is about: this one, unless runs change it."""
         return self
 

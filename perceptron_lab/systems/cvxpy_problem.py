@@ -48,7 +48,7 @@ class ConicForm:
         A ``cvxpy.Problem``; see :meth:`.ConicSystem.from_cvxpy`.
     """
 
-    def __init__(self, problem: Any) -> None:
+    def __init__(self, problem: object) -> None:
         if not isinstance(problem, cvxpy.Problem):
             raise InputError(f"received {type(problem).__name__}; give a cvxpy.Problem")
         self.problem = problem
@@ -116,7 +116,7 @@ class ConicForm:
                 found = fewer
         return found
 
-    def _decided(self, constraints: list[Any], run: Callable[[System], Result]) -> Status:
+    def _decided(self, constraints: list[object], run: Callable[[System], Result]) -> Status:
         return run(ConicForm(cvxpy.Problem(cvxpy.Minimize(0), constraints)).system()).status
 
     def _touched(self, weights: FloatArray) -> list[Any]:
@@ -153,13 +153,13 @@ def _doubles(result: Result) -> FloatArray:
     return x
 
 
-def _label(constraint: Any) -> str:
+def _label(constraint: object) -> str:
     """Return a constraint's label, where this release of cvxpy has them, or its text."""
     labelled = getattr(constraint, "format_labeled", None)
     return " ".join(str(constraint if labelled is None else labelled()).split())
 
 
-def system_of_problem(problem: Any) -> System:
+def system_of_problem(problem: object) -> System:
     """Return the feasible set of a cvxpy problem; see :meth:`.ConicSystem.from_cvxpy`."""
     return ConicForm(problem).system()
 

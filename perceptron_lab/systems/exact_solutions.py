@@ -357,7 +357,7 @@ def _reduced(table: list[list[int]]) -> tuple[Any, int]:
     return reduced, int(rank)
 
 
-def _columns_of_pivots(reduced: Any, rank: int) -> list[int]:
+def _columns_of_pivots(reduced: object, rank: int) -> list[int]:
     found, column = list[int](), 0
     for row in range(rank):
         while int(_entry(reduced, row, column)) == 0:

@@ -100,7 +100,7 @@ def _answered(
     return state, system.counters
 
 
-def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: Any) -> _Value:
+def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: object) -> _Value:
     """Return what a solver's function returns, called where it can be killed if they are large.
 
     Sparse data of large matrices are large as well: the entries of the cone count as those of the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -176,7 +176,7 @@ class ResistingSystem(ConicSystem):
         }
         return replace(result, certificate=result.certificate | said)
 
-    def fixed(self, certificate: Mapping[str, Any]) -> ConicSystem:
+    def fixed(self, certificate: Mapping[str, object]) -> ConicSystem:
         """Return the ordinary system of the rows that a run was shown, by its certificate."""
         answers = certificate.get(ANSWERS)
         if not isinstance(answers, str):

@@ -216,7 +216,7 @@ class Field:
         return path == self.path
 
 
-def flattened(fields: Sequence[Field], tree: Mapping[str, Any]) -> dict[str, Any]:
+def flattened(fields: Sequence[Field], tree: Mapping[str, object]) -> dict[str, Any]:
     """Return the fields of a file by their paths.
 
     Raises
@@ -232,7 +232,7 @@ def flattened(fields: Sequence[Field], tree: Mapping[str, Any]) -> dict[str, Any
 
 
 def _leaves(
-    fields: Sequence[Field], tree: Mapping[str, Any], prefix: str
+    fields: Sequence[Field], tree: Mapping[str, object], prefix: str
 ) -> Iterator[tuple[str, Any]]:
     for name, value in tree.items():
         path = f"{prefix}{name}"

@@ -73,12 +73,12 @@ def read_answer(path: str | Path) -> AnswerFile:
     return AnswerFile(mapping_in(str(arrays.pop("json"))), arrays)
 
 
-def prefixed(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+def prefixed(prefix: str, arrays: Mapping[str, object]) -> dict[str, Any]:
     """Return arrays by the names that they have in a file."""
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
-def packed(arrays: Mapping[str, Any]) -> bytes:
+def packed(arrays: Mapping[str, object]) -> bytes:
     """Return arrays of numbers or texts as the bytes of an ``.npz``: equal arrays, equal bytes."""
     plain = {name: np.asarray(array) for name, array in arrays.items()}
     if any(array.dtype.hasobject for array in plain.values()):
@@ -126,7 +126,7 @@ def mapping_in(text: str) -> dict[str, Any]:
     return record
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         names = [name for name, _ in pairs]

@@ -228,7 +228,7 @@ class WatchedAdapter(HTTPAdapter):
         super().init_poolmanager(*arguments, **options)
         self.poolmanager.pool_classes_by_scheme = self._pools
 
-    def proxy_manager_for(self, proxy: str, **options: Any) -> PoolManager:
+    def proxy_manager_for(self, proxy: str, **options: object) -> PoolManager:
         """Return the manager of connections by a proxy."""
         manager: PoolManager = super().proxy_manager_for(proxy, **options)
         manager.pool_classes_by_scheme = self._pools

@@ -65,7 +65,7 @@ def _outside(crumbs: Crumbs, around: Crumbs) -> bool:
     return crumbs[: len(around)] != around
 
 
-def _write(source: Source, steps: list[str], value: Any, name: str) -> Crumbs:
+def _write(source: Source, steps: list[str], value: object, name: str) -> Crumbs:
     """Set the value and return its crumbs."""
     if not isinstance(source.tree, dict):
         source.tree = {}

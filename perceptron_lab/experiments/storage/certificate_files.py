@@ -217,7 +217,7 @@ def exchanged(
 
 
 def read_certificate(
-    path: Path, source: Callable[[str | None], Mapping[str, Any]] | None = None
+    path: Path, source: Callable[[str | None], Mapping[str, object]] | None = None
 ) -> Certificate:
     """Read a certificate.
 
@@ -278,7 +278,7 @@ def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
     return found | source | {"format": CELL_FORMAT, "cell": "", "counts": counts}
 
 
-def _check(path: Path, record: Mapping[str, Any]) -> None:
+def _check(path: Path, record: Mapping[str, object]) -> None:
     """Refuse other files, formats and values; the claims are for the proofs to judge."""
     if record["format"] != CELL_FORMAT:
         raise DataError(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Record = TypeVar("Record")
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 
@@ -57,7 +57,7 @@ class SqlColumn:
     read: Callable[[Any], Any] = _same
 
 
-def _column_of(kind: Callable[..., Any], declared: str = "TEXT NOT NULL") -> SqlColumn:
+def _column_of(kind: Callable[..., object], declared: str = "TEXT NOT NULL") -> SqlColumn:
     """Return the column of records without records in them, as JSON."""
 
     # Most rows of a store have the same limits: each text is read once.
@@ -65,7 +65,7 @@ def _column_of(kind: Callable[..., Any], declared: str = "TEXT NOT NULL") -> Sql
     def read(text: str | None) -> Any:
         return None if text is None else kind(**json.loads(text))
 
-    def write(record: Any) -> str | None:
+    def write(record: object) -> str | None:
         return None if record is None else as_json(vars(record))
 
     return SqlColumn(declared, write=write, read=read)
@@ -211,7 +211,7 @@ def declaration_of(record: type) -> str:
     return ", ".join(f"{column.name} {column.declared}" for column in columns_of(record).values())
 
 
-def encoded(record: Any) -> list[object]:
+def encoded(record: object) -> list[object]:
     """Return a record as the values of its columns."""
     columns = columns_of(type(record))  # type: ignore[arg-type] # classes are hashable
     return [column.write(getattr(record, field)) for field, column in columns.items()]

@@ -47,7 +47,7 @@ SHARP: Final = 1e-11
 
 
 def reprove(
-    claims: Claims, certificate: Certificate, problem: Problem, method: Any
+    claims: Claims, certificate: Certificate, problem: Problem, method: object
 ) -> ProofOutcome:
     """Prove claims from a certificate, on its problem; no ``method`` means an algorithm.
 

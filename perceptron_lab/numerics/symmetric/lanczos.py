@@ -9,10 +9,11 @@ of queries that tables state, would be others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import time_is_up
@@ -55,7 +56,7 @@ class Krylov:
         How many vectors there may be; at most n are needed.
     """
 
-    def __init__(self, matrix: Any, most: int) -> None:
+    def __init__(self, matrix: sp.csr_array, most: int) -> None:
         order = matrix.shape[0]
         self.most = min(order, most)
         self.count = 0
@@ -107,7 +108,7 @@ class Krylov:
         return Lowest(float(values[0]), ritz / np.linalg.norm(ritz), error)
 
 
-def lowest_eigenpair(matrix: Any, tolerance: float) -> Lowest:
+def lowest_eigenpair(matrix: sp.csr_array, tolerance: float) -> Lowest:
     """Return the lowest eigenvalue by the Lanczos method with full reorthogonalisation.
 
     It stops when the error is estimated to be below the tolerance, or after ``MOST_PRODUCTS``, or
@@ -130,7 +131,9 @@ def lowest_eigenpair(matrix: Any, tolerance: float) -> Lowest:
                 return found
 
 
-def negative_direction(matrix: Any, shift: float, most: int) -> tuple[FloatArray | None, int]:
+def negative_direction(
+    matrix: sp.csr_array, shift: float, most: int
+) -> tuple[FloatArray | None, int]:
     """Return a unit vector v with v'Mv < s by the Lanczos method, stopped at the first there is.
 
     The pivots of the tridiagonal matrix less s are d_k = a_k - s - b_{k-1}^2 / d_{k-1}: the first

@@ -119,7 +119,7 @@ def central_dual(cuts: Cuts) -> FloatArray | None:
     return cuts.weights(found.x[:count] + found.x[count])
 
 
-def _solved(size: int, costs: FloatArray, **conditions: Any) -> Any:
+def _solved(size: int, costs: FloatArray, **conditions: object) -> Any:
     """Return HiGHS's answer to a linear program of so many entries; TimeIsUp if a limit ends."""
     left = seconds_left()
     options = {"time_limit": left} if math.isfinite(left) else {}

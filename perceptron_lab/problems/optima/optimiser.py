@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -168,7 +168,7 @@ def _ending(search: Search, ending: str) -> tuple[Status, str]:
     return (Status.FEASIBLE if upper is not None else missed), f"{said}; {ending}"
 
 
-def method_of(name: str, options: dict[str, Any]) -> AnyAlgorithm:
+def method_of(name: str, options: dict[str, object]) -> AnyAlgorithm:
     """Return the record of a registered algorithm with some parameters, or raise a ValueError."""
     if name not in registry.names("algorithm"):
         raise ValueError(f"{name!r} is no algorithm; `plab list algorithms` lists them")

@@ -6,7 +6,6 @@ import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +36,7 @@ Program = str | Path | System | MaxCutProgram | sp.sparray | npt.NDArray[np.floa
 def optimum(
     path_or_system: Program | None = None,
     *,
-    graph: Any = None,
+    graph: object = None,
     width: float = 1e-8,
     budget: Budget | None = None,
     seed: int = 0,

@@ -84,7 +84,7 @@ class SeparationVerdict(VerdictRecord):
         The line of the file that each row begins in, from 1 on; None where rows have no lines.
     """
 
-    def save(self, path: str | Path, *, source: Mapping[str, Any] | None = None) -> None:
+    def save(self, path: str | Path, *, source: Mapping[str, object] | None = None) -> None:
         """Write the verdict with its exact proof as one ``.npz`` file (no pickle).
 
         Parameters

@@ -27,7 +27,7 @@ _PATHS = re.compile(
 )
 
 
-def without_paths(tree: Any) -> Any:
+def without_paths(tree: object) -> Any:
     """Return a text, or a tree of JSON values, in which absolute paths have their last part alone.
 
     Examples

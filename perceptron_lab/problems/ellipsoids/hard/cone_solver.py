@@ -67,7 +67,7 @@ def answer_of_clarabel(
     cost: FloatArray,
     matrix: sp.csc_matrix,
     right: FloatArray,
-    cones: list[Any],
+    cones: list[object],
     tolerance: float,
     limits: SolverLimits | None = None,
 ) -> Any:

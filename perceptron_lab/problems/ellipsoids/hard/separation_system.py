@@ -232,7 +232,7 @@ class EllipsoidSeparationSystems(Dataset):
 
     @field_validator("dimension", "attained", "training", "instances")
     @classmethod
-    def _of_the_source(cls, value: Any, info: ValidationInfo) -> Any:
+    def _of_the_source(cls, value: object, info: ValidationInfo) -> Any:
         return chosen(value, info, "source", _PARAMETERS)
 
     @field_validator("training")

@@ -41,7 +41,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import clarabel
 import numpy as np
@@ -270,7 +270,7 @@ class ConeSolution(NamedTuple):
 
 def solve_weights(
     cost: FloatArray,
-    rows: Sequence[Any],
+    rows: Sequence[object],
     left: float,
     most: FloatArray,
     products: FloatArray,

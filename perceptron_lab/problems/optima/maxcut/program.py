@@ -331,7 +331,7 @@ def _of_matrix(matrix: Any) -> MaxCutProgram:
     return MaxCutProgram.of_graph(matrix.shape[0], rows[upper], columns[upper], entries.data[upper])
 
 
-def _of_edges(edges: Iterable[Any], nodes: list[Hashable]) -> MaxCutProgram:
+def _of_edges(edges: Iterable[object], nodes: list[Hashable]) -> MaxCutProgram:
     places = {node: place for place, node in enumerate(nodes)}
     rows, columns, weights, loops = list[int](), list[int](), list[float](), 0
     for number, edge in enumerate(edges, 1):
