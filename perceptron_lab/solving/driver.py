@@ -17,7 +17,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, MarginRatio, MarginUpper, Width
-from perceptron_lab.core.results import PROVED, FloatArray, Result, Status
+from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status
 from perceptron_lab.core.run_options import Oracle, RunOptions, Stop
 from perceptron_lab.core.time_limit import (
     TimeIsUp,
@@ -26,8 +26,7 @@ from perceptron_lab.core.time_limit import (
     time_is_up,
     time_limit,
 )
-from perceptron_lab.solving.failures import describe, kept, numerical
-from perceptron_lab.solving.guarantees import guarantee
+from perceptron_lab.solving.failures import describe, kept, log, numerical, sentence
 from perceptron_lab.solving.judge import Judge
 from perceptron_lab.solving.recording import Recorder
 from perceptron_lab.systems import ConicSystem, CutStatistics, System
@@ -38,6 +37,7 @@ SHARE, FREE = 8.0, 0.25
 # Updates of more seconds are made one at a time: the next may take ten thousand times as long
 LONG = 0.0001
 LONGEST = 2**40  # Updates that are asked of an algorithm at a time, at most
+_TOLD = ("l1_margin", "hull_radius", "centre_norm")  # Facts that a system does not know of itself
 
 _ADVICE = {
     Status.UNVERIFIED: "try another algorithm, or the goal margin_upper=1e-6, for a bound",
@@ -376,7 +376,7 @@ class _Run:
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
         with last_proofs(stopped=self.stopped):
-            bound = guarantee(self.algorithm, system, self.options.facts, lower, self.length)
+            bound = self._bound(system, lower)
         unsaid = f"ended without a reason given ({status})"
         advice = _ADVICE.get(status, "")
         found = Result(
@@ -402,3 +402,25 @@ class _Run:
             goal_reached=reached,
         )
         return system.answer(found)
+
+    def _bound(self, system: ConicSystem, lower: float | None) -> Bound:
+        """Return the bound for the facts known in the end, or for weights where no margin is.
+
+        ``lower`` is the proved lower bound of the margin.
+        """
+        facts, algorithm = self.options.facts, self.algorithm
+        margin = facts.margin if facts is not None and facts.margin else lower
+        try:
+            known = system.facts(margin if margin is not None and margin > 0 else None)
+            if facts is not None:
+                known = replace(known, **{name: getattr(facts, name) for name in _TOLD})
+            if self.length is not None:
+                return algorithm.bound_from(known, self.length)
+            if known.margin is not None:
+                return algorithm.bound(known)
+            return algorithm.certificate_bound(known, system.target or algorithm.epsilon)
+        except Exception as error:
+            if not kept(error):
+                raise
+            log(error, f"{registry.name_of('algorithm', algorithm)} failed to say its bound")
+            return Bound(None, "", f"its evaluation failed: {sentence(error)}")

@@ -13,7 +13,6 @@ import numpy as np
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError, NumericalError, PlabError
-from perceptron_lab.core.results import Bound
 
 _PACKAGE = Path(__file__).parents[1]
 # Exceptions of computations whose numbers went too far; others are mistakes in a program
@@ -118,9 +117,3 @@ def log(error: Exception, what: str) -> None:
     """Log an exception that is no failed computation, with its traceback."""
     if not isinstance(error, COMPUTED):
         _log.error(what, exc_info=error)
-
-
-def no_bound(error: Exception, name: str) -> Bound:
-    """Return the bound of an algorithm that failed to evaluate it: none."""
-    log(error, f"{name} failed to say its bound")
-    return Bound(None, "", f"its evaluation failed: {sentence(error)}")
