@@ -20,7 +20,20 @@ from perceptron_lab.problems.optima.search import Search, relative
 
 
 @parameter_record
-class ObjectiveSequence(Optimiser):
+class _ByMethod(Optimiser):
+    """An optimiser that solves each level by a registered algorithm."""
+
+    method: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _made(self) -> Self:
+        method_of(self.method, self.options)
+        return self
+
+
+@parameter_record
+class ObjectiveSequence(_ByMethod):
     """The thesis's sequence: every new feasible point sets the next level of the objective.
 
     First the program without its objective; then, with x_k the last point, the homogenised problem
@@ -49,14 +62,8 @@ class ObjectiveSequence(Optimiser):
     """
 
     method: str = "rescaled-perceptron"
-    options: dict[str, Any] = field(default_factory=dict)
     relative: Positive = 0.05
     row: ObjectiveRow = "printed"
-
-    @model_validator(mode="after")
-    def _made(self) -> Self:
-        method_of(self.method, self.options)
-        return self
 
     def minimise(self, search: Search) -> str:
         """Lower the level to the objective of each new point."""
@@ -81,7 +88,7 @@ _FAR = 1e8
 
 
 @parameter_record
-class ObjectiveBisection(Optimiser):
+class ObjectiveBisection(_ByMethod):
     """Levels half-way between a proved upper and a proved lower bound of the optimum.
 
     The upper bound is the objective of a point that is proved feasible. The lower bound comes from
@@ -112,15 +119,9 @@ class ObjectiveBisection(Optimiser):
     """
 
     method: str = "ellipsoid"
-    options: dict[str, Any] = field(default_factory=dict)
     width: Positive = 0.01
     updates: Count = 10_000
     row: ObjectiveRow = "unit"
-
-    @model_validator(mode="after")
-    def _made(self) -> Self:
-        method_of(self.method, self.options)
-        return self
 
     def minimise(self, search: Search) -> str:
         """Halve the interval, level by level."""
