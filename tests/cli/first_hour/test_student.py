@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.registrations import registrations
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +56,7 @@ OWN = ("--plugin", "mine.py")
 
 
 def shell(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run ``plab`` in a process of its own, which is where plugins are forgotten again."""
+    """Run ``plab`` in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "perceptron_lab", *words],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -62,6 +64,20 @@ def shell(*words: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+@pytest.fixture
+def own(plab: Plab) -> Plab:
+    """Run ``plab`` with the plugin, and forget it again, as a process does that ends."""
+
+    def command(*words: str) -> Any:
+        with registrations(), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "path", [*sys.path])
+            said = plab(*words, *OWN)
+            sys.modules.pop("mine", None)
+        return said
+
+    return command
 
 
 def test_names_are_listed_and_explained(plab: Plab) -> None:
@@ -102,13 +118,13 @@ def test_the_quickstart_is_run_and_its_copy_compared(plab: Plab) -> None:
     assert "results/quickstart/table_6_1.csv" in reported.out
 
 
-def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab) -> None:
+def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab, own: Plab) -> None:
     Path("mine.py").write_text(WRONG)
-    refused = shell("list", "algorithms", *OWN)
-    assert refused.returncode == 2
-    assert "Mine has an __init__ of its own; delete it, and write @dataclass" in refused.stderr
+    refused = own("list", "algorithms")
+    assert refused.code == 2
+    assert "Mine has an __init__ of its own; delete it, and write @dataclass" in refused.err
     Path("mine.py").write_text(RIGHT)
-    assert "How fast." in shell("show", "mine", *OWN).stdout
+    assert "How fast." in own("show", "mine").out
     text = plab("show", "quickstart").out.replace("experiment: quickstart", "experiment: own")
     text = text.replace("figures: [table_6_1]", "figures: []")  # three files take a second each
     text = text.replace("[random-50-120, random-100-269, torus-8x10]", "[random-50-120]")
@@ -121,7 +137,7 @@ def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab) -> No
     checked = plab("check", "own.yaml")
     unknown = "not checked, of plugins mine.py: algorithm 'mine' (add --plugin FILE.py)"
     assert checked.out == f"own.yaml: ok, 2 cells; {unknown}\n"
-    assert shell("check", "own.yaml", *OWN).stdout == "own.yaml: ok, 2 cells\n"
+    assert own("check", "own.yaml").out == "own.yaml: ok, 2 cells\n"
     assert "is not loaded: add --plugin mine.py" in plab("run", "own.yaml").err
     done = shell("run", "own.yaml", *OWN)
     assert done.returncode == 0, done.stderr
