@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _HIDING = """
 import asyncio, contextlib, io, json, os, shutil, signal, sys
 sys.modules["fcntl"] = sys.modules["resource"] = None
