@@ -121,8 +121,7 @@ def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[Float
         return kernel_scores(operator, weights)[:2]
     if isinstance(operator, Matrix) and not isinstance(operator.stored, sp.csr_array):
         return combination_with_radius(weights, operator.stored, operator.roundings)
-    roundings = operator.roundings if isinstance(operator, Matrix) else 0
-    return product_with_radius(*_adjoint(operator, weights), roundings)
+    return product_with_radius(*_adjoint(operator, weights), operator.roundings)
 
 
 def _adjoint(
@@ -146,7 +145,7 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
     # For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c. Of rows
     # that were rounded nobody can tell; of features whose inner products are only enclosed, if
     # those of identical examples cancel.
-    if isinstance(operator, Matrix) and operator.roundings:
+    if operator.roundings:
         return False
     if isinstance(operator, Gram) and operator.matrix.spread:
         return identical_examples_cancel(operator, weights)

@@ -59,9 +59,14 @@ class Operator(ABC):
         """Return A(atom), a new point."""
 
     @property
+    def roundings(self) -> int:
+        """How often the numbers meant were rounded to be stored: 0 or 1."""
+        return 0
+
+    @property
     def provenance(self) -> str:
         """The numbers that proofs hold for: those stored, or those that were given."""
-        return EXACT
+        return ENCLOSED if self.roundings else EXACT
 
     @property
     def unknowns(self) -> int:

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.base import (
-    ENCLOSED,
-    EXACT,
     FEW,
     Data,
     Operator,
@@ -64,11 +62,6 @@ class Classes(Operator):
         """How often the numbers meant were rounded to be stored: 0 or 1."""
         source = self.examples.roundings if isinstance(self.examples, RowSource) else 0
         return max(self._roundings, source)
-
-    @property
-    def provenance(self) -> str:
-        """The numbers that proofs on these data hold for."""
-        return ENCLOSED if self.roundings else EXACT
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return s_i (w'x_i + b)."""

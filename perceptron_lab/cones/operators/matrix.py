@@ -7,8 +7,6 @@ import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.base import (
-    ENCLOSED,
-    EXACT,
     Data,
     Operator,
     chosen_rows,
@@ -65,11 +63,6 @@ class Matrix(Operator):
         """How often the numbers meant were rounded to be stored: 0 or 1."""
         source = self.stored.roundings if isinstance(self.stored, RowSource) else 0
         return max(self._roundings, source)
-
-    @property
-    def provenance(self) -> str:
-        """The numbers that proofs on these data hold for."""
-        return ENCLOSED if self.roundings else EXACT
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return S M point; of a source from the last pass if that was at this ray."""
