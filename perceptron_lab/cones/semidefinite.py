@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -217,3 +218,24 @@ def _check_finite(scores: FloatArray) -> None:
     """Refuse numbers on which LAPACK is undefined: it may answer wrongly, or never."""
     if not np.isfinite(scores).all():
         raise NumericalError("the scores of a matrix block are not finite (overflow)")
+
+
+def matrices_of(blocks: Iterable[tuple[Cone, slice]]) -> list[tuple[Semidefinite, slice]]:
+    """Return the blocks of matrices with their places, in their order."""
+    return [(part, span) for part, span in blocks if isinstance(part, Semidefinite)]
+
+
+def places_of(blocks: Iterable[tuple[Cone, slice]]) -> tuple[IntArray, IntArray, list[int]]:
+    """Return row and column of each score in one matrix, and where its diagonal blocks begin.
+
+    The blocks follow one another, rows of an orthant on the diagonal; the last beginning is the
+    order of the matrix.
+    """
+    rows, columns, starts = list[IntArray](), list[IntArray](), [0]
+    for part, _ in blocks:
+        own = np.arange(part.rank)
+        inner = (part.rows, part.columns) if isinstance(part, Semidefinite) else (own, own)
+        rows.append(starts[-1] + inner[0])
+        columns.append(starts[-1] + inner[1])
+        starts.append(starts[-1] + part.rank)
+    return np.concatenate(rows), np.concatenate(columns), starts

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.semidefinite import Semidefinite, matrices_of
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.whole_numbers import (
     LARGEST_DENSE,
@@ -227,7 +227,7 @@ def objective_at_most(
 def _candidates(system: ConicSystem, point: FloatArray) -> list[FloatArray]:
     """Return a point, and those farther and farther inside."""
     interior = system.interior
-    parts = [part for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
+    parts = [part for part, _ in matrices_of(system.cone.blocks)]
     if interior is None or not parts or not all(map(possible, parts)):
         return [point]
     order, scores = max(part.rank for part in parts), system.operator.scores(point)

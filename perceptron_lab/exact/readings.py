@@ -45,7 +45,7 @@ from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.semidefinite import Semidefinite, places_of
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.formats.columns import Contents
@@ -240,12 +240,8 @@ def _array_file(rows: FloatArray) -> bytes:
 
 def _blocks(cone: Cone) -> list[list[Any]]:
     """Return [kind, order] of the blocks of a cone."""
-    parts = (part for part, _ in cone.blocks)
-    return [[_kind_of(part), part.rank if _is_matrix(part) else part.size] for part in parts]
-
-
-def _is_matrix(part: Cone) -> bool:
-    return isinstance(part, Semidefinite)
+    kinds = [(_kind_of(part), part) for part, _ in cone.blocks]
+    return [[kind, part.rank if kind == "matrix" else part.size] for kind, part in kinds]
 
 
 def _kind_of(part: Cone) -> str:
@@ -276,15 +272,13 @@ def _sdpa_text(system: ConicSystem, operator: Matrix) -> str:
     if system.objective is None:
         raise InputError("a homogenised system without an objective is not written")
     blocks = system.cone.blocks[1:]
-    orders = [part.rank if _is_matrix(part) else -part.size for part, _ in blocks]
+    orders = [-part.size if part.of_rows else part.rank for part, _ in blocks]
     lines = [str(operator.unknowns - 1), str(len(orders)), " ".join(map(str, orders))]
     lines.append(" ".join(_printed(one) for one in system.objective.values.tolist()))
     data: Any = operator.data
     for number, (part, span) in enumerate(blocks, 1):
         entries = data[span].tocoo()
-        places = np.arange(part.size)
-        rows = part.pattern.rows if isinstance(part, Semidefinite) else places
-        columns = part.pattern.columns if isinstance(part, Semidefinite) else places
+        rows, columns, _ = places_of([(part, span)])
         for place, matrix, value in zip(*entries.coords, entries.data.tolist(), strict=True):
             shown = _printed(-value if matrix == 0 else value)
             lines.append(f"{matrix} {number} {rows[place] + 1} {columns[place] + 1} {shown}")

@@ -28,7 +28,7 @@ from perceptron_lab.algorithms.interior_point.embedding import (
 )
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.row_source import RowSource
-from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.semidefinite import matrices_of
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
@@ -305,14 +305,11 @@ def affordable(system: ConicSystem) -> bool:
     operator = system.operator
     if not isinstance(operator, Matrix) or isinstance(operator.stored, RowSource):
         return False
-    whole = all(part.complete and not part.by_entries for part in _matrices(system))
+    matrices = matrices_of(system.cone.blocks)
+    whole = all(part.complete and not part.by_entries for part, _ in matrices)
     few = system.cone.size * system.dimension <= AFFORDABLE_ENTRIES
     return whole and few and iteration_operations(system) <= MOST_OPERATIONS
 
 
 def _cubes(system: ConicSystem) -> list[float]:
-    return [float(part.rank) ** 3 for part in _matrices(system)]
-
-
-def _matrices(system: ConicSystem) -> list[Semidefinite]:
-    return [part for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
+    return [float(part.rank) ** 3 for part, _ in matrices_of(system.cone.blocks)]

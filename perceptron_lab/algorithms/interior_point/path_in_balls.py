@@ -18,7 +18,7 @@ from perceptron_lab.certificates.representations import (
     supported,
 )
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.semidefinite import matrices_of
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
@@ -44,8 +44,8 @@ def within_reach(system: ConicSystem) -> bool:
     """Return whether a step takes a tenth of a second at most."""
     if not isinstance(system.operator, Matrix):
         return False
-    columns, parts = float(system.dimension + 1), [part for part, _ in system.cone.blocks]
-    cubes = sum(2.0 * part.rank**3 for part in parts if isinstance(part, Semidefinite))
+    columns = float(system.dimension + 1)
+    cubes = sum(2.0 * part.rank**3 for part, _ in matrices_of(system.cone.blocks))
     operations = columns * (cubes + columns * system.cone.size) + OVERHEAD * system.cone.size
     return operations <= MOST_PRODUCTS
 

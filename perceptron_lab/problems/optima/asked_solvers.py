@@ -34,13 +34,16 @@ from perceptron_lab.algorithms.external.largest_margin import ERRORS
 from perceptron_lab.algorithms.external.sdpa_format import Blocks
 from perceptron_lab.algorithms.external.sdpa_programs import Csdp, Dsdp, Sdpa, SdpaProgram
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.semidefinite import Semidefinite, matrices_of
 from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.problems.optima.levels import objective_of
+from perceptron_lab.problems.optima.levels import (
+    blocks_behind_first,
+    coefficients,
+    objective_of,
+)
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import SdpaData
@@ -73,15 +76,8 @@ class GivenProgram:
     @classmethod
     def of(cls, system: ConicSystem) -> GivenProgram:
         """Return that of a homogenised system with an objective, patterns as they are."""
-        objective, operator = objective_of(system), system.operator
-        assert isinstance(operator, Matrix)
-        data = sp.csr_array(operator.data)[1:]
-        blocks = [
-            (part, slice(span.start - 1, span.stop - 1)) for part, span in system.cone.blocks[1:]
-        ]
-        constant = -np.asarray(data[:, [0]].toarray()).ravel()
-        identity = system.cone.identity[1:]
-        return cls(objective.values, sp.csr_array(data[:, 1:]), constant, blocks, identity)
+        objective, identity = objective_of(system).values, system.cone.identity[1:]
+        return cls(objective, *coefficients(system), blocks_behind_first(system), identity)
 
     def moved(self, slack: float = 0.0, multiplier: float = 0.0) -> GivenProgram:
         """Return the program of F(x) - slack I, and with X = Y + multiplier I of its Y.
@@ -111,7 +107,7 @@ class GivenProgram:
     @property
     def matrices(self) -> list[tuple[Semidefinite, slice]]:
         """The blocks of matrices, in their order."""
-        return [(part, span) for part, span in self.blocks if isinstance(part, Semidefinite)]
+        return matrices_of(self.blocks)
 
     @property
     def places_of_rows(self) -> IntArray:

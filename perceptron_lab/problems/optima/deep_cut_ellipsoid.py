@@ -28,8 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.semidefinite import Semidefinite, places_of
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
@@ -49,7 +48,7 @@ from perceptron_lab.numerics.compiled.deep_cuts import (
 )
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 from perceptron_lab.problems.optima.cutting_planes import Directions
-from perceptron_lab.problems.optima.levels import objective_of
+from perceptron_lab.problems.optima.levels import coefficients, objective_of
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
 from perceptron_lab.problems.optima.optimiser import Optimiser
 from perceptron_lab.problems.optima.search import Search, relative
@@ -144,24 +143,11 @@ class Blocks:
     @classmethod
     def of(cls, system: ConicSystem) -> Blocks:
         """Return the blocks of a homogenised system, without that of x_0."""
-        assert isinstance(system.operator, Matrix)
-        data = sp.csr_array(system.operator.data)[1:]
-        rows, columns, starts, matrices = [], [], [0], []
-        for part, _ in system.cone.blocks[1:]:
-            here = starts[-1]
-            own = np.arange(part.rank)
-            matrix = isinstance(part, Semidefinite)
-            rows.append(here + (part.rows if isinstance(part, Semidefinite) else own))
-            columns.append(here + (part.columns if isinstance(part, Semidefinite) else own))
-            starts.append(here + part.rank)
-            matrices.append(matrix)
-        pattern = Pattern(
-            starts[-1],
-            np.concatenate(rows).astype(np.int64),
-            np.concatenate(columns).astype(np.int64),
-        )
-        constant = np.asarray(data[:, [0]].toarray()).ravel()
-        return cls(pattern, sp.csr_array(data[:, 1:]), constant, starts, matrices)
+        entries, constant = coefficients(system)
+        blocks = system.cone.blocks[1:]
+        rows, columns, starts = places_of(blocks)
+        matrices = [isinstance(part, Semidefinite) for part, _ in blocks]
+        return cls(Pattern(starts[-1], rows, columns), entries, -constant, starts, matrices)
 
 
 class DeepCutSearch:

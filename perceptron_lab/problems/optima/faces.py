@@ -96,9 +96,7 @@ def exposed_face(system: ConicSystem) -> Face | None:
     is not 0 and whole numbers elsewhere: V is the identity without its column p, and with -v in its
     row p.
     """
-    objective = objective_of(system)
-    operator = system.operator
-    assert isinstance(operator, Matrix)
+    objective, operator = objective_of(system), system.matrix
     if operator.roundings or objective.roundings:
         return None
     data = sp.csc_array(operator.data)[1:]
@@ -184,9 +182,7 @@ def restricted(system: ConicSystem, face: Face) -> Reduction:
     InputError
         If it cannot be computed without rounding, or V does not fit.
     """
-    objective = objective_of(system)
-    operator, blocks = system.operator, system.cone.blocks
-    assert isinstance(operator, Matrix)
+    objective, operator, blocks = objective_of(system), system.matrix, system.cone.blocks
     if operator.roundings or objective.roundings:
         raise InputError("the program's numbers are rounded decimals: its faces are not exact")
     part = blocks[face.block + 1][0] if 0 <= face.block < len(blocks) - 1 else None
@@ -292,7 +288,7 @@ def _refuse_rounding(data: sp.csr_array, sizes: sp.csr_array) -> None:
 def _independent(system: ConicSystem) -> Reduction:
     """Return the program without equations that the others imply; exactly, or as it is."""
     objective = objective_of(system).values
-    data = sp.csc_array(_matrix(system))
+    data = sp.csc_array(system.matrix.data)
     empty = (np.diff(data.indptr)[1:] == 0) & (objective == 0.0)
     kept = np.flatnonzero(~empty)
     system = _of_variables(system, kept)  # V'F(d)V = V'F(e)V where d is e without the others
@@ -305,7 +301,7 @@ def _independent(system: ConicSystem) -> Reduction:
 
 def _pivots(system: ConicSystem) -> IntArray:
     """Return variables of whose equations, with their right sides, all others are combinations."""
-    columns = np.asarray(sp.csc_array(_matrix(system))[1:, 1:].toarray())
+    columns = np.asarray(sp.csc_array(system.matrix.data)[1:, 1:].toarray())
     used = columns[(columns != 0.0).any(axis=1)]
     table = np.vstack([used, objective_of(system).values])
     exact = flint.fmpq_mat(
@@ -322,13 +318,7 @@ def _of_variables(system: ConicSystem, kept: IntArray) -> ConicSystem:
     columns = np.concatenate([[0], 1 + kept])
     return replace(
         system,
-        operator=Matrix(sp.csr_array(sp.csc_array(_matrix(system))[:, columns])),
+        operator=Matrix(sp.csr_array(sp.csc_array(system.matrix.data)[:, columns])),
         objective=Objective(objective.values[kept]),
         interior=None if system.interior is None else system.interior[columns],
     )
-
-
-def _matrix(system: ConicSystem) -> sp.csr_array:
-    operator = system.operator
-    assert isinstance(operator, Matrix)
-    return sp.csr_array(operator.data)

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.cones.base import Atom
+from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -39,6 +39,17 @@ def objective_of(system: System) -> Objective:
     return system.objective
 
 
+def blocks_behind_first(system: ConicSystem) -> list[tuple[Cone, slice]]:
+    """Return the blocks of F(x) of a homogenised system, their places without that of x_0."""
+    return [(part, slice(span.start - 1, span.stop - 1)) for part, span in system.cone.blocks[1:]]
+
+
+def coefficients(system: ConicSystem) -> tuple[sp.csr_array, FloatArray]:
+    """Return the entries of F_1, ..., F_m by columns, and of F_0, of a homogenised system."""
+    data = sp.csr_array(system.matrix.data)[1:]
+    return sp.csr_array(data[:, 1:]), -np.asarray(data[:, [0]].toarray()).ravel()
+
+
 def at_level(system: ConicSystem, level: float, row: ObjectiveRow = "printed") -> Remembering:
     """Return the homogenised system with the row level x_0 - c'x > 0 behind x_0 > 0.
 
@@ -52,9 +63,7 @@ def at_level(system: ConicSystem, level: float, row: ObjectiveRow = "printed") -
         ``printed``, or ``unit``: multiplied by the power of two that brings its norm into [1, 2).
         Only algorithms whose updates have the length of their cuts see the difference.
     """
-    objective = objective_of(system)
-    operator, cone = system.operator, system.cone
-    assert isinstance(operator, Matrix)
+    objective, operator, cone = objective_of(system), system.matrix, system.cone
     assert isinstance(cone, Product)
     values = np.concatenate([[level], -objective.values])
     if row == "unit":

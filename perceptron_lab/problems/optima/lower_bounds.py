@@ -37,14 +37,17 @@ from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_boun
 from perceptron_lab.certificates.precise_residuals import MOST_PRODUCTS, exact_residual
 from perceptron_lab.certificates.rounding import norm_above, product_with_radius
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.semidefinite import LARGEST_WHOLE, Semidefinite
+from perceptron_lab.cones.semidefinite import LARGEST_WHOLE, Semidefinite, matrices_of
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.doubles import LEAST_NORMAL
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF, above
-from perceptron_lab.problems.optima.levels import objective_of
+from perceptron_lab.problems.optima.levels import (
+    blocks_behind_first,
+    coefficients,
+    objective_of,
+)
 from perceptron_lab.systems import ConicSystem
 
 MOST_VARIABLES = 3000
@@ -78,21 +81,14 @@ class OtherSide:
     def of(cls, system: ConicSystem) -> OtherSide:
         """Return that of a homogenised system with an objective; too large ones are refused."""
         objective_of(system)
-        orders = [part.rank for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
+        orders = [part.rank for part, _ in matrices_of(system.cone.blocks)]
         if max(orders, default=0) > LARGEST_WHOLE or system.unknowns - 1 > MOST_VARIABLES:
             raise InputError(
                 f"lower bounds need whole matrices: blocks of order {LARGEST_WHOLE} and "
                 f"{MOST_VARIABLES} variables at most; this program is larger"
             )
         whole = system.completed()
-        operator = whole.operator
-        assert isinstance(operator, Matrix)
-        data = sp.csr_array(operator.data)[1:]
-        constant = -np.asarray(data[:, [0]].toarray()).ravel()
-        blocks = [
-            (part, slice(span.start - 1, span.stop - 1)) for part, span in whole.cone.blocks[1:]
-        ]
-        return cls(whole, sp.csr_array(data[:, 1:]), constant, blocks)
+        return cls(whole, *coefficients(whole), blocks_behind_first(whole))
 
     @property
     def size(self) -> int:
@@ -107,8 +103,7 @@ class OtherSide:
     @cached_property
     def roundings(self) -> int:
         """Of the data: 0 or 1."""
-        assert isinstance(self.system.operator, Matrix)
-        return self.system.operator.roundings
+        return self.system.matrix.roundings
 
     @cached_property
     def objective(self) -> FloatArray:
@@ -319,8 +314,8 @@ def corrected_in_metric(other: OtherSide, weights: FloatArray) -> FloatArray | N
     other, weights
         The equations; X as weights, shape ``(size,)``.
     """
-    matrices = [part for part, _ in other.blocks if isinstance(part, Semidefinite)]
-    if 2.0 * other.rows.shape[1] * sum(part.rank**3 for part in matrices) > MOST_OPERATIONS:
+    cubes = sum(part.rank**3 for part, _ in matrices_of(other.blocks))
+    if 2.0 * other.rows.shape[1] * cubes > MOST_OPERATIONS:
         return None
     given = np.asarray(other.rows.toarray()).T
     for _ in range(_STEPS):

@@ -13,15 +13,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from perceptron_lab.certificates.rounding import exact_dot
-from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.systems import ConicSystem
 
@@ -149,11 +148,7 @@ def refuted(system: ConicSystem, weights: FloatArray) -> Refutation | None:
 
 def _completed(system: ConicSystem, weights: FloatArray) -> FloatArray:
     """Return the weights with that of x_0 in front: <F_0, X>, or 0 where that is negative."""
-    operator = system.operator
-    assert isinstance(operator, Matrix)
-    data: Any = operator.data
-    column = data[1:, [0]]
-    constant = np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
+    constant = dense_array(system.matrix.data[1:, [0]]).ravel()
     return np.concatenate([[max(0.0, -float(constant @ weights))], weights])
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.semidefinite import places_of
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.symmetric.pattern import Pattern
@@ -146,7 +146,7 @@ class MaxCutProgram:
         data = sp.csc_array(operator.data)[1:]
         n = data.shape[1] - 1
         units = sp.csc_array(data[:, 1:])
-        rows, columns = _places(system)
+        rows, columns, _ = places_of(system.cone.blocks[1:])
         if (np.diff(units.indptr) != 1).any() or not (units.data == 1.0).all():
             return None
         places = units.indices
@@ -232,18 +232,6 @@ class MaxCutProgram:
 
 def _remember(system: ConicSystem, program: MaxCutProgram | None) -> None:
     _LAST[:] = [(ref(system, lambda _: _LAST.clear()), program)]
-
-
-def _places(system: ConicSystem) -> tuple[IntArray, IntArray]:
-    """Return the row and the column of each score behind that of x_0, blocks one after another."""
-    rows, columns, before = [], [], 0
-    for part, _ in system.cone.blocks[1:]:
-        pair = (part.rows, part.columns) if isinstance(part, Semidefinite) else None
-        first, second = pair or (np.arange(part.rank),) * 2
-        rows.append(before + first)
-        columns.append(before + second)
-        before += part.rank
-    return np.concatenate(rows), np.concatenate(columns)
 
 
 def _symmetric(n: int, rows: IntArray, columns: IntArray, values: FloatArray) -> sp.csr_array:
