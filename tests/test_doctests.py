@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -16,6 +18,14 @@ MODULES = [
     for path in sorted((ROOT / "perceptron_lab").rglob("*.py"))
     if ">>> " in path.read_text(encoding="utf-8")
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _run_once() -> Iterator[None]:
+    """Examples of several modules begin with the same run, whose report takes a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(perceptron_lab, "run", cache(perceptron_lab.run))
+        yield
 
 
 @pytest.mark.usefixtures("own_registrations")

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -162,19 +163,26 @@ def test_a_row_that_claims_more_than_its_certificate(
     assert message in found.message
 
 
-@pytest.mark.parametrize("label", ["P", "M", "V"])
-def test_an_edited_column_is_refused_or_called_not_verified(run_folder: Path, label: str) -> None:
-    (before,) = (one for one in verify(run_folder).cells if one.label == label)
+def test_an_edited_column_is_refused_or_called_not_verified(run_folder: Path) -> None:
+    """An edit in each row at a time, since their verification takes longer than the edits."""
     with Reader.open(run_folder) as reader:
-        (row,) = (stored.row for _, stored in reader.runs() if stored.cell == before.cell)
+        rows = {one.cell: one.row for _, one in reader.runs() if one.row["label"] != "W"}
+    edits = [
+        [(cell, name, other) for name, value in row.items() for other in edited(value)]
+        for cell, row in rows.items()
+    ]
+    assert len(edits) == 3
     passed = []
-    for name, value in row.items():
-        for other in edited(value):
-            sealed(run_folder, before.cell, row=json.dumps(row | {name: other}))
-            (cell,) = (one for one in verify(run_folder).cells if one.cell == before.cell)
+    for step in zip_longest(*edits):
+        these = [edit for edit in step if edit is not None]
+        for cell, name, other in these:
+            sealed(run_folder, cell, row=json.dumps(rows[cell] | {name: other}))
+        judged = {one.cell: one for one in verify(run_folder).cells}
+        for cell, name, other in these:
             shown = name in {"problem", "label", "core"}  # the plan's, not the row's
-            if not (cell.verdict.failed or name in cell.not_verified or shown):
-                passed.append((name, value, other))
+            failed = judged[cell].verdict.failed
+            if not (failed or name in judged[cell].not_verified or shown):
+                passed.append((rows[cell]["label"], name, rows[cell][name], other))
     assert not passed
 
 

@@ -1,6 +1,3 @@
-import os
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -272,30 +269,3 @@ def test_parameters_and_examples_are_left_alone() -> None:
     made.fit_transform(rows, labels)
     assert made.get_params() == before
     assert (rows == copy).all()
-
-
-CHECKS = """
-import warnings
-from sklearn.exceptions import EstimatorCheckFailedWarning, SkipTestWarning
-from sklearn.utils.estimator_checks import check_estimator
-from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
-warnings.simplefilter("ignore")
-for made in (GramSchmidtFeatures(), GramSchmidtFeatures(bias=1.0, kernel="rbf")):
-    done = check_estimator(made, on_skip=None, on_fail=None)
-    failed = [check["check_name"] for check in done if check["status"] != "passed"]
-    assert not failed, failed
-    assert len(done) >= 45, len(done)
-"""
-
-
-@pytest.mark.slow
-def test_it_is_a_scikit_learn_transformer() -> None:
-    # The array API switch must be set before scipy is imported: a process of its own.
-    done = subprocess.run(
-        [sys.executable, "-c", CHECKS],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
