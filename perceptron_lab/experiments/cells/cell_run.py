@@ -34,7 +34,12 @@ from perceptron_lab.estimators.learners.learning import learn
 from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.configuration.plan import Cell
-from perceptron_lab.numerics.compiled.kernel import Kernel, kernels_of, load_kernels
+from perceptron_lab.numerics.compiled.kernel import (
+    Kernel,
+    compiled_only,
+    kernels_of,
+    load_kernels,
+)
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import own_place
@@ -121,7 +126,7 @@ def thread_pools() -> ThreadpoolController:
 def run_cell(
     cell: Cell, problem: Problem, watch: Watch | None = None, stop: Stop | None = None
 ) -> Outcome:
-    """Run one cell with one thread of BLAS; exceptions become outcomes.
+    """Run one cell with one thread of BLAS and compiled kernels; exceptions become outcomes.
 
     SKIPPED: the algorithm does not run on such a system, or the settings do not go together.
 
@@ -136,7 +141,7 @@ def run_cell(
     """
     kind = cell.variant.algorithm.kind
     try:
-        with thread_pools().limit(limits=1):
+        with thread_pools().limit(limits=1), compiled_only():
             result = _result(cell, problem, watch, stop)
             measured = kind == "algorithm" and problem.measure
             measures = measured(result.point) if measured else {}

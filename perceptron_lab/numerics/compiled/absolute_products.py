@@ -20,7 +20,7 @@ from perceptron_lab.numerics.compiled.kernel import (
 )
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, small=True)
 def products(rows: GivenMatrix, vector: GivenVector, product: Vector, sizes: Vector) -> None:
     """Set product to A v and sizes to |A||v|.
 
@@ -51,7 +51,7 @@ def products_reference(
     np.matmul(np.abs(rows), np.abs(vector), out=sizes)
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, small=True)
 def add_combination(weights: GivenVector, rows: GivenMatrix, total: Vector, sizes: Vector) -> None:
     """Add w A to total and |w||A| to sizes; rows of weight 0 are not even read.
 

@@ -136,7 +136,7 @@ def descend(
 NEXT, COUNT, TURNS, POOL, DESCENDING = range(5)
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, small=True)
 def _minimum_norm(
     rows: Matrix,
     start: Vector,

@@ -18,6 +18,7 @@ from perceptron_lab.numerics.compiled.absolute_products import (
     products,
     products_reference,
 )
+from perceptron_lab.numerics.compiled.kernel import SMALL
 from tests.repetitions import examples, parts
 
 PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
@@ -134,7 +135,7 @@ def test_rows_that_must_not_be_written_to_are_taken_and_unchanged() -> None:
 
 
 def test_other_types_and_layouts_are_refused() -> None:
-    rows, vector = np.ones((4, 3)), np.ones(3)
+    rows, vector = np.ones((SMALL, 3)), np.ones(3)
     wrong: Any
     for wrong in (rows.astype(np.float32), np.asfortranarray(rows), rows.astype(np.int64)):
         with pytest.raises(TypeError, match="No matching definition"):

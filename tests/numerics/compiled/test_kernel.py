@@ -5,15 +5,24 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 
 from perceptron_lab.core.time_limit import clock_seconds, seconds_left, time_limit
 from perceptron_lab.numerics.compiled import kernel as module
-from perceptron_lab.numerics.compiled.kernel import kernel, load_kernels
+from perceptron_lab.numerics.compiled.kernel import (
+    SMALL,
+    GivenVector,
+    compiled_only,
+    kernel,
+    load_kernels,
+)
 
 Real = Annotated[float, "real"]
 
@@ -113,6 +122,28 @@ def test_a_kernel_is_compiled_for_both_precisions_and_calls_those_before_it() ->
     assert doubled(1.5) == 3.0
     assert isinstance(doubled(np.float32(1.5)), float)
     assert doubled.__name__ == "doubled"
+
+
+@pytest.mark.parametrize("within", [nullcontext, compiled_only])
+@pytest.mark.parametrize("entries", [SMALL, SMALL + 1])
+def test_on_small_arrays_alone_it_is_interpreted_but_not_in_cells(
+    monkeypatch: pytest.MonkeyPatch, entries: int, within: Callable[[], Any]
+) -> None:
+    @kernel(small=True)
+    def successors(x: GivenVector) -> float:
+        total = 0.0
+        for one in x:
+            total += successor(one)
+        return total
+
+    monkeypatch.setattr(successor, "compiled", None)
+    numbers = np.ones(entries)
+    with within():
+        assert successors(numbers) == 2 * entries
+    loaded = [vars(one)["compiled"] is not None for one in (successor, successors)]
+    assert loaded == [entries > SMALL or within is compiled_only] * 2
+    with warnings.catch_warnings(action="error"):
+        assert successors(np.where(numbers, 1e308, 0.0)) == np.inf
 
 
 @pytest.mark.slow

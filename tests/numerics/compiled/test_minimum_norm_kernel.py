@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.compiled import minimum_norm
+from perceptron_lab.numerics.compiled.kernel import compiled_only
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from tests.families import infeasible, planted
 from tests.numerics.compiled.references import minimum_norm_point_reference
@@ -140,6 +141,23 @@ def test_the_same_rows_give_the_same_bits(seed: int) -> None:
     assert one[2] == two[2]
     np.testing.assert_array_equal(one[0], two[0])
     np.testing.assert_array_equal(one[1], two[1])
+
+
+@PROPERTY
+@given(st.integers(2, 12), st.integers(1, 5), st.integers(0, 10**6))
+def test_small_systems_are_interpreted_with_the_same_answer(
+    count: int, dimension: int, seed: int
+) -> None:
+    rows = unit(count, dimension, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minimum_norm._minimum_norm, "load", lambda: pytest.fail("it is loaded"))
+        patch.setattr(minimum_norm._minimum_norm, "compiled", None)
+        point, weights, turns = minimum_norm_point(rows, 100)
+    with compiled_only():
+        compiled = minimum_norm_point(rows, 100)
+    np.testing.assert_allclose(point, compiled[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weights, compiled[1], rtol=0, atol=1e-9)
+    assert turns == compiled[2]
 
 
 @pytest.mark.usefixtures("interpreted")
