@@ -20,8 +20,10 @@ from perceptron_lab import solve
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.collections.problem_files import read_problem, read_system
+from perceptron_lab.datasets.formats import text_lines
 from perceptron_lab.datasets.formats.columns import NAMES_OF_LABELS, Columns
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
+from perceptron_lab.datasets.formats.text_lines import Lines
 from perceptron_lab.datasets.formats.text_tables import read_text
 from tests.repetitions import examples
 
@@ -195,8 +197,34 @@ def test_quoted_names_and_texts_may_hold_separators(tmp_path: Path) -> None:
     assert found.classes.tolist() == ['x, "y"', "z"]
 
 
+def divided(text: str) -> Any:
+    """Return the separator, and the fields by their lines, or why there are none."""
+    try:
+        lines = Lines.of(text, ",;\t| ")
+        parts = [*lines.fields()]
+    except InputError as error:
+        return str(error)
+    return lines.separator, [(p.lines.tolist(), p.texts.tolist()) for p in parts]
+
+
+FIELDS = st.lists(st.text('01a.,;|\t "', max_size=4), min_size=1, max_size=3)
+
+
+@settings(deadline=None, max_examples=examples(300), derandomize=True)
+@given(st.lists(FIELDS, max_size=5), st.sampled_from(",; \t|"))
+def test_short_texts_are_divided_as_pandas_divides_long_ones(
+    rows: list[list[str]], separator: str
+) -> None:
+    text = table(rows, separator)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_lines, "_SHORT", -1)
+        long = divided(text)
+    assert divided(text) == long
+
+
 def test_many_rows_are_converted_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perceptron_lab.datasets.formats.text_lines._CHUNK", 7)
+    monkeypatch.setattr(text_lines, "_CHUNK", 7)
+    monkeypatch.setattr(text_lines, "_SHORT", 0)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(50, 3)).round(4), columns=["a", "b", "c"])
     frame["kind"] = np.where(frame["a"] > 0, "up", "down")

@@ -12,19 +12,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import IntArray
+from perceptron_lab.core.results import AnyArray, IntArray
 from perceptron_lab.datasets.formats.columns import DECIMAL_COMMA, is_number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _SAMPLE: Final = 20  # Lines that tell the separator
 _CHUNK: Final = 200_000  # Fields that are read at a time
+_SHORT: Final = 1_000_000  # Characters that take less time to divide than pandas to load
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)*")
 # Spreadsheets write #N/A and the like for entries without a value
 _COMMENT: Final = re.compile(r"[ \t]*#(?!N/A|DIV/0!|NUM!|VALUE!|REF!|NAME\?|NULL!)")
@@ -34,6 +32,28 @@ _TOO_LONG: Final = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _UNCLOSED: Final = re.compile(r"EOF inside string starting at row (\d+)")
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|", " ": "spaces"}
 """What may stand between fields, in words."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Some rows of fields.
+
+    Parameters
+    ----------
+    lines
+        The numbers of the lines that they begin in, shape ``(m,)``.
+    texts
+        Without the spaces around them, shape ``(m, width)``.
+    """
+
+    lines: IntArray
+    texts: AnyArray
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, rows: Any) -> Fields:
+        return Fields(self.lines[rows], self.texts[rows])
 
 
 @dataclass(frozen=True)
@@ -119,8 +139,40 @@ class Lines:
         """How many fields a line has."""
         return len(self.sample[0])
 
-    def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield the fields of lines that are not blank, as texts, by the numbers of lines."""
+    def fields(self) -> Iterator[Fields]:
+        """Yield the fields of lines that are not blank, some rows at a time."""
+        short, first = self._divided(), 0
+        for texts in self._divided_by_pandas() if short is None else [short]:
+            used = np.flatnonzero((texts != "").any(axis=1))
+            if len(used):
+                yield Fields(self._line_of(first + used), texts[used])
+            first += len(texts)
+
+    def _divided(self) -> AnyArray | None:
+        """Return the fields of a short text; None of others, and where something may be wrong."""
+        quoted, separator = '"' in self.text, self.separator
+        if len(self.text) > _SHORT or (quoted and (separator == " " or "\t" in self.text)):
+            return None
+        lines = io.StringIO(self.text.replace("\t", " ") if separator == " " else self.text)
+        try:
+            rows = [*csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)]
+        except csv.Error:
+            return None
+        if separator == " ":
+            rows = [[text for text in row if text] for row in rows]
+        if not len(rows[0]) == self.width >= max(map(len, rows)):
+            return None
+        texts = np.full((len(rows), self.width), "", dtype=object)
+        for place, row in enumerate(rows):
+            texts[place, : len(row)] = [text.strip() for text in row] if self._spaced else row
+        return texts
+
+    @property
+    def _spaced(self) -> bool:
+        return " " in self.text or "\t" in self.text
+
+    def _divided_by_pandas(self) -> Iterator[AnyArray]:
+        """Yield the fields of some lines at a time; refuse lines that have too many."""
         import pandas as pd  # it takes longer to load than most files to read
 
         try:
@@ -134,15 +186,11 @@ class Lines:
                 skipinitialspace=True,
                 chunksize=max(1, _CHUNK // self.width),
             )
-            spaced = " " in self.text or "\t" in self.text
             for frame in frames:
                 texts = frame.fillna("")
-                if spaced:
+                if self._spaced:
                     texts = texts.apply(lambda column: column.str.strip())
-                texts.index = self._line_of(np.asarray(texts.index))
-                texts = texts[(texts != "").any(axis=1)]
-                if len(texts):
-                    yield texts
+                yield texts.to_numpy(dtype=object)
         except pd.errors.ParserError as error:
             raise InputError(self._explained(str(error))) from None
 
@@ -156,8 +204,8 @@ class Lines:
             j for j in range(self.width) if not any(j < len(row) and row[j] for row in self.sample)
         }
         if found:
-            for frame in self.frames():
-                found = {j for j in found if not frame[j].any()}
+            for part in self.fields():
+                found = {j for j in found if not part.texts[:, j].any()}
         return frozenset(found)
 
     def _fields_of(self, line: int) -> list[str]:

@@ -1,9 +1,9 @@
 """Rows of numbers as text: separators found, columns named, numbers as the decimals printed.
 
-pandas' reader divides the lines into fields. All else is done here, since that reader has no option
-for it: decimal commas are told from separators of thousands, and printed decimals from the doubles
-nearest to them (a proof is about the decimals); row names, labels and levels of texts are found;
-and each refusal names the line, the column and what to write instead.
+Readers of libraries divide the lines into fields (:mod:`.text_lines`). All else is done here, since
+they have no option for it: decimal commas are told from separators of thousands, and printed
+decimals from the doubles nearest to them (a proof is about the decimals); row names, labels and
+levels of texts are found; and each refusal names the line, the column and what to write instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -35,11 +35,8 @@ from perceptron_lab.datasets.formats.columns import (
     refuse_repeated,
 )
 from perceptron_lab.datasets.formats.text_files import text_of
-from perceptron_lab.datasets.formats.text_lines import SEPARATORS, Lines
+from perceptron_lab.datasets.formats.text_lines import SEPARATORS, Fields, Lines
 from perceptron_lab.numerics.doubles import PrintedNumbers
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MISSING: Final = frozenset(
     {"", ".", "?", "na", "n/a", "<na>", "nan", "null", "none", "nat", "#n/a", "#div/0!", "#num!"}
@@ -111,10 +108,10 @@ def _refuse_comment_of_names(lines: Lines, columns: Columns) -> None:
             )
 
 
-def _entries(chunk: pd.DataFrame, kept: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
+def _entries(chunk: Fields, kept: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield (line, column) and text of each entry of some columns, one after the other."""
     for j in kept:
-        for line, text in zip(chunk.index.tolist(), chunk[j], strict=True):
+        for line, text in zip(chunk.lines.tolist(), chunk.texts[:, j], strict=True):
             yield (line, j), text
 
 
@@ -156,7 +153,7 @@ class _Table:
             )
         commas = self._decimal_commas(kept)
         categories, references = self._encoding(kept) if self.columns.one_hot else ({}, {})
-        printed, arrays, classes, count = PrintedNumbers(), [], [], 0
+        printed, arrays, classes, count = PrintedNumbers(), [], list[str](), 0
         kept_words, numbers = list[AnyArray](), list[int]()
         for chunk in self._chunks():
             count += len(chunk)
@@ -164,8 +161,8 @@ class _Table:
             printed.add(words.ravel().tolist(), values.ravel())
             arrays.append(values)
             kept_words += [words] * exact
-            numbers += complete.index.tolist()
-            classes += [] if self.place is None else complete[self.place].tolist()
+            numbers += complete.lines.tolist()
+            classes += [] if self.place is None else complete.texts[:, self.place].tolist()
         if not sum(map(len, arrays)):
             raise InputError(
                 "only names of columns are in the file; give rows of numbers below"
@@ -193,12 +190,12 @@ class _Table:
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
         return contents
 
-    def _chunks(self) -> Iterator[pd.DataFrame]:
-        """Yield the lines of numbers as frames of texts, by their numbers."""
-        for frame in self.lines.frames():
-            named = self.header is not None and frame.index[0] == self.lines.first
-            if len(texts := frame.iloc[int(named) :]):
-                yield texts
+    def _chunks(self) -> Iterator[Fields]:
+        """Yield the fields of the lines of numbers."""
+        for part in self.lines.fields():
+            named = self.header is not None and part.lines[0] == self.lines.first
+            if len(rows := part[int(named) :]):
+                yield rows
 
     def _labels(self, classes: Sequence[str], place: int) -> AnyArray:
         """Return labels, as numbers if all are; refuse one that may be a column's name."""
@@ -277,11 +274,11 @@ class _Table:
             yield f"{self._named(0)} counts the rows; if it is no coordinate, leave it out: {drop}"
 
     def _converted(
-        self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
-    ) -> tuple[pd.DataFrame, AnyArray, FloatArray]:
+        self, chunk: Fields, kept: Sequence[int], categories: dict[int, list[str]]
+    ) -> tuple[Fields, AnyArray, FloatArray]:
         """Return the rows that lack no entry, their printed numbers, and the nearest doubles."""
         texts = [*categories, *([] if self.place is None else [self.place])]
-        if not self._lacking(chunk, texts).to_numpy().any():
+        if not self._lacking(chunk, texts).any():
             words = self._words(chunk, kept, categories)
             with suppress(ValueError):
                 values = self._doubles(words)
@@ -292,24 +289,23 @@ class _Table:
         return complete, words, self._numbers(complete, words, kept)
 
     @staticmethod
-    def _lacking(chunk: pd.DataFrame, columns: Sequence[int]) -> pd.DataFrame:
-        """Return where columns hold no value."""
-        found: pd.DataFrame = chunk[list(columns)].apply(
-            lambda column: column.str.lower().isin(_MISSING)
-        )
-        return found
+    def _lacking(chunk: Fields, columns: Sequence[int]) -> AnyArray:
+        """Return where columns hold no value, shape ``(m, k)``."""
+        texts = chunk.texts[:, list(columns)]
+        found = np.array([text.lower() in _MISSING for text in texts.ravel()], dtype=bool)
+        return found.reshape(texts.shape)
 
-    def _complete(self, chunk: pd.DataFrame, kept: Sequence[int]) -> pd.DataFrame:
+    def _complete(self, chunk: Fields, kept: Sequence[int]) -> Fields:
         """Return the rows that lack no entry; refuse the others if they are not to be left out."""
         used = [*kept, *([] if self.place is None else [self.place])]
         lacking = self._lacking(chunk, used)
-        if not lacking.to_numpy().any():
+        if not lacking.any():
             return chunk
         if self.columns.drop_missing:
-            complete: pd.DataFrame = chunk[~lacking.any(axis=1)]
-            return complete
-        row, at = np.argwhere(lacking.to_numpy())[0].tolist()
-        raise InputError(self._no_value(int(chunk.index[row]), used[at], chunk[used[at]].iloc[row]))
+            return chunk[~lacking.any(axis=1)]
+        row, at = np.argwhere(lacking)[0].tolist()
+        j = used[at]
+        raise InputError(self._no_value(int(chunk.lines[row]), j, chunk.texts[row, j]))
 
     def _no_value(self, line: int, j: int, word: str) -> str:
         """Return which entry lacks a value, or that its row is too short to have it."""
@@ -322,12 +318,12 @@ class _Table:
         return f"line {line}, {self._named(j)}: received {word!r}, no value; fill it, or {drop}"
 
     def _words(
-        self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
+        self, chunk: Fields, kept: Sequence[int], categories: dict[int, list[str]]
     ) -> AnyArray:
         """Return the printed numbers of rows, shape ``(m, n)``; categories become 0 and 1."""
         parts = []
         for j in kept:
-            texts = chunk[j].to_numpy(dtype=object)
+            texts = chunk.texts[:, j]
             if j in categories:
                 parts += [np.where(texts == value, "1", "0") for value in categories[j]]
             elif (truths := _truth_values(texts)) is not None:
@@ -345,7 +341,7 @@ class _Table:
             raise ValueError("1_000 is a number in Python alone")
         return words.astype(float)
 
-    def _numbers(self, chunk: pd.DataFrame, words: AnyArray, kept: Sequence[int]) -> FloatArray:
+    def _numbers(self, chunk: Fields, words: AnyArray, kept: Sequence[int]) -> FloatArray:
         """Return the doubles nearest to printed numbers; refuse what is none, or not finite."""
         try:
             values = self._doubles(words)
@@ -355,10 +351,10 @@ class _Table:
                 for place, word in _entries(chunk, kept)
                 if not is_number(number_text(word, self.lines.separator))
             )
-            raise InputError(self._no_number(line, j, chunk[j])) from None
+            raise InputError(self._no_number(line, j, chunk)) from None
         if not np.isfinite(values).all():
             row, place = np.argwhere(~np.isfinite(values))[0]
-            where = f"line {chunk.index[row]}"
+            where = f"line {chunk.lines[row]}"
             if words.shape[1] == len(kept):
                 where += f", {self._named(kept[place])}"
             raise InputError(
@@ -367,9 +363,10 @@ class _Table:
             )
         return values
 
-    def _no_number(self, line: int, j: int, column: pd.Series[str]) -> str:
+    def _no_number(self, line: int, j: int, chunk: Fields) -> str:
         """Return that an entry of a column is no number, and how to mend it."""
-        word = column[line]
+        column: list[str] = chunk.texts[:, j].tolist()
+        word = column[chunk.lines.tolist().index(line)]
         said = (
             f"line {line}, {self._named(j)}: received {word[:LONGEST_TEXT]!r}, which is no number"
         )
@@ -384,7 +381,7 @@ class _Table:
         if any(is_number(number_text(other, self.lines.separator)) for other in column):
             return f"{said}, as others of the column are; mend it, or remove the row"
         one_hot = self.columns.option("one_hot")
-        if column.is_unique and len(column) > 2:
+        if len({*column}) == len(column) > 2:
             return f"{said}; {self._leave_out(j)}"
         if self.place is not None:
             return f"{said}; mend it, or make columns of 0 and 1 of texts: {one_hot}"
@@ -419,7 +416,7 @@ class _Table:
         return f"column {self.header[j]!r}" if self.header and self.header[j] else f"column {j + 1}"
 
     def _column(self, j: int) -> list[str]:
-        return [text for chunk in self._chunks() for text in chunk[j]]
+        return [text for chunk in self._chunks() for text in chunk.texts[:, j]]
 
     def _row_names(self) -> int | None:
         """Return 0 if the first column names or counts the rows: it has no name, entries differ."""
@@ -482,7 +479,7 @@ class _Table:
         for chunk in self._chunks():
             rows = self._complete(chunk, kept) if self.columns.drop_missing else chunk
             for j in kept:
-                seen[j].update(rows[j])
+                seen[j].update(rows.texts[:, j])
         categories = dict[int, list[str]]()
         for j, counts in seen.items():
             texts = sorted(text for text in counts if text.lower() not in _MISSING)
