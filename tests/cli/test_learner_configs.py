@@ -27,8 +27,13 @@ SMALL = {
         "algorithms.3.grid.components=[7]",
         "algorithms.4.grid.components=[2, 5]",
         "algorithms.5.grid.components=[7]",
+        *(f"algorithms.{i}.parameters.regularisations=[1e-2, 1e-4]" for i in range(2, 6)),
     ],
-    "rare_categories": [],
+    "rare_categories": [
+        "algorithms.1.parameters.regularisations=[1e-2, 1e-4]",
+        "algorithms.2.parameters.penalties=[1e-2, 1]",
+        "algorithms.3.parameters.regularisations=[1e-2, 1e-4]",
+    ],
     "ellipsoids_embedded": [],
 }
 

@@ -19,7 +19,7 @@ SMALL = (
     f"problems=[{{{ROWS}, {GRID}}}, {{{BLOCKS}, {GRID}}}]",
     "algorithms=[{name: projection-rescaling, label: PR},"
     "{name: projection-rescaling, label: away, parameters: {procedure: away-steps}},"
-    "{name: von-neumann}]",
+    "{name: von-neumann, budget: {updates: 1000, seconds: 60}}]",
 )
 
 

@@ -70,10 +70,19 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser.started(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
-    with Browser.started(tmp_path) as started:
-        yield started
+def browser(started: Browser) -> Browser:
+    """The browser, in which nothing has been said or asked for yet."""
+    started.run("0")  # all messages before its answer are read
+    started.said.clear()
+    started.asked.clear()
+    return started
 
 
 @pytest.mark.parametrize("name", ["index.html", *(f"{one}/index.html" for one in SHOWN)])
