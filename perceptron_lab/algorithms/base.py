@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from perceptron_lab.cones.base import Atom
+from perceptron_lab.cones.base import Atom, Oracles
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem, Cut
 
 BEYOND = "the bound is beyond the range of doubles"
@@ -104,6 +105,13 @@ class Algorithm(ABC, Generic[S]):
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system on which to run; answers are proved on the original data."""
         return system.formed()
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return the compiled functions that it calls, to be loaded before a clock starts.
+
+        Those of the oracles it asks, by default; further ones are loaded when they are called.
+        """
+        return system.cone.compiled(oracles) if self.uses_oracle else ()
 
     @abstractmethod
     def start(self, system: ConicSystem, rng: np.random.Generator) -> S:

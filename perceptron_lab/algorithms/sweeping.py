@@ -9,12 +9,14 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from perceptron_lab.algorithms.base import InCoordinates, State, Step
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import PIECE, check_time, time_is_up
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem, Cut
 
 
@@ -49,10 +51,17 @@ class Sweeping(InCoordinates[T]):
     ----------
     for_sparse
         The end of the sentence by which sparse rows are refused.
+    compiled_sweep
+        The compiled functions that it calls.
     """
 
     uses_oracle: ClassVar[bool] = False
     for_sparse: ClassVar[str] = "give sparse ones as an array"
+    compiled_sweep: ClassVar[Functions] = ()
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return the compiled sweep."""
+        return self.compiled_sweep
 
     @abstractmethod
     def sweep(self, state: T, most: int, checks: int) -> tuple[int, int]:

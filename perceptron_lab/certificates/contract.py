@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.base import Data
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.sparse_arrays import dense_array
 
 ROWS_AT_A_TIME = 4096
@@ -120,6 +121,11 @@ class ConeProofs(ABC, Generic[Block]):
 
     def __init__(self, cone: Block) -> None:
         self.cone = cone
+
+    @property
+    def compiled(self) -> Functions:
+        """The compiled functions that these proofs call, beside products with the data."""
+        return ()
 
     @abstractmethod
     def prove_point(

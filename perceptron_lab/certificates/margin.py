@@ -6,6 +6,7 @@ Proof that a point is feasible, and how far inside it lies, on the original data
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +19,7 @@ from perceptron_lab.certificates.precise_residuals import (
     worth_doubling,
 )
 from perceptron_lab.certificates.rounding import (
+    PRODUCTS,
     UNDERFLOW,
     below,
     combination_with_radius,
@@ -42,6 +44,7 @@ from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import time_is_up
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.roundoff import above
 from perceptron_lab.numerics.sparse_arrays import dense_array
 
@@ -157,6 +160,14 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
         if exact_dot(dense_array(row)[0], given) != 0:
             return False
     return True
+
+
+def compiled(operator: Operator, cone: Cone) -> Functions:
+    """Return the compiled functions that proofs of points and weights call."""
+    data = operator.examples if isinstance(operator, Classes) else getattr(operator, "stored", None)
+    sparse = data is None or isinstance(data, sp.csr_array)
+    of_data = () if sparse and not cone.of_rows else PRODUCTS[:1] if sparse else PRODUCTS
+    return [*of_data, *chain(*(proofs_of(block).compiled for block, _ in cone.blocks))]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing

@@ -27,6 +27,8 @@ from perceptron_lab.numerics.compiled.absolute_products import (
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
 
+# The compiled functions that are called for dense data
+PRODUCTS = (products, add_combination)
 # More than underflow can take off a quotient of numbers that are in_range
 UNDERFLOW = 1e-300
 # Bounds of rounding errors below this part of what they are added to are left as they are

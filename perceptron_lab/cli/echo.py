@@ -37,22 +37,25 @@ def is_verbose() -> bool:
 
 
 def choose(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Note the option ``-q`` or ``-v`` of a command; with ``-v`` the log is printed on stderr."""
+    """Note the option ``-q`` or ``-v`` of a command.
+
+    With ``-v`` the log is printed on stderr; with ``-q`` warnings of the log are not.
+    """
     if not value:
         return
     context.meta[_QUIET if parameter.name == "quiet" else _VERBOSE] = True
-    if parameter.name == "verbose":
-        handler = _Echo(logging.INFO)
-        logger = logging.getLogger(__name__.partition(".")[0])
-        level = logger.level
+    handler, verbose = _Echo(logging.INFO), parameter.name == "verbose"
+    logger = logging.getLogger(__name__.partition(".")[0])
+    level = logger.level
+    logger.setLevel(logging.INFO if verbose else logging.ERROR)
+    if verbose:
         logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
 
-        def restore() -> None:
-            logger.removeHandler(handler)
-            logger.setLevel(level)
+    def restore() -> None:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
-        context.call_on_close(restore)
+    context.call_on_close(restore)
 
 
 class _Echo(logging.Handler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
@@ -71,8 +72,17 @@ def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
     began = time.monotonic()
     with console.status(f"{title}: reading") as line:
 
+        def show(record: logging.LogRecord) -> bool:
+            line.update(f"{title}: {record.getMessage()}")
+            return True
+
         def watch(trace: Trace) -> None:
             seconds = time.monotonic() - began
             line.update(f"{title}: {trace.updates[-1]} updates, {_known(trace)}, {seconds:.0f} s")
 
-        yield watch
+        logger = logging.getLogger("perceptron_lab")
+        logger.addFilter(show)
+        try:
+            yield watch
+        finally:
+            logger.removeFilter(show)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.compiled.kernel import Functions
 
 # Oracle records by the kind of cone that they separate: orthant, semidefinite
 Oracles = Mapping[str, Any]
@@ -108,6 +109,10 @@ class Cone(ABC):
     @abstractmethod
     def assemble(self, eigenvalues: FloatArray, frame: Frame) -> FloatArray:
         """Return the element with these eigenvalues in this frame, as weights, ``(size,)``."""
+
+    def compiled(self, oracles: Oracles) -> Functions:
+        """Return the compiled functions that oracles call: those given, or the defaults."""
+        return ()
 
     @abstractmethod
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Self
 
 import numpy as np
 
 from perceptron_lab.cones.base import Atom, Cone, Frame, Oracles
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.compiled.kernel import Functions
 
 
 class Product(Cone):
@@ -76,6 +78,10 @@ class Product(Cone):
         values = np.split(eigenvalues, self._cuts)
         blocks = zip(self.parts, values, frame, strict=True)
         return np.concatenate([part.assemble(v, f) for part, v, f in blocks])
+
+    def compiled(self, oracles: Oracles) -> Functions:
+        """Return those of the parts."""
+        return list(chain(*(part.compiled(oracles) for part in self.parts)))
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return the product of the parts with fresh oracles."""

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
+from perceptron_lab.cones.oracles.proving import Examiner
 from perceptron_lab.cones.oracles.semidefinite import (
     RESOLUTION,
     Cholesky,
@@ -19,6 +20,7 @@ from perceptron_lab.cones.oracles.semidefinite import (
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.symmetric.lanczos import Lowest, lowest_eigenpair
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
@@ -202,6 +204,11 @@ class Semidefinite(Cone):
         """Return V diag(eigenvalues) V' as weights on the pattern."""
         whole = (frame * eigenvalues) @ frame.T
         return np.asarray(whole[self.rows, self.columns] * self.multiplicity)
+
+    def compiled(self, oracles: Oracles) -> Functions:
+        """Return those of the oracle."""
+        record: Examiner = oracles.get("semidefinite", self._default())
+        return record.compiled_on_pattern if self.by_entries else record.compiled
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return the same cone with a fresh oracle."""

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import local
 from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
@@ -46,13 +45,8 @@ _NONE = _Limits(math.inf, math.inf, None)
 _LIMITS: ContextVar[_Limits] = ContextVar("time_limit", default=_NONE)
 
 
-class _Pauses(local):
-    """Seconds in which the clocks of this thread stood still."""
-
-    seconds = 0.0
-
-
-_PAUSES = _Pauses()
+# Seconds in which the clocks of this context stood still: copied to a thread with the limits
+_PAUSED: ContextVar[float] = ContextVar("paused", default=0.0)
 
 
 class TimeIsUp(RuntimeError):
@@ -61,21 +55,21 @@ class TimeIsUp(RuntimeError):
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Let the clocks of this thread stand still: what loads code is no part of a computation."""
-    began, before = time.perf_counter(), _PAUSES.seconds
+    """Let clocks of this context stand still: what loads code is no part of a computation."""
+    began, before = time.perf_counter(), _PAUSED.get()
     try:
         yield
     finally:
-        _PAUSES.seconds = before + time.perf_counter() - began
+        _PAUSED.set(before + time.perf_counter() - began)
 
 
 def clock_seconds() -> float:
     """Return seconds since some fixed time, but for pauses."""
-    return time.perf_counter() - _PAUSES.seconds
+    return time.perf_counter() - _PAUSED.get()
 
 
 def _now() -> float:
-    return time.monotonic() - _PAUSES.seconds
+    return time.monotonic() - _PAUSED.get()
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
     MinimumNormPoint,
     MinimumNormState,
 )
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.claims import Claim, NearlyWidest
@@ -31,6 +32,7 @@ from perceptron_lab.core.errors import counted
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
 
 WIDEST = MinimumNormPoint()  # For the largest margin of rows
@@ -144,6 +146,12 @@ class Auto(SeesAll[State]):
     first: Count = 4
     growth: Count = 2
     epsilon: Positive = 1e-9
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return those of the first method that is tried; further ones are loaded when called."""
+        if not system.cone.of_rows:
+            return ()
+        return WIDEST.compiled(system, oracles)
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return rows in coordinates, and other cones with whole matrices but for large ones.

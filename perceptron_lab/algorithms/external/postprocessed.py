@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,11 +26,13 @@ from perceptron_lab.algorithms.external.largest_margin import (
     MarginAnswer,
     refuse_blocks,
 )
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.core.claims import UNPROVED, Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import ConfigError, NumericalError, counted
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
 
 # What figures of the first answer are called: claimed_start_dimacs_1 and so on
@@ -130,6 +133,11 @@ class Postprocessed(SeesAll[PostprocessedState]):
     def following(self) -> AnyAlgorithm:
         """Return the record of the second."""
         return chosen("the second", self.algorithm, self.parameters, epsilon=self.epsilon)
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return those of both algorithms."""
+        both = self.opening(), self.following()
+        return [*chain(*(one.compiled(system, oracles) for one in both))]
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PostprocessedState:
         """Return the state before the first algorithm's first update."""

@@ -81,6 +81,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    compiled_sweep: ClassVar = (fixed_length_sweep,)
     takes_start: ClassVar[bool] = False
 
     beta: Positive = 0.01

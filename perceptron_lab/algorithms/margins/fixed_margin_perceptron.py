@@ -79,6 +79,7 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    compiled_sweep: ClassVar = (relaxation_sweep,)
 
     b: Positive = 1.0
     aim: Positive = 2.0
@@ -205,6 +206,7 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    compiled_sweep: ClassVar = (fixed_margin_sweep,)
 
     beta: Positive = 0.01
     factor: Factor = "one"

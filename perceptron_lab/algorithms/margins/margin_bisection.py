@@ -22,6 +22,7 @@ from perceptron_lab.algorithms.margins.bisection_trial import (
 from perceptron_lab.algorithms.margins.fixed_length_perceptron import FixedLengthPerceptron
 from perceptron_lab.algorithms.margins.fixed_margin_perceptron import Factor
 from perceptron_lab.algorithms.sweeping import dense_rows, rows_operator
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
@@ -29,6 +30,12 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import Bound
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.kernel import Functions
+from perceptron_lab.numerics.compiled.margin_sweeps import (
+    fixed_length_sweep,
+    fixed_margin_sweep,
+    margin_sweep,
+)
 from perceptron_lab.systems import ConicSystem
 
 # Weights that lower the bound by less than this part are not shown before the end of a round
@@ -116,6 +123,11 @@ class MarginBisection(InCoordinates[BisectionState]):
     hopeless: bool = True
     working_set: bool = False
     block: Positive = 2.0
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return the sweeps of both modules."""
+        module = fixed_margin_sweep if self.module == "free-length" else fixed_length_sweep
+        return (module, margin_sweep) if self.relaxed else (module,)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> BisectionState:
         """Return the state before the first round, which asks for half of the shortest norm."""

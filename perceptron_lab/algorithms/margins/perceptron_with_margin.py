@@ -138,6 +138,7 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    compiled_sweep: ClassVar = (margin_sweep,)
     for_sparse: ClassVar[str] = "take tau-perceptron with the cyclic oracle for sparse ones"
 
     b: Positive | None = None

@@ -34,6 +34,9 @@ from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.nearest_points import least_of_each, nearest_points
 from perceptron_lab.systems import ConicSystem
 
+# The compiled functions that it calls
+HULLS = (least_of_each, nearest_points)
+
 # Examples of a class in the first working sets, and those that come in a round, at most, as a
 # multiple of the dimension: an example costs a thousandth of what a pass costs, and less
 FIRST, COMING = 50, 20

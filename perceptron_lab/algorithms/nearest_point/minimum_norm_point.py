@@ -21,7 +21,8 @@ from perceptron_lab.algorithms.nearest_point.active_set import (
     lowest,
     nearly_widest,
 )
-from perceptron_lab.algorithms.nearest_point.hull_distance import HullsState
+from perceptron_lab.algorithms.nearest_point.hull_distance import HULLS, HullsState
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.spectral import barycentre
@@ -31,6 +32,7 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.systems import ConicSystem
 
@@ -149,6 +151,10 @@ class MinimumNormPoint(
 
     block: Positive = 2.0
     epsilon: Positive = 1e-6
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return Wolfe's algorithm, or that for the hulls of two classes."""
+        return HULLS if isinstance(system.operator, Classes) else (minimum_norm_point,)
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system in coordinates; two classes with a free bias as they are."""

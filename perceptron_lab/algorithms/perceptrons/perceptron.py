@@ -135,6 +135,7 @@ class CyclicPerceptron(Sweeping[SweptState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    compiled_sweep: ClassVar = (perceptron_sweep,)
     for_sparse: ClassVar[str] = "take perceptron with the cyclic oracle for sparse ones"
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SweptState:

@@ -18,11 +18,13 @@ from perceptron_lab.algorithms.base import (
     Systems,
     claim_bound,
 )
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
 
 
@@ -116,6 +118,10 @@ class Whitened(SeesAll[WhitenedState]):
     def inner(self) -> AnyAlgorithm:
         """Return the record of the inner algorithm."""
         return chosen("the whitened", self.algorithm, self.parameters, epsilon=self.epsilon)
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return those of the inner algorithm."""
+        return self.inner().compiled(system, oracles)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WhitenedState:
         """Return the state of the inner algorithm, started on the whitened system."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from perceptron_lab.algorithms.base import State, Step, Systems, claim_bound, claim_of
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AveragedIterates, ball, entropy_root
-from perceptron_lab.cones.base import Frame
+from perceptron_lab.cones.base import Frame, Oracles
 from perceptron_lab.cones.operators.base import blocks
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.row_source import Dense
@@ -28,6 +28,7 @@ from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.entropic_separation import Course, begin, separate
 from perceptron_lab.numerics.compiled.entropic_steps import softmin
 from perceptron_lab.numerics.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL, TRIALS
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
 
 RESOLUTION = 1e-6  # A norm(A x) that single precision can hardly tell from 0
@@ -303,6 +304,12 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
                 "primal-dual: precision 'single' received steps 'constant'; single precision takes "
                 "adaptive steps only: leave one of the two out"
             )
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return the compiled steps for rows."""
+        if not system.cone.of_rows:
+            return ()
+        return (separate,) if self.precision == "single" else (softmin,)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PrimalDualState | SingleState:
         """Return the state with empty sums at x_0 = e / n and y_1."""

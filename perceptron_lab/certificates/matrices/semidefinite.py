@@ -26,7 +26,9 @@ from perceptron_lab.cones.operators.base import Data
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.numerics.symmetric.factor import FACTOR
 
 # Entries of matrices that are seen through an automorphism at a time: 32 megabytes
 AT_A_TIME = 2**22
@@ -115,6 +117,11 @@ def _congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
 
 class SemidefiniteProofs(ConeProofs[Semidefinite]):
     """Matrices by lower bounds of their lowest eigenvalues."""
+
+    @property
+    def compiled(self) -> Functions:
+        """The factor on the pattern."""
+        return () if self._whole else FACTOR
 
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int

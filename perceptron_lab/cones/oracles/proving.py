@@ -29,9 +29,12 @@ import scipy.linalg
 
 from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes
+from perceptron_lab.numerics.compiled.kernel import Functions
+from perceptron_lab.numerics.compiled.sparse_ldl import solve_upper
+from perceptron_lab.numerics.compiled.symmetric_products import diagonal_sizes, quadratic_form
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
 from perceptron_lab.numerics.symmetric.factor import (
+    FACTOR,
     FIRST,
     Factor,
     LeadingBlocks,
@@ -49,10 +52,14 @@ class Examiner(ABC):
     ----------
     overwrites
         Whether ``find`` leaves other numbers in its argument.
+    compiled, compiled_on_pattern
+        The compiled functions that it calls, and those where whole matrices are avoided.
     """
 
     kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
     overwrites: ClassVar[bool] = True
+    compiled: ClassVar[Functions] = ()
+    compiled_on_pattern: ClassVar[Functions] = ()
 
     @property
     def accepts_boundary(self) -> bool:
@@ -260,6 +267,9 @@ class ProvingExaminer(PatternExaminer):
 
 class Proving(Examiner):
     """The record of an oracle whose word is proved."""
+
+    compiled: ClassVar[Functions] = (diagonal_sizes, *FACTOR, solve_upper, quadratic_form)
+    compiled_on_pattern: ClassVar[Functions] = compiled
 
     @abstractmethod
     def on(self, pattern: Pattern) -> ProvingExaminer:

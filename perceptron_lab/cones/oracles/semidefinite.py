@@ -20,6 +20,7 @@ from perceptron_lab.cones.oracles.proving import Examiner, PatternExaminer, Prov
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
@@ -30,13 +31,14 @@ from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     rounding_tolerance,
     separating_direction,
 )
+from perceptron_lab.numerics.compiled.sparse_ldl import solve_upper
 from perceptron_lab.numerics.compiled.sparse_pivoted_cholesky import (
     FILLED,
     lift,
     sparse_direction,
     write_rest,
 )
-from perceptron_lab.numerics.symmetric.factor import Factor
+from perceptron_lab.numerics.symmetric.factor import FACTOR, Factor
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
@@ -60,6 +62,15 @@ class PivotedCholesky(Examiner):
     """
 
     overwrites: ClassVar[bool] = False
+    compiled: ClassVar[Functions] = (separating_direction,)
+    compiled_on_pattern: ClassVar[Functions] = (
+        rounding_tolerance,
+        sparse_direction,
+        write_rest,
+        direction_of_rest,
+        lift,
+    )
+
     mode: Literal["strict", "thesis"] = "strict"
 
     @property
@@ -86,6 +97,9 @@ class Cholesky(Examiner):
     is the next column: v'Zv is the first pivot that is not positive. Large matrices on a pattern
     are factorised in an order with little fill, so that k counts in that order.
     """
+
+    compiled: ClassVar[Functions] = (rounding_tolerance,)
+    compiled_on_pattern: ClassVar[Functions] = (rounding_tolerance, *FACTOR, solve_upper)
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
         """Return the direction of the first pivot that is not positive."""
@@ -115,6 +129,8 @@ class Eigenvector(Examiner):
 
     For large matrices on a pattern it is computed by the Lanczos method.
     """
+
+    compiled_on_pattern: ClassVar[Functions] = Cholesky.compiled_on_pattern
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
         """Return the eigenvector, unless its eigenvalue is as it should be."""

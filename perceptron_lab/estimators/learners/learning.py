@@ -16,6 +16,7 @@ from perceptron_lab.core.results import PROVED, AnyArray, Bound, FloatArray, Res
 from perceptron_lab.core.time_limit import clock_seconds
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.precision import average_precision
+from perceptron_lab.numerics.compiled.kernel import Functions
 
 NO_BOUND: Final = Bound(None, "", "a learner has no bound of its updates")
 
@@ -62,6 +63,10 @@ class Learner(ABC):
     """
 
     judged: ClassVar[bool] = True
+
+    def compiled(self, tasks: Sequence[Task]) -> Functions:
+        """Return the compiled functions that it calls on tasks."""
+        return ()
 
     @abstractmethod
     def learn(self, task: Task, seed: int) -> Learned:

@@ -31,7 +31,7 @@ STDERR_TAIL: Final = 2000
 _PATIENCE: Final = 5.0
 """Seconds that a process may take to be gone after it was killed."""
 _STARTING: Final = 600.0
-"""Seconds that the server may take to load, and perhaps compile, the modules of all cells."""
+"""Seconds that the server may take to load the modules of all cells, or a process to compile."""
 _OUTPUT_KEPT = 4 * STDERR_TAIL  # bytes, of characters of up to 4 each
 _READ_AT_ONCE = 1 << 16  # bytes: the capacity of a pipe
 _READS = 4  # of the rest in the pipe, where somebody else may be writing on
@@ -64,6 +64,7 @@ class Attempt:
         self._limits, self._memory, self._server = limits, memory, server
         self._process: int | None = None
         self._went: float | None = None
+        self._paused: float | None = None
         self._size: int | None = None
         self._verdict: Outcome | None = None
         self._said = b""
@@ -151,6 +152,10 @@ class Attempt:
             with suppress(OSError):  # it is dead already: its end will be reported
                 self._channel.send(b"g")
             progress.started(cell)
+        elif kind == "compiling" and isinstance(message.get("kernels"), int):
+            self._pause(message["kernels"], progress)
+        elif kind == "compiled":
+            self._resume()
         elif kind == "record":
             messages.add_record(self.trace, message.get("record"))
             progress.moved(cell, self.trace.updates[-1], messages.best_margin(self.trace))
@@ -158,6 +163,18 @@ class Attempt:
             self._size = message["size"]
         elif kind != "ready":
             raise messages.MessageError(repr(message)[:80])
+
+    def _pause(self, kernels: int, progress: Progress) -> None:
+        """Let the time of the process stand still while it compiles kernels."""
+        if self._paused is None and self._verdict is None:
+            progress.compiling(kernels)
+            self._paused, self.deadline = time.monotonic(), self.deadline + _STARTING
+
+    def _resume(self) -> None:
+        """Go on with the time that was left."""
+        if self._paused is not None and self._verdict is None:
+            self.deadline += time.monotonic() - self._paused - _STARTING
+            self._paused = None
 
     def outcome(self, end: messages.ServerReport, progress: Progress) -> Outcome:
         """Return the outcome, once the process has ended as reported."""

@@ -11,11 +11,11 @@ import pickle
 import signal
 import socket
 import sys
-import time
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -23,26 +23,33 @@ import cloudpickle
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from perceptron_lab.certificates import rounding
+from perceptron_lab.certificates import margin
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.killable_calls import call_directly
 from perceptron_lab.core.results import Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions, Stop, Watch
+from perceptron_lab.core.time_limit import clock_seconds
 from perceptron_lab.estimators.learners.learning import learn
 from perceptron_lab.experiments.cells.messages import encoded, record_of
-from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
+from perceptron_lab.experiments.cells.operating_system import (
+    in_words,
+    isolate,
+    limit_memory,
+    unlimited_memory,
+)
 from perceptron_lab.experiments.configuration.plan import Cell
 from perceptron_lab.numerics.compiled.kernel import (
-    Kernel,
+    Functions,
     compiled_only,
-    kernels_of,
     load_kernels,
+    surround_compilations,
 )
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import own_place
+from perceptron_lab.systems import ConicSystem
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
@@ -259,18 +266,19 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     with os.fdopen(os.dup(parcel), "rb") as file:
         file.seek(0)
         additions, job, spare = pickle.load(file)
+    surround_compilations(partial(_compiling, channel))
     for kind, name, target in [*job.additions, *additions]:
         if name not in registry.names(kind):  # algorithms may load others of the user's by name
             registry.register(kind, name, target)
     problem = job.cell.load(job.base)
     if problem.sha256 != job.sha256:
         raise DataError(f"{job.cell.instance.name}: its data changed during the run; run it again")
-    load_kernels(declared_kernels(job.cell, problem))
+    load_kernels(declared(job.cell, problem))
     channel.sendall(encoded("ready"))
     if not channel.recv(1):
         os._exit(1)  # nobody is there to wait for an outcome
     seconds = job.cell.budget.seconds
-    end = time.monotonic() + seconds + spare
+    end = clock_seconds() + seconds + spare
 
     def watch(trace: Trace) -> None:
         channel.sendall(encoded("record", record=record_of(trace)))
@@ -278,7 +286,7 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     # The algorithm's own clock ends it before, unless records and proofs on the way need more than
     # is to spare. The rest of the grace is for the proofs at the end.
     def stop() -> str | None:
-        if time.monotonic() < end:
+        if clock_seconds() < end:
             return None
         spent = f"the budget of {seconds:g} seconds is spent"
         return f"{spent}, with {spare:g} more for records and proofs on the way"
@@ -286,19 +294,25 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     return run_cell(job.cell, problem, watch, stop)
 
 
-def declared_kernels(cell: Cell, problem: Problem) -> list[Kernel]:
-    """Return the kernels of a cell: of its method, those it names, its oracles and its proofs."""
-    record = cell.variant.algorithm.record
-    named = registry.named_in(list(vars(record).values()), registry.METHODS)
-    methods = [type(record), *(registry.load(kind, name) for kind, name in named)]
-    oracles = [type(oracle.record) for oracle in cell.variant.oracles]
-    modules = {one.__module__ for one in (*methods, *oracles)}
-    cone = getattr(problem.system, "cone", None)
-    if cone is not None and getattr(record, "uses_oracle", False) and not oracles:
-        modules |= {type(oracle).__module__ for oracle in cone.oracles.values()}
-    if cone is not None and cone.of_rows:
-        modules.add(rounding.__name__)
-    return kernels_of(modules)
+@contextmanager
+def _compiling(channel: socket.socket, count: int) -> Iterator[None]:
+    """Say so meanwhile: it counts for no limit."""
+    channel.sendall(encoded("compiling", kernels=count))
+    with unlimited_memory():
+        yield
+    channel.sendall(encoded("compiled"))
+
+
+def declared(cell: Cell, problem: Problem) -> Functions:
+    """Return the compiled functions that a cell's method, its oracles and its proofs call."""
+    method, system = cell.variant.algorithm, problem.system
+    if method.kind == "learner":
+        return list(method.record.compiled(problem.tasks))
+    if not isinstance(system, ConicSystem):
+        return ()
+    oracles = {oracle.record.kind: oracle.record for oracle in cell.variant.oracles}
+    proofs = margin.compiled(system.operator, system.cone)
+    return [*method.record.compiled(system, oracles), *proofs]
 
 
 def _write(outcome: Outcome, parcel: int) -> int:

@@ -13,7 +13,7 @@ import select
 import signal
 import socket
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +23,7 @@ import scipy.linalg
 
 from perceptron_lab.experiments.cells import messages, operating_system
 from perceptron_lab.experiments.cells.cell_run import Handles, run_job, thread_pools
-from perceptron_lab.numerics.compiled.kernel import kernels_of, load_kernels, log_compilation
+from perceptron_lab.numerics.compiled.kernel import load_kernels
 
 # What the numerical core imports where it is used
 _LATE = (
@@ -33,7 +33,7 @@ _LATE = (
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 
 
-def serve(handle: int, parent: int, packages: Iterable[str], modules: Sequence[str]) -> None:
+def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[str]) -> None:
     """Load everything and serve until the parent is gone.
 
     Parameters
@@ -50,24 +50,18 @@ def serve(handle: int, parent: int, packages: Iterable[str], modules: Sequence[s
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     operating_system.adopt_orphans()
     operating_system.end_with_parent(parent)  # as long as it does not look for its parent itself
+    preload(packages, modules)
+    operating_system.outlive_parent()  # to Linux the parent is the thread that has started this
     with socket.socket(fileno=handle) as channel:
-        preload(packages, modules, lambda count: _report(channel, messages.COMPILING, count))
-        operating_system.outlive_parent()  # to Linux the parent is the thread that has started this
         _Server(channel).serve(parent)
     os._exit(0)
 
 
-def preload(
-    packages: Iterable[str],
-    modules: Sequence[str],
-    compiling: Callable[[int], None] = log_compilation,
-) -> None:
+def preload(packages: Iterable[str], modules: Iterable[str]) -> None:
     """Import the numerical core and further modules, so that no forked process has to.
 
-    The kernels that the modules declare are loaded as well, and all others that have been compiled
-    before: a cell loads what is missing within its limit of memory.
-
-    A module that cannot be imported is left to the cell that needs it, which will say why.
+    Kernels that have been compiled before are loaded as well. A module that cannot be imported is
+    left to the cell that needs it, which will say why.
     """
     for part in packages:
         package = import_module(f"perceptron_lab.{part}")
@@ -76,8 +70,7 @@ def preload(
     for name in (*_LATE, *modules):
         with suppress(Exception, SystemExit):
             import_module(name)
-    load_kernels(kernels_of(modules), compiling)
-    load_kernels(None, None)
+    load_kernels(compiling=False)
     thread_pools()
     # OpenBLAS takes 32 MB at its first call, in numpy and in scipy. Where a limit of memory leaves
     # no room for them it does not fail, but asks for ever; a forked process has those taken here.
@@ -119,7 +112,7 @@ class _Server:
 
     def report(self, kind: int, *content: int) -> None:
         """Tell the parent."""
-        _report(self.channel, kind, *content)
+        self.channel.sendall(messages.REPORT.pack(kind, *content, *[0] * (3 - len(content))))
 
     def answer(self) -> bool:
         """Act on the next request; False if there will be no more."""
@@ -210,10 +203,6 @@ class _Server:
             with suppress(OSError):
                 os.waitpid(child, 0)
         self.end_orphans()
-
-
-def _report(channel: socket.socket, kind: int, *content: int) -> None:
-    channel.sendall(messages.REPORT.pack(kind, *content, *[0] * (3 - len(content))))
 
 
 def _kill_group(leader: int) -> None:

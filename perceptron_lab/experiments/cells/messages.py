@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LAUNCH, KILL = range(2)
 """Kinds of requests."""
-READY, STARTED, ENDED, REFUSED, COMPILING = range(5)
+READY, STARTED, ENDED, REFUSED = range(4)
 """Kinds of reports."""
 REQUEST: Final = struct.Struct("=3q")
 """Kind, number of the cell's process, bytes of memory; a launch comes with three open files."""
@@ -43,7 +43,6 @@ class ServerReport(NamedTuple):
 
     STARTED: its process id, 0. ENDED: its wait status, the most bytes of memory that it has held.
     REFUSED, if no process could be started: the number of the error, 0. READY: all 0.
-    COMPILING: instead of the process the number of kernels, 0, 0.
     """
 
     kind: int

@@ -9,7 +9,8 @@ import ctypes
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from perceptron_lab.core.errors import ConfigError
@@ -19,6 +20,7 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
+_STATUS = Path("/proc/self/status")
 LINUX = sys.platform.startswith("linux")
 
 
@@ -78,9 +80,23 @@ def limit_memory(memory: int | None) -> None:
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     allowed = hard
     if memory is not None:
-        allowed = 1024 * _number(Path("/proc/self/status"), "VmData:") + memory
+        allowed = 1024 * _number(_STATUS, "VmData:") + memory
         allowed = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
+
+
+@contextmanager
+def unlimited_memory() -> Iterator[None]:
+    """Lift the limit of memory; what is allocated meanwhile does not count."""
+    if not LINUX:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    left = soft - 1024 * _number(_STATUS, "VmData:")
+    limit_memory(None)
+    yield
+    if soft != hard:
+        limit_memory(max(left, 1))
 
 
 def _number(path: Path, name: str) -> int:

@@ -41,6 +41,13 @@ class Progress:
     def started(self, cell: Cell) -> None:
         """Note that a cell is loaded and compiled, and its clock runs."""
 
+    def compiling(self, count: int) -> None:
+        """Note that the process of a cell compiles so many kernels."""
+        from perceptron_lab.numerics.compiled.kernel import logged_compilation
+
+        with logged_compilation(count):
+            pass
+
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
         """Note how far a running cell is: its updates, and the margin of its point, computed."""
 

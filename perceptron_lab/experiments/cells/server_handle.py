@@ -146,15 +146,9 @@ class ForkServer:
         whole = len(data) - len(data) % messages.REPORT.size
         self._pending = data[whole:]
         reports = [ServerReport(*values) for values in messages.REPORT.iter_unpack(data[:whole])]
-        for report in reports:
-            if report.kind == messages.READY:
-                self._was_ready, self._failures = True, 0
-            elif report.kind == messages.COMPILING:
-                from perceptron_lab.numerics.compiled.kernel import log_compilation
-
-                log_compilation(report.number)
-        aside = messages.READY, messages.COMPILING
-        reports = [report for report in reports if report.kind not in aside]
+        if any(report.kind == messages.READY for report in reports):
+            self._was_ready, self._failures = True, 0
+            reports = [report for report in reports if report.kind != messages.READY]
         if content != b"":
             return reports, ""
         code, output = self._end()
@@ -210,7 +204,7 @@ def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
     """
     trees = [mapping_in(source.tree) for source in sources]
     entries = [tree.get(key) for tree in trees for key in ("problems", "algorithms")]
-    named = registry.named_in(entries, ("dataset", "oracle", *registry.METHODS))
+    named = registry.named_in(entries, ("dataset", *registry.METHODS))
     modules = {registry.module_of(registry.target(kind, name)) for kind, name in named}
     server = ForkServer(sorted(modules))
     try:

@@ -101,6 +101,11 @@ class ProgressLines(Progress):
         """Show the reason why no cell can run."""
         self._console.print(reason)
 
+    def compiling(self, count: int) -> None:
+        """Show it beside the bar."""
+        super().compiling(count)
+        self._bar.update(self._task, current=f"compiling {counted(count, 'kernel')}")
+
     def started(self, cell: Cell) -> None:
         """Show a cell beside the bar."""
         self._running[_key(cell)] = f"{cell.instance.title}  {cell.variant.label}"

@@ -9,9 +9,8 @@ run stands still while they are loaded; cells load those of their algorithms bef
 from __future__ import annotations
 
 import logging
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from threading import RLock
@@ -29,6 +28,7 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
+from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import paused
 
@@ -106,95 +106,78 @@ def compiled_only() -> Iterator[None]:
         _SMALL.reset(token)
 
 
-def log_compilation(count: int) -> None:
+Functions = Sequence[Callable[..., Any]]
+"""Kernels, and functions beside kernels that call some."""
+
+
+@contextmanager
+def logged_compilation(count: int) -> Iterator[None]:
     """Log that so many kernels are compiled, which is seen on standard error by default."""
-    _log.warning("compiling %d kernel%s (first run only)", count, "s" * (count > 1))
+    _log.warning("compiling %s (first run only)", counted(count, "kernel"))
+    yield
 
 
-def load_kernels(
-    kernels: Iterable[object] | None = None,
-    compiling: Callable[[int], None] | None = log_compilation,
-) -> int:
+Surroundings = Callable[[int], AbstractContextManager[None]]
+_SURROUNDINGS: list[Surroundings] = [logged_compilation]
+
+
+def surround_compilations(by: Surroundings) -> None:
+    """Let this be entered, with their number, while kernels are compiled; nothing is logged."""
+    _SURROUNDINGS[:] = [by]
+
+
+def load_kernels(functions: Functions | None = None, *, compiling: bool = True) -> int:
     """Load kernels and those that they call; return how many were not loaded before.
 
     Parameters
     ----------
-    kernels
-        None for those of all imported modules.
+    functions
+        Those to load; None for the kernels of all imported modules.
     compiling
-        Called with how many are left where the first is not in the cache, before it is compiled;
-        None to leave the rest.
+        Whether those that are not in the cache are compiled.
     """
     with paused(), _LOADING:
         waiting: dict[Kernel, None] = {}
-        for one in _DEFINED if kernels is None else kernels:
-            assert isinstance(one, Kernel)
+        for one in _DEFINED if functions is None else called_by(functions):
             one.collect(waiting)
         if waiting:
-            with _at_first_compilation(waiting, compiling):
-                for one in waiting:
-                    with suppress(_NotCached):
-                        one.load()
+            _load_cached(waiting)
+        missing = [one for one in waiting if one.compiled is None]
+        if missing and compiling:
+            with _SURROUNDINGS[0](len(missing)):
+                for one in missing:
+                    one.load()
         return sum(one.compiled is not None for one in waiting)
 
 
-def kernels_of(modules: Iterable[str]) -> list[Kernel]:
-    """Return the kernels that modules declare by importing them, or functions that call them.
-
-    Imports are followed within a package of the second level, as ``perceptron_lab.algorithms``.
-    """
-    found: dict[Kernel, None] = {}
-    waiting, known = [*modules], set[str]()
-    while waiting:
-        name = waiting.pop()
-        if name in known or name not in sys.modules:
-            continue
-        known.add(name)
-        package = ".".join(name.split(".")[:2]) + "."
-        for held in vars(sys.modules[name]).values():
-            origin = str(getattr(held, "__module__", ""))
-            if isinstance(held, Kernel) or origin.startswith(_FOLDER):
-                found |= dict.fromkeys(_called(held))
-            elif origin.startswith(package):
-                waiting.append(origin)
-    return list(found)
-
-
-def _called(held: object) -> Iterator[Kernel]:
-    """Yield a kernel, or those that a function beside kernels calls."""
-    if isinstance(held, Kernel):
-        yield held
-    elif isinstance(held, FunctionType) and held.__module__.startswith(_FOLDER):
-        for name in held.__code__.co_names:
-            yield from _called(held.__globals__.get(name))
+def called_by(functions: Iterable[object]) -> Iterator[Kernel]:
+    """Yield those that are kernels, and the kernels that functions beside kernels call."""
+    for one in functions:
+        if isinstance(one, Kernel):
+            yield one
+        elif isinstance(one, FunctionType) and one.__module__.startswith(_FOLDER):
+            yield from called_by(one.__globals__.get(name) for name in one.__code__.co_names)
 
 
 class _NotCached(Exception):
     """A kernel would have to be compiled."""
 
 
-@contextmanager
-def _at_first_compilation(
-    waiting: Iterable[Kernel], compiling: Callable[[int], None] | None
-) -> Iterator[None]:
-    """Say that kernels are compiled, or refuse it, when the first that is not in the cache is."""
+def _load_cached(kernels: Iterable[Kernel]) -> None:
+    """Load those that are in the cache."""
     from numba.core.event import Listener, install_listener
 
-    class Compilation(Listener):
-        said = False
-
+    class Refusal(Listener):
         def on_start(self, event: Any) -> None:
-            if compiling is None:
-                raise _NotCached
-            if not self.said:
-                self.said = True
-                compiling(sum(one.compiled is None for one in waiting))
+            raise _NotCached
 
         def on_end(self, event: Any) -> None:
-            """Say nothing more."""
+            """Do nothing."""
 
-    with install_listener("numba:compile", Compilation()):
-        yield
+    with install_listener("numba:compile", Refusal()):
+        for one in kernels:
+            with suppress(_NotCached):
+                one.load()
 
 
 def _numba_type(hint: Any) -> str:

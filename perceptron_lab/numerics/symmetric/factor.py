@@ -20,8 +20,10 @@ from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.sparse_ldl import eliminate, solve_upper
 from perceptron_lab.numerics.compiled.symmetric_products import quadratic_form
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
-from perceptron_lab.numerics.symmetric.pattern import Pattern
+from perceptron_lab.numerics.symmetric.pattern import STRUCTURE, Pattern
 
+# The compiled functions of a factor
+FACTOR = (*STRUCTURE, eliminate)
 # The order of the first block
 FIRST = 128
 

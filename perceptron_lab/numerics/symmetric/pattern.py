@@ -17,6 +17,8 @@ from perceptron_lab.numerics.compiled.sparse_ldl import (
     factor_structure,
 )
 
+# The compiled functions that find an elimination
+STRUCTURE = (elimination_tree, factor_counts, factor_structure)
 # A trailing part of the factor that is filled to this share is treated as a dense matrix,
 DENSE = 0.9
 # unless it has so few rows that the sparse columns are faster than the calls of LAPACK

@@ -28,6 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.semidefinite import Semidefinite, places_of
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive, parameter_record
@@ -46,7 +47,8 @@ from perceptron_lab.numerics.compiled.deep_cuts import (
     UPDATES,
     deep_cut_search,
 )
-from perceptron_lab.numerics.symmetric.pattern import Pattern
+from perceptron_lab.numerics.compiled.kernel import Functions
+from perceptron_lab.numerics.symmetric.pattern import STRUCTURE, Pattern
 from perceptron_lab.problems.optima.cutting_planes import Directions
 from perceptron_lab.problems.optima.levels import coefficients, objective_of
 from perceptron_lab.problems.optima.lower_bounds import OtherSide
@@ -292,6 +294,10 @@ class DeepCutEllipsoid(Optimiser):
 
     width: Positive = 1e-4
     cuts: Literal["deep", "central"] = "deep"
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return the search and the order of its elimination."""
+        return (deep_cut_search, *STRUCTURE)
 
     def minimise(self, search: Search) -> str:
         """Cut until the proved bounds are near enough."""

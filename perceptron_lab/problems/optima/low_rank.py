@@ -8,9 +8,14 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.time_limit import affordable, clock_seconds, last_proofs
+from perceptron_lab.numerics.compiled.kernel import Functions
+from perceptron_lab.numerics.compiled.maxcut import edge_products, flip_sweeps, sweep
+from perceptron_lab.numerics.compiled.raised_ldl import eliminate_raised
+from perceptron_lab.numerics.symmetric.pattern import STRUCTURE
 from perceptron_lab.problems.optima.maxcut.bounds import (
     HYPERPLANES,
     Course,
@@ -23,6 +28,7 @@ from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.optimiser import Optimiser
 from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS
 from perceptron_lab.problems.optima.search import Search
+from perceptron_lab.systems import ConicSystem
 
 
 @parameter_record
@@ -64,6 +70,11 @@ class LowRank(Optimiser):
     width: Positive = 1e-8
     rank: Count | None = None
     hyperplanes: Annotated[int, Field(ge=0)] = HYPERPLANES
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return the sweep, the factor of proofs, and what improves cuts."""
+        proofs = (edge_products, *STRUCTURE, eliminate_raised)
+        return (sweep, *proofs, flip_sweeps) if self.hyperplanes else (sweep, *proofs)
 
     def minimise(self, search: Search) -> str:
         """Sweep until the proved bounds are near enough."""

@@ -12,11 +12,14 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Status
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.problems.optima.levels import ObjectiveRow
 from perceptron_lab.problems.optima.optimiser import Optimiser, method_of
 from perceptron_lab.problems.optima.search import Search, relative
+from perceptron_lab.systems import ConicSystem
 
 
 @parameter_record
@@ -30,6 +33,10 @@ class _ByMethod(Optimiser):
     def _made(self) -> Self:
         method_of(self.method, self.options)
         return self
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return those of the method."""
+        return method_of(self.method, self.options).compiled(system, oracles)
 
 
 @parameter_record

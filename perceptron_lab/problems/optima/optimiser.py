@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goal_proofs import Proved
@@ -17,6 +18,7 @@ from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.problems.optima.proofs import DUAL, NO_BOUND
 from perceptron_lab.problems.optima.search import Search
@@ -36,6 +38,10 @@ class Optimiser(ABC):
     """
 
     uses_oracle: ClassVar[bool] = True
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return the compiled functions that it calls, but for proofs of points."""
+        return ()
 
     @abstractmethod
     def minimise(self, search: Search) -> str:

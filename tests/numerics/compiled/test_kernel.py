@@ -94,7 +94,7 @@ def test_the_first_compilation_is_logged(
         return successor(x) * 2
 
     successor.compiled = None  # type: ignore[attr-defined]
-    assert load_kernels([twice_successor], None) == 0  # nothing is compiled unasked
+    assert load_kernels([twice_successor], compiling=False) == 0  # nothing is compiled unasked
     assert not caplog.messages
     assert twice_successor(1.0) == 4.0
     assert caplog.messages == ["compiling 2 kernels (first run only)"]

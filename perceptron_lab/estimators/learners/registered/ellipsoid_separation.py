@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
 import numpy as np
 
+from perceptron_lab.certificates.rounding import PRODUCTS
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import PROVED, FloatArray, Status
@@ -19,6 +20,7 @@ from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationCl
 from perceptron_lab.estimators.learners.features import Extracted, OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.estimators.learners.tuning import fitted
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.problems.ellipsoids.ellipsoid import dense_rows
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation, ranks
 from perceptron_lab.problems.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
@@ -81,6 +83,10 @@ class EllipsoidSeparation(OnFeatures, Learner):
     inseparable: Literal["solver", "central-path"] = "solver"
     tolerance: Proportion = 1e-9
     whiten: bool = True
+
+    def compiled(self, tasks: Sequence[Task]) -> Functions:
+        """Return combinations of rows, which prove that there is no ellipsoid."""
+        return PRODUCTS[1:]
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Separate the training examples, and score the test examples."""

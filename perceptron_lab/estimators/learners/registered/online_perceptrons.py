@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from pydantic import Field
 
+from perceptron_lab.certificates.rounding import PRODUCTS
 from perceptron_lab.cones.operators import kernels
 from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.outward_rounding import text_above
@@ -20,6 +22,8 @@ from perceptron_lab.datasets.collections.tabular import OF_KERNEL, stated_kernel
 from perceptron_lab.datasets.dataset import chosen_with
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
+from perceptron_lab.numerics.compiled.kernel import Functions
+from perceptron_lab.numerics.compiled.online_sweeps import online_sparse_sweep, online_sweep
 from perceptron_lab.problems.streams import (
     MistakeBound,
     Mistakes,
@@ -158,6 +162,11 @@ class StreamedPerceptron(OnlineLearner):
 
     affine: bool = True
 
+    def compiled(self, tasks: Sequence[Task]) -> Functions:
+        """Return the sweep for the examples, and products for bounds."""
+        sparse = any(sp.issparse(task.examples) for task in tasks)
+        return (online_sparse_sweep,) if sparse else (online_sweep, *PRODUCTS)
+
     def present(self, task: Task, seed: int) -> OnlinePerceptron:
         """Return the perceptron after the stream."""
         return online_perceptron(
@@ -215,6 +224,10 @@ class StreamedKernelPerceptron(OnlineLearner):
     coef0: Annotated[float, Field(ge=0)] | None = None
 
     _of_the_kernel = chosen_with("kernel", OF_KERNEL, "gamma", "polynomial_degree", "coef0")
+
+    def compiled(self, tasks: Sequence[Task]) -> Functions:
+        """Return products with values of the kernel, for bounds."""
+        return PRODUCTS[:1]
 
     def present(self, task: Task, seed: int) -> OnlineKernelPerceptron:
         """Return the perceptron after the stream."""
