@@ -213,8 +213,15 @@ def test_nothing_outlives_a_server_that_is_killed(spinning: subprocess.Popen[str
     assert spinning.wait(10) == 0  # with two outcomes
 
 
-def test_nothing_outlives_a_cell_that_is_killed(spinning: subprocess.Popen[str]) -> None:
-    server, *others = children(spinning.pid)
+def test_cells_end_one_by_one_and_interrupts_of_the_terminal_reach_the_parent_only(
+    spinning: subprocess.Popen[str],
+) -> None:
+    processes = server, *others = children(spinning.pid)
+    assert {os.getsid(one) for one in processes} == {server}
+    assert os.getsid(spinning.pid) != server
+    for one in processes[:2]:
+        os.kill(one, signal.SIGINT)  # even if it did
+    assert not gone(processes[:2], 0.3)
     (leader,) = (one for one in others if children(one))
     (child,) = children(leader)
     os.kill(leader, signal.SIGKILL)
@@ -222,17 +229,6 @@ def test_nothing_outlives_a_cell_that_is_killed(spinning: subprocess.Popen[str])
     (survivor,) = set(others) - {leader, child}
     assert alive(server)
     assert alive(survivor)
-
-
-def test_an_interrupt_of_the_terminal_reaches_the_parent_only(
-    spinning: subprocess.Popen[str],
-) -> None:
-    processes = children(spinning.pid)
-    assert {os.getsid(one) for one in processes} == {processes[0]}
-    assert os.getsid(spinning.pid) != processes[0]
-    for one in processes[:2]:
-        os.kill(one, signal.SIGINT)  # even if it did
-    assert not gone(processes[:2], 0.3)
     spinning.send_signal(signal.SIGINT)
     assert gone(processes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -25,13 +26,15 @@ def _each(x: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
         values[i] = exponential(x[i])
 
 
-load_kernels()  # makes the function known to numba
-_compiled = cast("Callable[[Any, Any], None]", njit(_each))
+@cache
+def _compiled() -> Callable[[Any, Any], None]:
+    load_kernels()  # makes the function known to numba
+    return cast("Callable[[Any, Any], None]", njit(_each))
 
 
 def compiled(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     values = np.empty_like(x)
-    _compiled(x, values)
+    _compiled()(x, values)
     return values
 
 
