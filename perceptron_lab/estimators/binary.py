@@ -116,17 +116,17 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     ) -> tuple[Any, BoolArray]:
         """Return checked examples and which of them are positive; set ``classes_``."""
         refuse_parameters(self)
-        data, given = learned_examples(self, examples, labels, sparse=self.takes_sparse)
-        kind = type_of_target(given, input_name="y")
+        data, targets = learned_examples(self, examples, labels, sparse=self.takes_sparse)
+        kind = type_of_target(targets, input_name="y")
         if kind != "binary":
             # scikit-learn's checks of an estimator look for these words
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"{kind}; for more classes wrap it in OneVsRestClassifier"
             )
-        self.classes_, place = np.unique(given, return_inverse=True)
-        refuse_one_class(self, self.classes_, len(given))
-        return data, place == 1
+        self.classes_, class_index = np.unique(targets, return_inverse=True)
+        refuse_one_class(self, self.classes_, len(targets))
+        return data, class_index == 1
 
     def _new(self, examples: npt.ArrayLike | Examples) -> Any:
         """Return checked new examples."""

@@ -120,16 +120,17 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             max_seconds=self.max_seconds,
         )
         with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
-            found = separation(solver=self.solver)
+            fitted = separation(solver=self.solver)
             self._ended(
-                found.iterations,
-                found.complete,
-                f"t is not found to tol, after {found.iterations} iterations ({found.message}); "
+                fitted.iterations,
+                fitted.complete,
+                f"t is not found to tol, after {fitted.iterations} iterations "
+                f"({fitted.message}); "
                 "raise tol, max_iter or max_seconds",
             )
-            if found.complete and not (self.inseparable == "solver" or ranks(found)):
-                found = self._ranking(found, separation)
-        self.separation_, self.status_ = found, found.status
+            if fitted.complete and not (self.inseparable == "solver" or ranks(fitted)):
+                fitted = self._ranking(fitted, separation)
+        self.separation_, self.status_ = fitted, fitted.status
         self._compare_with_proof(data, positive)
         return self
 
@@ -147,29 +148,32 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             )
         if self.status_ not in (Status.FEASIBLE, Status.UNBOUNDED):
             return
-        wrong = np.flatnonzero((self.separation_.decision_values(data) > 0.0) != positive)
-        if not len(wrong):
+        misclassified = np.flatnonzero((self.separation_.decision_values(data) > 0.0) != positive)
+        if not len(misclassified):
             return
-        reason, mend = "it does by less than predict rounds", "scale the features"
+        reason, remedy = "it does by less than predict rounds", "scale the features"
         if self.separation_.finer is not None or self.status_ is Status.UNBOUNDED:
             reason = (
                 "it does so only by what rounding left of columns that depend on others, which is "
                 "no rule for other examples"
             )
-            mend = "drop the dependent columns"
+            remedy = "drop the dependent columns"
         self.status_ = Status.UNVERIFIED
         warnings.warn(
-            f"{self.separation_.message}; but {reason}: predict gives {len(wrong)} examples "
-            f"another label (the first is row {wrong[0]}); {mend}, or use SoftEllipsoidClassifier",
+            f"{self.separation_.message}; but {reason}: predict gives {len(misclassified)} "
+            "examples "
+            f"another label (the first is row {misclassified[0]}); {remedy}, or use "
+            "SoftEllipsoidClassifier",
             ConvergenceWarning,
             stacklevel=3,
         )
 
-    def _ranking(self, found: Separation, separation: Callable[..., Separation]) -> Separation:
+    def _ranking(self, fitted: Separation, separation: Callable[..., Separation]) -> Separation:
         """Return the end of the central path, where no ellipsoid separates the classes."""
         if self.inseparable == "error":
             raise InputError(
-                f"inseparable='error': {found.message}; use slacks (SoftEllipsoidClassifier), "
+                f"inseparable='error': {fitted.message}; use slacks "
+                "(SoftEllipsoidClassifier), "
                 "or inseparable='central-path'"
             )
         try:
@@ -177,11 +181,12 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         except NumericalError as error:
             if self.max_seconds is not None and isinstance(error, LimitReached):
                 # what is proved of the classes holds
-                warnings.warn(f"{found.message}; {error}", ConvergenceWarning, stacklevel=3)
+                warnings.warn(f"{fitted.message}; {error}", ConvergenceWarning, stacklevel=3)
                 self.converged_ = False
-                return found
+                return fitted
             raise NumericalError(
-                f"no ellipsoid is found that separates the classes ({found.message}), and the "
+                f"no ellipsoid is found that separates the classes ({fitted.message}), "
+                "and the "
                 "central path has no limit to rank them by, as where they only touch; use "
                 "slacks (SoftEllipsoidClassifier)"
             ) from error

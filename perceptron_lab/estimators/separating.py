@@ -62,16 +62,16 @@ NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf
 
 def _in_words(value: object, _: object) -> object:
     # pydantic reports the members of a union one by one, and takes a class for its record
-    known = [*NAMED, "precomputed"]
+    names = [*NAMED, "precomputed"]
     record = isinstance(value, Kernel) and not isinstance(value, type)
-    if value is None or record or (isinstance(value, str) and value in known):
+    if value is None or record or (isinstance(value, str) and value in names):
         return value
-    mend = did_you_mean(value, known) if isinstance(value, str) else ""
+    remedy = did_you_mean(value, names) if isinstance(value, str) else ""
     raise PydanticCustomError(
         "kernel",
         "input should be None, {names}, or a record such as Rbf(gamma=0.5) of "
         "perceptron_lab.cones.operators.kernels{mend}",
-        {"names": ", ".join(map(repr, known)), "mend": mend},
+        {"names": ", ".join(map(repr, names)), "mend": remedy},
     )
 
 
@@ -156,19 +156,19 @@ def _signed_values(rows: Any, weights: FloatArray, intercept: float) -> FloatArr
         values = values + intercept
         radius = radius * (1.0 + 1e-10) + 2.0 * UNIT_ROUNDOFF * np.abs(values)
     for at in np.flatnonzero(~(np.abs(values) > radius) | ~np.isfinite(values)).tolist():
-        row, used = rows[[at]], slice(None)
+        row, support = rows[[at]], slice(None)
         if isinstance(row, np.ndarray):
             row = row[0]
         else:
-            row, used = row.data, row.indices
-        values[at] = _nearest(exact_dot(row, weights[used]) + Fraction(intercept))
+            row, support = row.data, row.indices
+        values[at] = _nearest(exact_dot(row, weights[support]) + Fraction(intercept))
     return np.asarray(values)
 
 
 def _nearest(value: Fraction) -> float:
     """Return the nearest double; not 0 and not infinity where the value is neither."""
-    near = float(min(max(value, -LARGEST), LARGEST))
-    return near if near or not value else (SMALLEST if value > 0 else -SMALLEST)
+    nearest = float(min(max(value, -LARGEST), LARGEST))
+    return nearest if nearest or not value else (SMALLEST if value > 0 else -SMALLEST)
 
 
 Run: TypeAlias = tuple[AnyAlgorithm, str | None]  # An algorithm, and the name of its oracle
@@ -292,31 +292,33 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             If examples or labels are not as described, or a parameter is out of its range.
         """
         refuse_parameters(self)
-        data, given = learned_examples(self, X, y, sparse=True)
+        data, targets = learned_examples(self, X, y, sparse=True)
         self._refuse_not_square(data)
-        self.classes_, place = np.unique(given, return_inverse=True)
-        refuse_one_class(self, self.classes_, len(given))
+        self.classes_, class_index = np.unique(targets, return_inverse=True)
+        refuse_one_class(self, self.classes_, len(targets))
         with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
-            found, signs = self._separated(data, place)
-        self._keep(found)
+            functions, signs = self._separated(data, class_index)
+        self._keep(functions)
         if self.kernel is None:
-            self._keep_points(np.array([one.point for one in found]))
+            self._keep_points(np.array([function.point for function in functions]))
         else:
-            self._keep_coefficients(np.array([one.point for one in found]) * signs, data)
+            self._keep_coefficients(
+                np.array([function.point for function in functions]) * signs, data
+            )
             self._compare_with_proof(data, signs)
-        self._warn(found)
+        self._warn(functions)
         return self
 
     def _separated(
-        self, data: Examples, place: IntArray
+        self, data: Examples, class_index: IntArray
     ) -> tuple[list[SeparatingFunction], FloatArray]:
         """Return one function for each class, or one for two classes, and the signs s_i of each."""
         positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
-        signs = np.array([np.where(place == k, 1.0, -1.0) for k in positive])
+        signs = np.array([np.where(class_index == k, 1.0, -1.0) for k in positive])
         rng = generator_of(self.random_state)
         seconds = FOREVER if self.max_seconds is None else self.max_seconds / len(signs)
         budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
-        found = [
+        functions = [
             separate(
                 system,
                 *self._run(system),
@@ -327,28 +329,28 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             )
             for system in self._systems(data, signs)
         ]
-        return found, signs
+        return functions, signs
 
     def _systems(self, data: Examples, signs: FloatArray) -> Iterator[ConicSystem]:
         """Yield the system of each function."""
         if self.kernel is not None:
             matrix = learned_matrix(self.kernel, data, self.fit_intercept)
-            for one in signs:
-                yield ConicSystem.from_kernel("precomputed", matrix, one)
+            for class_signs in signs:
+                yield ConicSystem.from_kernel("precomputed", matrix, class_signs)
         else:
-            for one in signs:
+            for class_signs in signs:
                 yield ConicSystem.from_labelled(
-                    data, one, affine=self.fit_intercept, margin=self._margin
+                    data, class_signs, affine=self.fit_intercept, margin=self._margin
                 )
 
-    def _keep(self, found: list[SeparatingFunction]) -> None:
+    def _keep(self, functions: list[SeparatingFunction]) -> None:
         """Set how the runs have ended."""
-        results: list[Result] = [one.result for one in found]
+        results: list[Result] = [function.result for function in functions]
         self.certificate_ = tuple(results)
         self.updates_ = np.array([result.updates for result in results])
         self.n_iter_ = int(self.updates_.max())
-        self.margin_ = np.array([one.margin for one in found])
-        self.margin_bounds_ = np.array([[one.lower, one.upper] for one in found])
+        self.margin_ = np.array([function.margin for function in functions])
+        self.margin_bounds_ = np.array([[function.lower, function.upper] for function in functions])
         statuses = [result.status for result in results]
         failed = [status for status in statuses if status is not Status.FEASIBLE]
         refuted = Status.INFEASIBLE in statuses
@@ -382,35 +384,38 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """Set UNVERIFIED where rounded kernel values lose the signs that are proved; warn."""
         if self.status_ is not Status.FEASIBLE:
             return
-        wrong = np.flatnonzero((self._values(data).T * signs <= 0.0).any(axis=0))
-        if len(wrong):
+        misclassified = np.flatnonzero((self._values(data).T * signs <= 0.0).any(axis=0))
+        if len(misclassified):
             self.status_ = Status.UNVERIFIED
             warnings.warn(
                 "the classes are proved separable, but the kernel values of examples, as computed "
-                f"in predict, round {len(wrong)} of them to the wrong side (the first is row "
-                f"{wrong[0]}); scale the features, or choose another kernel",
+                f"in predict, round {len(misclassified)} of them to the wrong side (the first is "
+                "row "
+                f"{misclassified[0]}); scale the features, or choose another kernel",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    def _warn(self, found: list[SeparatingFunction]) -> None:
+    def _warn(self, functions: list[SeparatingFunction]) -> None:
         """Warn of the first function whose run has not reached its end, ``fit`` as the place."""
-        for k, one in enumerate(found):
-            result, of = one.result, self.classes_.tolist()[k if len(found) > 1 else 1]
+        for k, function in enumerate(functions):
+            result, of = function.result, self.classes_.tolist()[k if len(functions) > 1 else 1]
             if result.status is Status.FEASIBLE and result.goal_reached:
                 continue
             soft = "a soft margin (sklearn.svm.LinearSVC)"
             other = soft if self.kernel is None else "another kernel, or a soft margin"
             if result.status is Status.INFEASIBLE:
-                mend = f"take {other}"
+                remedy = f"take {other}"
             elif result.status is Status.FEASIBLE:
-                mend = "the classes are separated; raise max_iter, max_seconds or tol for the rest"
+                remedy = (
+                    "the classes are separated; raise max_iter, max_seconds or tol for the rest"
+                )
             elif result.status is Status.MARGIN_BOUNDED:
-                mend = f"lower tol if a margin as small counts; else take {other}"
+                remedy = f"lower tol if a margin as small counts; else take {other}"
             else:
-                mend = "raise max_iter or max_seconds, or scale the features"
+                remedy = "raise max_iter or max_seconds, or scale the features"
             warnings.warn(
-                f"{self._outcome(of, result)}; {mend}",
+                f"{self._outcome(of, result)}; {remedy}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -418,13 +423,13 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def _outcome(self, label: object, result: Result) -> str:
         """Return in words how the separation of a class from the rest has ended."""
-        what = "hyperplane" if self.kernel is None else "function of the kernel"
+        kind = "hyperplane" if self.kernel is None else "function of the kernel"
         if result.status is Status.INFEASIBLE:
-            return f"no {what} separates class {label!r} from the rest (proved)"
+            return f"no {kind} separates class {label!r} from the rest (proved)"
         if result.status is Status.MARGIN_BOUNDED:
             most = text_above(result.margin_upper or 0.0, 3)
             which = f"with a {result.margin_name} above {most}"
-            return f"no {what} separates class {label!r} from the rest {which} (proved)"
+            return f"no {kind} separates class {label!r} from the rest {which} (proved)"
         return f"class {label!r} against the rest: {result.status}, {result.message}"
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
@@ -437,22 +442,24 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         if self.kernel is None:
             return linear_values(data, self.coef_, self.intercept_)
         with np.errstate(over="ignore", invalid="ignore"):
-            seen = new_values(self.kernel, data, self.support_vectors_, self.support_)
-        if not np.isfinite(seen).all():
-            row = int(np.argmin(np.isfinite(seen).all(axis=1)))
+            kernel_values = new_values(self.kernel, data, self.support_vectors_, self.support_)
+        if not np.isfinite(kernel_values).all():
+            row = int(np.argmin(np.isfinite(kernel_values).all(axis=1)))
             raise InputError(
                 f"kernel={self.kernel!r} overflows on row {row} of X; scale the features, or "
                 "choose other parameters of the kernel"
             )
         if self.fit_intercept:  # K + 1 as it was learned, rounded
-            return linear_values(seen + 1.0, self.dual_coef_, np.zeros(len(self.dual_coef_)))
-        return linear_values(seen, self.dual_coef_, self.intercept_)
+            return linear_values(
+                kernel_values + 1.0, self.dual_coef_, np.zeros(len(self.dual_coef_))
+            )
+        return linear_values(kernel_values, self.dual_coef_, self.intercept_)
 
     def predict(self, X: npt.ArrayLike | Examples) -> AnyArray:
         """Return the class of the largest f_k(x); of two, ``classes_[1]`` where f(x) > 0."""
         values = self.decision_function(X)
-        place = values.argmax(axis=1) if values.ndim == 2 else (values > 0.0).astype(np.intp)
-        return np.asarray(self.classes_[place])
+        class_index = values.argmax(axis=1) if values.ndim == 2 else (values > 0.0).astype(np.intp)
+        return np.asarray(self.classes_[class_index])
 
     def _refuse_not_square(self, data: Examples) -> None:
         if self.kernel == "precomputed" and data.shape[0] != data.shape[1]:

@@ -274,15 +274,15 @@ class OnlineClassifier(SeparatingClassifier):
                 "use fit, or kernel=None on features (sklearn.kernel_approximation)"
             )
         first = not hasattr(self, "coef_")
-        data, given = learned_examples(self, X, y, sparse=True, reset=first)
-        self._set_classes(given, classes, first)
+        data, targets = learned_examples(self, X, y, sparse=True, reset=first)
+        self._set_classes(targets, classes, first)
         positive = self.classes_ if len(self.classes_) > 2 else self.classes_[1:]
         if first:
             self._keep_points(np.zeros((len(positive), data.shape[1] + self.fit_intercept)))
             self.updates_ = np.zeros(len(positive), dtype=np.int64)
         if first or self.status_ is not Status.FITTED:
             self.longest_ = 0.0
-        signs = [np.where(given == label, 1.0, -1.0) for label in positive]
+        signs = [np.where(targets == label, 1.0, -1.0) for label in positive]
         self._present(data, np.array(signs))
         self.n_iter_, self.status_, self.separable_ = int(self.updates_.max()), Status.FITTED, None
         self.margin_ = np.full(len(positive), np.nan)
@@ -290,7 +290,7 @@ class OnlineClassifier(SeparatingClassifier):
         self.certificate_ = ()
         return self
 
-    def _set_classes(self, given: AnyArray, classes: npt.ArrayLike | None, first: bool) -> None:
+    def _set_classes(self, targets: AnyArray, classes: npt.ArrayLike | None, first: bool) -> None:
         """Set ``classes_`` in the first call, and refuse labels that are not among them."""
         if first:
             if classes is None:
@@ -299,16 +299,16 @@ class OnlineClassifier(SeparatingClassifier):
                     "partial_fit(X, y, classes=np.unique(y_of_all))"
                 )
             self.classes_ = np.unique(np.asarray(classes))
-            refuse_one_class(self, self.classes_, len(given))
+            refuse_one_class(self, self.classes_, len(targets))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise InputError(
                 f"classes={np.unique(classes).tolist()}, after {self.classes_.tolist()} in "
                 "the call before; leave them out, or begin with a new estimator"
             )
-        others = np.setdiff1d(given, self.classes_)
-        if len(others):
+        unknown = np.setdiff1d(targets, self.classes_)
+        if len(unknown):
             raise InputError(
-                f"label {others.tolist()[0]!r} is none of the classes {self.classes_.tolist()}; "
+                f"label {unknown.tolist()[0]!r} is none of the classes {self.classes_.tolist()}; "
                 "name all of them in the first call of partial_fit"
             )
 

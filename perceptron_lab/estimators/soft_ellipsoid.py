@@ -116,18 +116,19 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         weights = self._weights(data, positive, sample_weight)
         self.axes_ = WhiteCoordinates.fitted(data, weights) if self.whiten else None
         objective = self._objective(data, positive, weights)
-        found = minimised(
+        minimum = minimised(
             objective,
             Quadratic.random(objective, self.rank, generator_of(self.random_state)),
             tolerance=self.tol,
             steps=self.max_iter,
             seconds=self.max_seconds,
         )
-        self.quadratic_, self.objective_ = found.quadratic, found.value
+        self.quadratic_, self.objective_ = minimum.quadratic, minimum.value
         self._ended(
-            found.steps,
-            found.converged,
-            f"Newton's method ended after {found.steps} steps without converging; raise max_iter, "
+            minimum.steps,
+            minimum.converged,
+            f"Newton's method ended after {minimum.steps} steps without converging; raise "
+            "max_iter, "
             "max_seconds or regularisation, scale the features, or set whiten=True",
         )
         return self

@@ -37,9 +37,9 @@ def with_parameters(estimator: type[_Estimator]) -> type[_Estimator]:
     Each is declared and documented by one class. Those that derive from it inherit its range, its
     default and its paragraph of the docstring, unless they state their own.
     """
-    made = dataclass(kw_only=True, eq=False, repr=False)(estimator)
-    made.__doc__ = documentation_of(made)
-    return made
+    record = dataclass(kw_only=True, eq=False, repr=False)(estimator)
+    record.__doc__ = documentation_of(record)
+    return record
 
 
 @cache
@@ -47,7 +47,7 @@ def _ranges(kind: type[BaseEstimator]) -> dict[str, TypeAdapter[object]]:
     """Return the allowed values of each parameter of an estimator, by its annotation."""
     hints = get_type_hints(kind, include_extras=True)
     config = STRICT | ConfigDict(arbitrary_types_allowed=True)
-    names = [one.name for one in fields(kind) if one.init]
+    names = [field.name for field in fields(kind) if field.init]
     return {name: TypeAdapter(hints[name], config=config) for name in names}
 
 
@@ -75,9 +75,9 @@ def learned_examples(
 ) -> tuple[Any, AnyArray]:
     """Return checked examples, in double precision, and checked labels of classes."""
     _refuse_labels(labels)
-    data, given = _validated(estimator, examples, sparse, y=labels, reset=reset)
-    check_classification_targets(given)
-    return data, given
+    data, targets = _validated(estimator, examples, sparse, y=labels, reset=reset)
+    check_classification_targets(targets)
+    return data, targets
 
 
 def new_examples(estimator: BaseEstimator, examples: object, *, sparse: bool) -> Any:
@@ -95,10 +95,10 @@ def refuse_one_class(estimator: BaseEstimator, classes: AnyArray, rows: int) -> 
         )
 
 
-def _refuse_others(name: str, value: object, mend: str) -> None:
+def _refuse_others(name: str, value: object, remedy: str) -> None:
     """Refuse what is no array and no list of values: a path, a dictionary, an iterator."""
     if isinstance(value, str | bytes | PurePath | Mapping | Set | Iterator):
-        raise InputError(f"{name} is {repr(value)[:40]} ({type(value).__name__}); give {mend}")
+        raise InputError(f"{name} is {repr(value)[:40]} ({type(value).__name__}); give {remedy}")
 
 
 def _refuse_labels(labels: object) -> None:
@@ -115,16 +115,16 @@ def _refuse_labels(labels: object) -> None:
     refuse_mixed(values)
 
 
-def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **others: object) -> Any:
+def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **options: object) -> Any:
     """Return what scikit-learn's checks return, the examples without a silent rounding."""
-    mend = "rows of numbers, such as pandas.read_csv(path)[columns], or its values"
-    _refuse_others("X", examples, mend)
+    remedy = "rows of numbers, such as pandas.read_csv(path)[columns], or its values"
+    _refuse_others("X", examples, remedy)
     if examples is None:
-        raise InputError(f"X is None; give {mend}")
+        raise InputError(f"X is None; give {remedy}")
     accepted = "csr" if sparse else False
     try:
-        found = validate_data(
-            estimator, examples, accept_sparse=accepted, dtype=np.float64, **others
+        validated = validate_data(
+            estimator, examples, accept_sparse=accepted, dtype=np.float64, **options
         )
     except OverflowError:
         raise InputError(
@@ -151,6 +151,6 @@ def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **others: 
             ) from None
         raise
     refuse_rounded(examples)
-    if isinstance(found, tuple):
-        return checked_rows(found[0]), *found[1:]
-    return checked_rows(found)
+    if isinstance(validated, tuple):
+        return checked_rows(validated[0]), *validated[1:]
+    return checked_rows(validated)

@@ -30,8 +30,8 @@ _WORD, _SUM, _SHORTER = 26, 61, 12
 
 def checker_path() -> Path:
     """Return the file: in the folder ``checker`` of a checkout, or in that of the package."""
-    found = [folder / "checker" / "plab_check.py" for folder in (_PACKAGE.parent, _PACKAGE)]
-    return next((path for path in found if path.is_file()), found[-1])
+    candidates = [folder / "checker" / "plab_check.py" for folder in (_PACKAGE.parent, _PACKAGE)]
+    return next((path for path in candidates if path.is_file()), candidates[-1])
 
 
 @cache
@@ -79,10 +79,10 @@ def _dominated(
     bits = (longest + 1) // 2
     if not flat or bits > _WORD:
         return False
-    places = np.array([place for column in columns for place in column])
+    positions = np.array([position for column in columns for position in column])
     of, values = np.repeat(np.arange(len(columns)), lengths), np.array(flat)
-    by_row = np.argsort(places, kind="stable")
-    counts = np.bincount(places, minlength=order)
+    by_row = np.argsort(positions, kind="stable")
+    counts = np.bincount(positions, minlength=order)
     half = np.int64(1) << (bits - 1)
     high = (values + half) >> bits
     starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -92,19 +92,19 @@ def _dominated(
         return False
     low = values - (high << bits)
     # By Cauchy and Schwarz no sum of products of two rows is above these, nor any part of it
-    squares = _row_squares(high, places, order), _row_squares(low, places, order)
+    squares = _row_squares(high, positions, order), _row_squares(low, positions, order)
     if max(*squares, 4 * squares[0] * squares[1] >> _SUM) >> _SUM:
         return False
     slack = int(shift < 0)  # M / 2^-s, rounded down: entries may be larger by less than 1
-    by_columns = starts, places, high, low
+    by_columns = starts, positions, high, low
     row = undominated_row(by_columns, (ends, of[by_row]), matrix, bits, slack)
     return int(row) < 0
 
 
-def _row_squares(values: IntArray, places: IntArray, order: int) -> int:
+def _row_squares(values: IntArray, positions: IntArray, order: int) -> int:
     """Return an upper bound of the sums of squares of the rows, of values up to 2^26."""
     sums = np.zeros(order, dtype=np.int64)
-    np.add.at(sums, places, (values * values >> _SHORTER) + 1)
+    np.add.at(sums, positions, (values * values >> _SHORTER) + 1)
     return int(sums.max()) << _SHORTER
 
 
@@ -112,13 +112,16 @@ def _two_words(
     entries: dict[tuple[int, int], int], order: int, shift: int, bits: int
 ) -> tuple[IntArray, IntArray, IntArray, IntArray] | None:
     """Return the entries of 2^s M, rounded down, row by row, as high 2^bits + low; or None."""
-    used = sorted(place for place, value in entries.items() if value)
-    moved = [entries[place] << shift if shift >= 0 else entries[place] >> -shift for place in used]
-    high = [value >> bits for value in moved]
+    positions = sorted(position for position, value in entries.items() if value)
+    shifted = [
+        entries[position] << shift if shift >= 0 else entries[position] >> -shift
+        for position in positions
+    ]
+    high = [value >> bits for value in shifted]
     if max((abs(value).bit_length() for value in high), default=0) >= _SUM:
         return None
-    low = [value & ((1 << bits) - 1) for value in moved]
-    rows = np.bincount([row for row, _ in used], minlength=order)
-    columns = np.array([column for _, column in used], dtype=np.int64)
+    low = [value & ((1 << bits) - 1) for value in shifted]
+    rows = np.bincount([row for row, _ in positions], minlength=order)
+    columns = np.array([column for _, column in positions], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(rows)])
     return starts, columns, np.array(high, dtype=np.int64), np.array(low, dtype=np.int64)

@@ -105,18 +105,18 @@ def dual_blocks(
     if not row[0] > 0.0:
         return []
     below: ConicSystem = at_level(system, lower, "unit")
-    whole = system if weights.shape == (below.cone.size,) else system.completed()
-    return _blocks(whole, rest[0] / np.ldexp(row[0], unit_exponent(system, lower)))
+    completed = system if weights.shape == (below.cone.size,) else system.completed()
+    return _blocks(completed, rest[0] / np.ldexp(row[0], unit_exponent(system, lower)))
 
 
 def _blocks(system: ConicSystem, weights: FloatArray, face: Face | None = None) -> list[DualBlock]:
     """Return the blocks of flat weights of all but x_0."""
-    found = []
+    blocks = []
     for number, (part, span) in enumerate(system.cone.blocks[1:]):
         basis = face.basis if face is not None and face.block == number else None
         at = slice(span.start - 1, span.stop - 1)
-        found.append(DualBlock(number + 1, part, weights[at], basis))
-    return found
+        blocks.append(DualBlock(number + 1, part, weights[at], basis))
+    return blocks
 
 
 def objective_at_least_by_cuts(
@@ -135,10 +135,10 @@ def objective_at_least_by_cuts(
     """
     for draw in range(_DRAWS):
         rng = np.random.default_rng(draw)
-        found = [one for block in blocks for one in _weighted_cuts(block, data.width, rng)]
-        if not found:
+        weighted = [cut for block in blocks for cut in _weighted_cuts(block, data.width, rng)]
+        if not weighted:
             return
-        cuts, guess = [cut for cut, _ in found], [weight for _, weight in found]
+        cuts, guess = [cut for cut, _ in weighted], [weight for _, weight in weighted]
         vectors = images(cuts, data)
         solved = _solved(vectors, guess, data.objective)
         if solved is None:
@@ -162,22 +162,22 @@ def _weighted_cuts(
     if not rank:
         return []
     exponent = _BITS - math.frexp(float(np.abs(root).max()))[1]
-    whole = np.rint(np.ldexp(root, exponent))
+    scaled = np.rint(np.ldexp(root, exponent))
     every = np.column_stack(np.triu_indices(rank, 1))
     pairs = every[rng.permutation(len(every))[: _PAIRS * width]]
-    taken = np.bincount(pairs.ravel(), minlength=rank)
-    part = Fraction(1, 4 * max(1, int(taken.max(initial=0))))
+    pair_counts = np.bincount(pairs.ravel(), minlength=rank)
+    part = Fraction(1, 4 * max(1, int(pair_counts.max(initial=0))))
     square = Fraction(1, 4) ** exponent if exponent >= 0 else Fraction(4) ** -exponent
-    columns = [[int(one) for one in column] for column in whole.T.tolist()]
-    found = [(columns[i], square * (1 - 2 * part * int(taken[i]))) for i in range(rank)]
+    columns = [[int(entry) for entry in column] for column in scaled.T.tolist()]
+    cuts = [(columns[i], square * (1 - 2 * part * int(pair_counts[i]))) for i in range(rank)]
     for i, j in pairs.tolist():
         for sign in (1, -1):
             both = [a + sign * b for a, b in zip(columns[i], columns[j], strict=True)]
-            found.append((both, square * part))
+            cuts.append((both, square * part))
     on = None if block.basis is None else [[int(v) for v in row] for row in block.basis.tolist()]
     return [
         (DualCut(block.number, tuple(vector if on is None else _times(on, vector))), multiple)
-        for vector, multiple in found
+        for vector, multiple in cuts
         if any(vector)
     ]
 
@@ -190,11 +190,11 @@ def _rows(block: DualBlock) -> list[tuple[DualCut, Fraction]]:
     """Return the rows of positive weights, and these, rounded."""
     largest = float(block.weights.max(initial=0.0))
     exponent = _ROW_BITS - math.frexp(largest)[1]
-    whole = np.rint(np.ldexp(block.weights, exponent))
+    scaled = np.rint(np.ldexp(block.weights, exponent))
     scale = Fraction(2) ** exponent
     return [
-        (DualCut(block.number, (i,)), int(whole[i]) / scale)
-        for i in np.flatnonzero(whole > 0).tolist()
+        (DualCut(block.number, (i,)), int(scaled[i]) / scale)
+        for i in np.flatnonzero(scaled > 0).tolist()
     ]
 
 
@@ -207,9 +207,11 @@ def _solved(
         for i, value in enumerate(vector[1:]):
             if value:
                 entries[i][k] = value
-    equations = [Equation(*one) for one in zip(entries, objective, strict=True) if any(one)]
-    found = near_solution(equations, guess, _order(vectors, guess), MOST_PIVOTS)
-    return None if found is None or min(found) < 0 else found
+    equations = [
+        Equation(*equation) for equation in zip(entries, objective, strict=True) if any(equation)
+    ]
+    solution = near_solution(equations, guess, _order(vectors, guess), MOST_PIVOTS)
+    return None if solution is None or min(solution) < 0 else solution
 
 
 def _order(vectors: Sequence[Sequence[int]], guess: Sequence[Fraction]) -> list[int]:
@@ -219,7 +221,7 @@ def _order(vectors: Sequence[Sequence[int]], guess: Sequence[Fraction]) -> list[
     lengths = np.abs(weighted).max(axis=0)
     scaled = weighted / np.where(lengths > 0.0, lengths, 1.0)
     pivots = scipy.linalg.qr(scaled.T, mode="r", pivoting=True, check_finite=False)[1]
-    return [int(one) for one in pivots]
+    return [int(pivot) for pivot in pivots]
 
 
 def objective_at_least(vectors: FloatArray, claimed: float, data: CheckedSystem) -> Claim | None:
@@ -236,7 +238,7 @@ def objective_at_least(vectors: FloatArray, claimed: float, data: CheckedSystem)
     """
     rows = _short_rows(vectors)
     unit = 4**_MAXCUT_BITS
-    rest = [unit - sum(one * one for one in row) for row in rows]
+    rest = [unit - sum(entry * entry for entry in row) for row in rows]
     block = len(data.blocks) - 1
     total = 0
     for number, i, j, columns, values in data.rows:
@@ -254,6 +256,6 @@ def _short_rows(vectors: FloatArray) -> list[list[int]]:
     """Return the rows of V in whole numbers, of norms near 2^BITS and not above it."""
     unit_rows = vectors / np.linalg.norm(vectors, axis=1)[:, None]
     length = math.ldexp(1.0, _MAXCUT_BITS) - vectors.shape[1]
-    found = [[int(one) for one in row] for row in np.trunc(length * unit_rows).tolist()]
-    assert all(sum(one * one for one in row) <= 4**_MAXCUT_BITS for row in found)
-    return found
+    rows = [[int(entry) for entry in row] for row in np.trunc(length * unit_rows).tolist()]
+    assert all(sum(entry * entry for entry in row) <= 4**_MAXCUT_BITS for row in rows)
+    return rows

@@ -110,13 +110,13 @@ def ratio_zero(
     if pair is not None:
         joined[pair[0]] = joined[len(inside) + pair[1]] = 1
         return _by_weights(inside, outside, joined)
-    given = np.concatenate(weights)
-    used = np.flatnonzero(given > 0.0).tolist()
-    signed = [*inside, *([-one for one in x] for x in outside)]
-    found = balanced_near([signed[i] for i in used], given[used]) if used else None
-    if found is None:
+    masses = np.concatenate(weights)
+    support = np.flatnonzero(masses > 0.0).tolist()
+    signed = [*inside, *([-entry for entry in x] for x in outside)]
+    solution = balanced_near([signed[i] for i in support], masses[support]) if support else None
+    if solution is None:
         return None
-    for i, weight in zip(used, found, strict=True):
+    for i, weight in zip(support, solution, strict=True):
         joined[i] = weight
     return _by_weights(inside, outside, joined)
 
@@ -131,31 +131,34 @@ def _by_weights(inside: Vectors, outside: Vectors, joined: Sequence[int]) -> Cla
         *zip(first, inside, strict=True),
         *((-w, x) for w, x in zip(second, outside, strict=True)),
     ]
-    used = [(x, [w * one for one in x]) for w, x in signed if w]
-    matrix = [[sum(x[i] * wx[j] for x, wx in used) for j in order] for i in order]
+    weighted = [(x, [w * entry for entry in x]) for w, x in signed if w]
+    matrix = [[sum(x[i] * wx[j] for x, wx in weighted) for j in order] for i in order]
     factor = semidefinite_factor(matrix)
     if factor is None:
         return None
     bound = max(_above(Fraction(sum(first), sum(second)) - 1), Fraction())
-    given = [
+    listed = [
         [[i for i, w in enumerate(part) if w], [w for w in part if w]] for part in (first, second)
     ]
     claim: Claim = {"claim": "ratio at most", "bound": list(bound.as_integer_ratio())}
-    return claim | {"weights": given, "factor": factor}
+    return claim | {"weights": listed, "factor": factor}
 
 
 def semidefinite_factor(matrix: Sequence[Sequence[int]]) -> Factor | None:
     """Return [s, [rows, values], ...] of a matrix definite but for rows of zeros, or None."""
-    kept = [i for i, row in enumerate(matrix) if any(row)]
-    if not kept:
+    nonzero = [i for i, row in enumerate(matrix) if any(row)]
+    if not nonzero:
         return [0]
-    entries = [{a: matrix[i][j] for a, j in enumerate(kept) if matrix[i][j]} for i in kept]
-    largest = max(matrix[i][i] for i in kept)
-    for depth in _DEPTHS if min(matrix[i][i] for i in kept) > 0 else ():
-        found = long_factor(entries, range(len(kept)), Fraction(largest, 2**depth))
-        if found is not None:
-            shift, *columns = found
-            return [shift, *([[kept[a] for a in places], values] for places, values in columns)]
+    entries = [{a: matrix[i][j] for a, j in enumerate(nonzero) if matrix[i][j]} for i in nonzero]
+    largest = max(matrix[i][i] for i in nonzero)
+    for depth in _DEPTHS if min(matrix[i][i] for i in nonzero) > 0 else ():
+        factor = long_factor(entries, range(len(nonzero)), Fraction(largest, 2**depth))
+        if factor is not None:
+            shift, *columns = factor
+            return [
+                shift,
+                *([[nonzero[a] for a in positions], values] for positions, values in columns),
+            ]
     return None
 
 
@@ -171,20 +174,20 @@ def _of_factor(factor: Vectors) -> Claim:
 
 def _whole_factor(ellipsoid: Ellipsoid) -> list[list[int]]:
     """Return F = [G, h - G c] of the doubles G, h and c, times one number that makes it whole."""
-    shift = [Fraction(one) for one in ellipsoid.shift.tolist()]
+    shift = [Fraction(entry) for entry in ellipsoid.shift.tolist()]
     rows = []
     for line, offset in zip(ellipsoid.factor.tolist(), ellipsoid.offset.tolist(), strict=True):
-        row = [Fraction(one) for one in line]
+        row = [Fraction(entry) for entry in line]
         last = Fraction(offset) - sum((a * c for a, c in zip(row, shift, strict=True)), Fraction())
         rows.append([*row, last])
-    flat = whole_multiples(one for row in rows for one in row)
+    flat = whole_multiples(entry for row in rows for entry in row)
     width = len(shift) + 1
     return [flat[at : at + width] for at in range(0, len(flat), width)]
 
 
 def _square(factor: Vectors, x: Sequence[int]) -> int:
     images = (sum(a * b for a, b in zip(row, x, strict=True)) for row in factor)
-    return sum(one * one for one in images)
+    return sum(entry * entry for entry in images)
 
 
 def _below(value: Fraction) -> Fraction:

@@ -94,17 +94,17 @@ def margin_at_least(
 
     ``data`` is the checker's system.
     """
-    whole = exactly(point)
+    integers = exactly(point)
     claim: Claim = {"claim": "margin at least", "margin": system.margin_name or "directional"}
-    claim |= {"bound": list(bound.as_integer_ratio()), "point": whole}
+    claim |= {"bound": list(bound.as_integer_ratio()), "point": integers}
     if not _matrices(system.cone):
         return claim | {"factors": []}
-    factors = _shifted_factors(system, whole, bound, data)
+    factors = _shifted_factors(system, integers, bound, data)
     return None if factors is None else claim | {"factors": factors}
 
 
 def factors_at(
-    system: ConicSystem, point: FloatArray, whole: list[int], scale: int
+    system: ConicSystem, point: FloatArray, integers: list[int], scale: int
 ) -> list[Factor] | None:
     """Return the factors of the matrix blocks at a point, in their order, or None.
 
@@ -116,14 +116,14 @@ def factors_at(
         The point in doubles, and a positive multiple of it in whole numbers.
     """
     at = int(np.abs(point).argmax())
-    multiple = Fraction(whole[at]) / Fraction(float(point[at]))
+    multiple = Fraction(integers[at]) / Fraction(float(point[at]))
     scores = system.operator.scores(point)
     factors = []
     for _, part, span in _matrices(system.cone):
-        found = _short(part, scores[span], scale * multiple)
-        if found is None:
+        factor = _short(part, scores[span], scale * multiple)
+        if factor is None:
             return None
-        factors.append(found)
+        factors.append(factor)
     return factors
 
 
@@ -131,9 +131,9 @@ def _short(part: Semidefinite, scores: FloatArray, scale: Fraction) -> Factor | 
     """Return a short factor of a matrix whose lowest eigenvalue may be far below the estimate."""
     lowest, least = 0.9 * part.lowest(scores), 1e-15 * float(np.abs(scores).max())
     while lowest > least:
-        found = short_factor(part, scores, lowest, scale)
-        if found is not None:
-            return found
+        factor = short_factor(part, scores, lowest, scale)
+        if factor is not None:
+            return factor
         lowest /= _LOWER
     return None
 
@@ -158,7 +158,7 @@ def _shifted_factors(
         number: [{i: 0} for i in range(part.rank)] for number, part in blocks.items()
     }
     p, q = bound.numerator, bound.denominator
-    length = math.isqrt(sum(one * one for one in point) << 128) + (p > 0)
+    length = math.isqrt(sum(entry * entry for entry in point) << 128) + (p > 0)
     for block, i, j, columns, values in data.rows:
         if block in blocks:
             score = sum(value * point[at] for at, value in zip(columns, values, strict=True))
@@ -167,16 +167,16 @@ def _shifted_factors(
                 matrices[block][i][j] = matrices[block][j][i] = entry
     factors = []
     for number, part in blocks.items():
-        found = _long(matrices[number], part)
-        if found is None:
+        factor = _long(matrices[number], part)
+        if factor is None:
             return None
-        factors.append(found)
+        factors.append(factor)
     return factors
 
 
 def _long(matrix: list[dict[int, int]], part: Semidefinite) -> Factor | None:
     """Return a factor of a matrix that is definite, though hardly perhaps."""
-    largest = max(abs(one) for row in matrix for one in row.values())
+    largest = max(abs(value) for row in matrix for value in row.values())
     excess = max(0, largest.bit_length() - 900)
     doubles = np.zeros((part.rank, part.rank))
     for i, row in enumerate(matrix):
@@ -187,9 +187,9 @@ def _long(matrix: list[dict[int, int]], part: Semidefinite) -> Factor | None:
     order = elimination_order(part).tolist()
     for guess in (lowest / 2.0, rounding, rounding * 1e-3, rounding * 1e-6):
         if guess > 0.0:
-            found = long_factor(matrix, order, Fraction(guess) * 2**excess)
-            if found is not None:
-                return found
+            factor = long_factor(matrix, order, Fraction(guess) * 2**excess)
+            if factor is not None:
+                return factor
     return None
 
 
@@ -210,18 +210,18 @@ def objective_at_most(
     data
         The checker's system.
     """
-    for moved in _candidates(system, point / point[0]):
-        whole = exactly(moved)
-        factors = factors_at(system, moved, whole, data.scale)
+    for candidate in _candidates(system, point / point[0]):
+        integers = exactly(candidate)
+        factors = factors_at(system, candidate, integers, data.scale)
         if factors is None:
             continue
         value = Fraction(
-            sum(c * x for c, x in zip(data.objective, whole[1:], strict=True)),
-            whole[0] * data.scale,
+            sum(c * x for c, x in zip(data.objective, integers[1:], strict=True)),
+            integers[0] * data.scale,
         )
         bound = max(Fraction(claimed), _raised(value))
         pair = list(bound.as_integer_ratio())
-        yield {"claim": "objective at most", "bound": pair, "point": whole, "factors": factors}
+        yield {"claim": "objective at most", "bound": pair, "point": integers, "factors": factors}
 
 
 def _candidates(system: ConicSystem, point: FloatArray) -> list[FloatArray]:

@@ -157,8 +157,8 @@ def _decimals_of(contents: Contents) -> Any:
     elif not isinstance(rows, Doubles) or not isinstance(rows.values, np.ndarray):
         return None
     elif rows.whole is not None:
-        places = len(str(int(rows.multiple))) - 1
-        decimals = np.vectorize(lambda x: Decimal(int(x)).scaleb(-places), [object])(rows.whole)
+        digits = len(str(int(rows.multiple))) - 1
+        decimals = np.vectorize(lambda x: Decimal(int(x)).scaleb(-digits), [object])(rows.whole)
     elif rows.roundings:
         return None
     else:
@@ -274,14 +274,14 @@ def _sdpa_text(system: ConicSystem, operator: Matrix) -> str:
     blocks = system.cone.blocks[1:]
     orders = [-part.size if part.of_rows else part.rank for part, _ in blocks]
     lines = [str(operator.unknowns - 1), str(len(orders)), " ".join(map(str, orders))]
-    lines.append(" ".join(_printed(one) for one in system.objective.values.tolist()))
+    lines.append(" ".join(_printed(value) for value in system.objective.values.tolist()))
     data: Any = operator.data
     for number, (part, span) in enumerate(blocks, 1):
         entries = data[span].tocoo()
         rows, columns, _ = places_of([(part, span)])
-        for place, matrix, value in zip(*entries.coords, entries.data.tolist(), strict=True):
-            shown = _printed(-value if matrix == 0 else value)
-            lines.append(f"{matrix} {number} {rows[place] + 1} {columns[place] + 1} {shown}")
+        for position, matrix, value in zip(*entries.coords, entries.data.tolist(), strict=True):
+            number_text = _printed(-value if matrix == 0 else value)
+            lines.append(f"{matrix} {number} {rows[position] + 1} {columns[position] + 1} {number_text}")
     return "\n".join(lines) + "\n"
 
 
@@ -296,7 +296,11 @@ def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
     Each condition is multiplied so that its numbers are whole: a'x - b is an entry of F(x), and of
     an equation b - a'x is the next one. The objective is 0.
     """
-    rows = [(one, sign) for one in conditions for sign in ((1, -1) if one.equation else (1,))]
+    rows = [
+        (condition, sign)
+        for condition in conditions
+        for sign in ((1, -1) if condition.equation else (1,))
+    ]
     lines = [str(unknowns), "1", str(-len(rows)), " ".join(["0"] * unknowns)]
     for at, (one, sign) in enumerate(rows, 1):
         entries = [
@@ -324,7 +328,7 @@ def condition_claims(
         return
     numerators, denominator = over_common(proof.point)
     point = [denominator, *numerators]
-    strict = not proof.tight and not any(one.equation for one in conditions)
+    strict = not proof.tight and not any(condition.equation for condition in conditions)
     name = "feasible" if strict else "closed feasible"
     yield "feasible", {"claim": name, "point": point, "factors": []}
     if proof.complete and not strict:
@@ -333,26 +337,26 @@ def condition_claims(
         yield "always tight", {"claim": "partition"} | sides
 
 
-def _infeasible(conditions: Sequence[Condition], given: Weights) -> Claim:
-    weights = _of_rows(conditions, given, Fraction())
+def _infeasible(conditions: Sequence[Condition], multipliers: Weights) -> Claim:
+    weights = _of_rows(conditions, multipliers, Fraction())
     right = sum(
-        (w * conditions[k].right / conditions[k].scale for k, w in given.items()), Fraction()
+        (w * conditions[k].right / conditions[k].scale for k, w in multipliers.items()), Fraction()
     )
-    first, *others = whole_multiples([right, *weights.values()])
-    listed = [[[0], [first]], by_places(zip(weights, others, strict=True))]
+    first, *multiples = whole_multiples([right, *weights.values()])
+    listed = [[[0], [first]], by_places(zip(weights, multiples, strict=True))]
     return {"claim": "closed infeasible", "weights": listed}
 
 
 def _of_rows(
-    conditions: Sequence[Condition], given: Weights, more: Fraction
+    conditions: Sequence[Condition], multipliers: Weights, more: Fraction
 ) -> dict[int, Fraction]:
     """Return weights of the rows of conditions in whole numbers; ``more`` on both of equations."""
-    found, at = dict[int, Fraction](), 0
-    for k, one in enumerate(conditions):
-        weight = given.get(k, Fraction()) / one.scale
-        if one.equation:
-            found |= {at: max(weight, Fraction()) + more, at + 1: max(-weight, Fraction()) + more}
+    weights, at = dict[int, Fraction](), 0
+    for k, condition in enumerate(conditions):
+        weight = multipliers.get(k, Fraction()) / condition.scale
+        if condition.equation:
+            weights |= {at: max(weight, Fraction()) + more, at + 1: max(-weight, Fraction()) + more}
         else:
-            found[at] = weight
-        at += 1 + one.equation
-    return {row: weight for row, weight in found.items() if weight}
+            weights[at] = weight
+        at += 1 + condition.equation
+    return {row: weight for row, weight in weights.items() if weight}

@@ -75,14 +75,14 @@ def balanced(
     vertex = partial(_near_proposed, vectors, norms, partial(_vertex, doubles, favoured))
     attempts = [vertex]
     if guess is not None:
-        near = partial(_near, vectors, guess, guess * norms)
+        by_rounding = partial(_near, vectors, guess, guess * norms)
         many = len(vectors) > _MANY * (unknowns + 1)
-        attempts = [vertex, near] if many else [near, vertex]
+        attempts = [vertex, by_rounding] if many else [by_rounding, vertex]
     if guess is not None and len(vectors) > unknowns + 1:
         few = partial(_few, doubles, guess * norms)
         attempts.insert(0, partial(_near_proposed, vectors, norms, few))
-    found = (attempt() for attempt in attempts)
-    return next((weights for weights in found if weights is not None), None)
+    candidates = (attempt() for attempt in attempts)
+    return next((weights for weights in candidates if weights is not None), None)
 
 
 def balanced_near(vectors: Sequence[Vector], guess: FloatArray) -> list[int] | None:
@@ -100,29 +100,29 @@ def _near_proposed(
     proposed = propose()
     if proposed is None:
         return None
-    tried = -1
+    last_size = -1
     for least in (0.0, _NOTHING):
         support = np.flatnonzero(proposed > least * proposed.max())
-        if len(support) == tried:
+        if len(support) == last_size:
             break
-        tried = len(support)
+        last_size = len(support)
         mass, guess = proposed[support], (proposed / norms)[support]
         few = _near([vectors[i] for i in support.tolist()], guess, mass)
         if few is not None:
-            found = [0] * len(vectors)
+            multiples = [0] * len(vectors)
             for i, weight in zip(support.tolist(), few, strict=True):
-                found[i] = weight
-            return found
+                multiples[i] = weight
+            return multiples
     return None
 
 
 def _few(doubles: FloatArray, mass: FloatArray) -> FloatArray | None:
     """Return the weights of few unit rows among all, or None."""
-    found = few_rows(doubles, mass)
-    if found is None:
+    solution = few_rows(doubles, mass)
+    if solution is None:
         return None
     weights = np.zeros(len(mass))
-    weights[found[0]] = found[1]
+    weights[solution[0]] = solution[1]
     return weights
 
 
@@ -130,7 +130,7 @@ def _unit_rows(vectors: Sequence[Vector]) -> tuple[FloatArray, FloatArray]:
     """Return the vectors divided by their norms, and these, but for a common factor."""
     longest = max(max(max(vector), -min(vector)) for vector in vectors)
     excess = max(0, longest.bit_length() - 500)
-    doubles = np.array([[to_double(one, 1 << excess) for one in vector] for vector in vectors])
+    doubles = np.array([[to_double(entry, 1 << excess) for entry in vector] for vector in vectors])
     norms = np.linalg.norm(doubles, axis=1)
     norms[norms == 0.0] = 1.0
     return doubles / norms[:, None], norms / norms.max()
@@ -143,7 +143,9 @@ def _near(vectors: Sequence[Vector], guess: FloatArray, mass: FloatArray) -> lis
         return None
     least = float(guess[mass > _NOTHING * mass.max()].min())
     bits = _BITS + max(0, int(np.ceil(np.log2(largest / least))))
-    given = [Fraction(round(Fraction(one / largest) * 2**bits), 2**bits) for one in guess.tolist()]
+    rounded = [
+        Fraction(round(Fraction(value / largest) * 2**bits), 2**bits) for value in guess.tolist()
+    ]
     entries: list[dict[int, int]] = [{} for _ in vectors[0]]
     for i, vector in enumerate(vectors):
         for j, value in enumerate(vector):
@@ -151,10 +153,10 @@ def _near(vectors: Sequence[Vector], guess: FloatArray, mass: FloatArray) -> lis
                 entries[j][i] = value
     equations = [Equation(row, 0) for row in entries if row]
     order = [int(i) for i in np.argsort(-mass, kind="stable") if mass[i] > 0.0]
-    found = near_multiples(equations, given, order, MOST_PIVOTS)
-    if found is None or min(found[0]) < 0 or not any(found[0]):
+    solution = near_multiples(equations, rounded, order, MOST_PIVOTS)
+    if solution is None or min(solution[0]) < 0 or not any(solution[0]):
         return None
-    return least_multiples(found[0])
+    return least_multiples(solution[0])
 
 
 def _vertex(rows: FloatArray, favoured: int | None) -> FloatArray | None:
@@ -164,8 +166,8 @@ def _vertex(rows: FloatArray, favoured: int | None) -> FloatArray | None:
     right[-1] = 1.0
     if favoured is not None:
         costs[favoured] = -1.0
-    used = np.abs(equations).max(axis=1) > 0.0
-    answer = linprog(costs, A_eq=equations[used], b_eq=right[used], method="highs-ds")
+    nonzero = np.abs(equations).max(axis=1) > 0.0
+    answer = linprog(costs, A_eq=equations[nonzero], b_eq=right[nonzero], method="highs-ds")
     return np.maximum(np.asarray(answer.x), 0.0) if answer.status == 0 else None
 
 
@@ -184,26 +186,26 @@ def few_rows(rows: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArra
     """
     sizes = np.linalg.norm(rows, axis=0)
     even = rows[:, sizes > 0.0] / sizes[sizes > 0.0]
-    given = balanced_part(even, weights)
-    if given is None:
+    balanced_weights = balanced_part(even, weights)
+    if balanced_weights is None:
         return None
     extended = np.column_stack([even, np.full(len(even), len(even) ** -0.5)])
-    heaviest = np.argsort(-given, kind="stable")
-    heaviest = heaviest[given[heaviest] > 0.0]
+    heaviest = np.argsort(-balanced_weights, kind="stable")
+    heaviest = heaviest[balanced_weights[heaviest] > 0.0]
     width = extended.shape[1]
     block = width + max(_LEAST, int(_PART * width))
     support = np.empty(0, dtype=np.int64)
-    found = np.asarray(given)
+    weights_left = np.asarray(balanced_weights)
     while len(heaviest):
-        taken = block - len(support)
-        support, heaviest = np.append(support, heaviest[:taken]), heaviest[taken:]
+        count = block - len(support)
+        support, heaviest = np.append(support, heaviest[:count]), heaviest[count:]
         nulls = _null_vectors(extended[support])
-        found[support] = _eliminated(found[support], nulls)
-        support = support[found[support] > 0.0]
+        weights_left[support] = _eliminated(weights_left[support], nulls)
+        support = support[weights_left[support] > 0.0]
     nulls = _null_vectors(extended[support], dependent=True)
-    found[support] = _eliminated(found[support], nulls)
-    support = np.sort(support[found[support] > 0.0])
-    return support, found[support]
+    weights_left[support] = _eliminated(weights_left[support], nulls)
+    support = np.sort(support[weights_left[support] > 0.0])
+    return support, weights_left[support]
 
 
 def balanced_part(rows: FloatArray, weights: FloatArray) -> FloatArray | None:
@@ -212,20 +214,22 @@ def balanced_part(rows: FloatArray, weights: FloatArray) -> FloatArray | None:
     Up to rounding; None where the minimiser has negative entries.
     """
     scaled = weights / weights.sum()
-    seen = rows * scaled[:, None]
-    normal = seen.T @ seen
+    scaled_rows = rows * scaled[:, None]
+    normal = scaled_rows.T @ scaled_rows
     normal[np.diag_indices(len(normal))] += _RIDGE * np.trace(normal) + np.finfo(float).tiny
     try:
         factor = scipy.linalg.cho_factor(normal, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
-    moved: FloatArray = np.ones(len(rows))
+    direction: FloatArray = np.ones(len(rows))
     for _ in range(_REFINEMENTS):
-        step = seen @ scipy.linalg.cho_solve(factor, moved @ seen, check_finite=False)
-        moved = moved - step
+        step = scaled_rows @ scipy.linalg.cho_solve(
+            factor, direction @ scaled_rows, check_finite=False
+        )
+        direction = direction - step
         if np.abs(step).max() < 1e-14:
             break
-    return moved * scaled if moved.min() >= 0.0 else None
+    return direction * scaled if direction.min() >= 0.0 else None
 
 
 def _null_vectors(rows: FloatArray, *, dependent: bool = False) -> FloatArray:
@@ -245,29 +249,29 @@ def _null_vectors(rows: FloatArray, *, dependent: bool = False) -> FloatArray:
         return np.zeros((count, 0))
     units = np.zeros((count, count - rank))
     units[rank:] = np.eye(count - rank)
-    found = scipy.linalg.qr_multiply(rows, units, "left", overwrite_c=True)[0]
-    return np.asarray(found, dtype=np.float64)
+    columns = scipy.linalg.qr_multiply(rows, units, "left", overwrite_c=True)[0]
+    return np.asarray(columns, dtype=np.float64)
 
 
 def _eliminated(weights: FloatArray, nulls: FloatArray) -> FloatArray:
     """Return weights >= 0 with a zero more for each null vector, or each that may be used."""
-    found, left = weights.copy(), np.array(nulls)
-    open_ = np.ones(len(found), dtype=bool)  # rows that may become the lightest
+    weights_left, left = weights.copy(), np.array(nulls)
+    open_ = np.ones(len(weights_left), dtype=bool)  # rows that may become the lightest
     while left.shape[1]:
         reach = np.linalg.norm(left, axis=1)
-        able = open_ & (reach > _UNREACHED) & (found > 0.0)
+        able = open_ & (reach > _UNREACHED) & (weights_left > 0.0)
         if not able.any():
             break
-        lightest = np.flatnonzero(able)[np.argmin(found[able] / reach[able])]
+        lightest = np.flatnonzero(able)[np.argmin(weights_left[able] / reach[able])]
         direction = left @ left[lightest]
         falls = direction > 0.0
-        steps = found[falls] / direction[falls]
+        steps = weights_left[falls] / direction[falls]
         at = np.flatnonzero(falls)[np.argmin(steps)]
-        found = np.maximum(found - steps.min() * direction, 0.0)
-        found[at] = 0.0
+        weights_left = np.maximum(weights_left - steps.min() * direction, 0.0)
+        weights_left[at] = 0.0
         open_[at] = False
         left = _without(left, int(at))
-    return found
+    return weights_left
 
 
 def _without(nulls: FloatArray, row: int) -> FloatArray:

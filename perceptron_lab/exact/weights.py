@@ -100,13 +100,13 @@ def pool(cone: Cone, weights: FloatArray, unknowns: int, rng: np.random.Generato
     """
     cuts: list[DualCut] = []
     for number, (part, span) in enumerate(cone.blocks):
-        given = weights[span]
+        block_weights = weights[span]
         if isinstance(part, Semidefinite):
-            cuts += [DualCut(number, v) for v in _vectors(part, given, unknowns, rng)]
+            cuts += [DualCut(number, v) for v in _vectors(part, block_weights, unknowns, rng)]
         elif isinstance(part, SecondOrder):
-            cuts += [DualCut(number, v) for v in _pairs(given)]
+            cuts += [DualCut(number, v) for v in _pairs(block_weights)]
         else:
-            cuts += [DualCut(number, (int(i),)) for i in np.flatnonzero(given > 0.0)]
+            cuts += [DualCut(number, (int(i),)) for i in np.flatnonzero(block_weights > 0.0)]
     return cuts
 
 
@@ -120,9 +120,9 @@ def _vectors(
         return
     pairs = [(i, j) for i in range(rank) for j in range(i)]
     most = 3 * (unknowns + 1)
-    chosen = rng.permutation(len(pairs))[:most]
+    sample = rng.permutation(len(pairs))[:most]
     directions = list(root.T)
-    for at in chosen.tolist():
+    for at in sample.tolist():
         i, j = pairs[at]
         directions += [root[:, i] + root[:, j], root[:, i] - root[:, j]]
     for direction in directions:
@@ -134,8 +134,8 @@ def _vectors(
 def root_of_weights(part: Semidefinite, weights: FloatArray, least: float = 0.0) -> FloatArray:
     """Return V, weights near VV', without eigenvalues up to a part ``least`` of the largest."""
     values, frame = np.linalg.eigh(part.matrix(weights / part.multiplicity))
-    used = values > least * max(values[-1], 0.0)
-    root: FloatArray = frame[:, used] * np.sqrt(values[used])
+    positive = values > least * max(values[-1], 0.0)
+    root: FloatArray = frame[:, positive] * np.sqrt(values[positive])
     return root
 
 
@@ -153,12 +153,12 @@ def _pairs(weights: FloatArray) -> Iterator[tuple[int, ...]]:
             moves.append(move)
     for move in moves:
         *short, high = rounded(np.append(u + move, t), _CUT_BITS)
-        yield (*short, max(high, root_above(sum(one * one for one in short))))
+        yield (*short, max(high, root_above(sum(entry * entry for entry in short))))
 
 
 def images(cuts: Sequence[DualCut], system: CheckedSystem) -> list[list[int]]:
     """Return the rows D A g of cuts."""
-    found = [[0] * system.width for _ in cuts]
+    sums = [[0] * system.width for _ in cuts]
     of_block: dict[int, list[int]] = {}
     for k, cut in enumerate(cuts):
         of_block.setdefault(cut.block, []).append(k)
@@ -168,8 +168,8 @@ def images(cuts: Sequence[DualCut], system: CheckedSystem) -> list[list[int]]:
             weight = cuts[k].weight(kind, i, j)
             if weight:
                 for at, value in zip(columns, values, strict=True):
-                    found[k][at] += weight * value
-    return found
+                    sums[k][at] += weight * value
+    return sums
 
 
 def combined_weights(
@@ -178,19 +178,19 @@ def combined_weights(
     """Return sum_k m_k g_k as the weights of a certificate, block by block."""
     weights: list[list[list[int]]] = []
     for number, (kind, order) in enumerate(blocks):
-        used = [
+        vectors = [
             (m, cut.vector)
             for m, cut in zip(multiples, cuts, strict=True)
             if m and cut.block == number
         ]
         if kind == "matrix":
-            by_row = [[vector[i] for _, vector in used] for i in range(order)]
-            weights.append([[m for m, _ in used], [0] * order, *by_row])
+            by_row = [[vector[i] for _, vector in vectors] for i in range(order)]
+            weights.append([[m for m, _ in vectors], [0] * order, *by_row])
         elif kind == "second-order":
-            sums = [sum(m * vector[i] for m, vector in used) for i in range(order)]
-            weights.append([list(range(order)) if used else [], sums if used else []])
+            sums = [sum(m * vector[i] for m, vector in vectors) for i in range(order)]
+            weights.append([list(range(order)) if vectors else [], sums if vectors else []])
         else:
-            weights.append(by_places((vector[0], m) for m, vector in used))
+            weights.append(by_places((vector[0], m) for m, vector in vectors))
     return weights
 
 
@@ -204,11 +204,11 @@ def infeasible_rows(
     vectors, support, guess
         The rows D a_i with weights in whole numbers, their places, and their weights.
     """
-    found = balanced(vectors, guess)
-    if found is None:
+    multipliers = balanced(vectors, guess)
+    if multipliers is None:
         return None
-    used = [(int(i), weight) for i, weight in zip(support, found, strict=True) if weight]
-    return {"claim": "infeasible", "weights": [by_places(used)]}
+    weighted = [(int(i), weight) for i, weight in zip(support, multipliers, strict=True) if weight]
+    return {"claim": "infeasible", "weights": [by_places(weighted)]}
 
 
 def infeasible_cone(
@@ -228,13 +228,13 @@ def infeasible_cone(
     cuts = pool(cone, weights, system.width, np.random.default_rng(0))
     vectors = images(cuts, system)
     first = next((k for k, cut in enumerate(cuts) if cut.block == 0), None) if homogenised else None
-    found = balanced(vectors, None, first)
-    if found is None:
+    multipliers = balanced(vectors, None, first)
+    if multipliers is None:
         return None
-    closed = homogenised and first is not None and found[first] > 0
-    given = combined_weights(cuts, found, system.blocks)
+    closed = homogenised and first is not None and multipliers[first] > 0
+    blocks = combined_weights(cuts, multipliers, system.blocks)
     name = "closed infeasible" if closed else "infeasible"
-    return {"claim": name, "weights": given}
+    return {"claim": name, "weights": blocks}
 
 
 def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str) -> Claim | None:
@@ -251,18 +251,18 @@ def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str
     """
     largest = float(np.abs(weights).max())
     scaled = np.where(np.abs(weights) > _NOTHING * largest, weights / largest, 0.0)
-    given: list[Any] = []
+    blocks: list[Any] = []
     for part, span in cone.blocks:
         block = scaled[span]
         if isinstance(part, Semidefinite):
             written = _matrix_weights(part, block)
             if written is None:
                 return None
-            given.append(written)
+            blocks.append(written)
         else:
-            given.append(_listed(block, second_order=isinstance(part, SecondOrder)))
+            blocks.append(_listed(block, second_order=isinstance(part, SecondOrder)))
     pair = list(bound.as_integer_ratio())
-    return {"claim": "margin at most", "margin": margin, "bound": pair, "weights": given}
+    return {"claim": "margin at most", "margin": margin, "bound": pair, "weights": blocks}
 
 
 def _listed(block: FloatArray, *, second_order: bool) -> list[Any]:

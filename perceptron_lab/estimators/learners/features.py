@@ -152,16 +152,16 @@ class GramSchmidtFeatures(
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name}={value!r}; allowed: a whole number, {least} or more")
-        bias, given = self._bias(labels, rows.shape[0]), self.kernel == "precomputed"
-        columns = given_columns(rows) if given else computed_columns(self._kernel(), rows)
-        found = partial_cholesky(*columns, self.n_components, bias, self.pivot_start)
-        self.pivots_ = found.pivots
-        self.pivot_rows_: Any = None if given else dense_array(rows[found.pivots])
-        self.pivot_features_ = np.ascontiguousarray(found.features[found.pivots])
-        self.residuals_ = found.residuals
-        self.n_first_ties_ = found.first_ties
-        self.n_components_ = self._n_features_out = len(found.pivots)
-        return found
+        bias, precomputed = self._bias(labels, rows.shape[0]), self.kernel == "precomputed"
+        columns = given_columns(rows) if precomputed else computed_columns(self._kernel(), rows)
+        factor = partial_cholesky(*columns, self.n_components, bias, self.pivot_start)
+        self.pivots_ = factor.pivots
+        self.pivot_rows_: Any = None if precomputed else dense_array(rows[factor.pivots])
+        self.pivot_features_ = np.ascontiguousarray(factor.features[factor.pivots])
+        self.residuals_ = factor.residuals
+        self.n_first_ties_ = factor.first_ties
+        self.n_components_ = self._n_features_out = len(factor.pivots)
+        return factor
 
     def _bias(self, labels: npt.ArrayLike | None, count: int) -> FloatArray:
         """Return the factor of each example's residual; set ``bias_``."""
@@ -276,8 +276,8 @@ class Extracted:
 def extract(task: Task, features: GramSchmidtFeatures | None) -> Extracted:
     """Return the features of a task; pivots are chosen among its training examples."""
     if features is None:
-        known = {"components": float(task.examples.shape[1])}
-        return Extracted(task.examples, task.test_examples, known)
+        figures = {"components": float(task.examples.shape[1])}
+        return Extracted(task.examples, task.test_examples, figures)
     training = features.fit_transform(task.examples, task.labels)
     test = features.transform(task.test_examples)
     counts = {"components": features.n_components_, "first_ties": features.n_first_ties_}
@@ -352,8 +352,8 @@ def partial_cholesky(
         ties = ties or len(tied)  # for the first pivot
         pivot = int(tied[0] if rank else tied[pivot_start % ties])
         root = np.sqrt(residuals[pivot])
-        known = features[:, :rank] @ features[pivot, :rank]
-        new = (column(pivot) - known) / root
+        projected = features[:, :rank] @ features[pivot, :rank]
+        new = (column(pivot) - projected) / root
         new[pivots] = 0.0  # exactly triangular: K - F F' vanishes in the rows of earlier pivots
         new[pivot] = root
         features[:, rank] = new
@@ -367,8 +367,8 @@ def partial_cholesky(
             )
         residuals = np.maximum(residuals, 0.0)  # rounding errors
         residuals[pivots] = 0.0
-    found = np.asarray(pivots, dtype=np.int64)
-    return PartialCholesky(features[:, : len(pivots)], found, residuals, ties)
+    pivot_rows = np.asarray(pivots, dtype=np.int64)
+    return PartialCholesky(features[:, : len(pivots)], pivot_rows, residuals, ties)
 
 
 def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray]:
@@ -384,14 +384,14 @@ def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray
     most = ASYMMETRY * float(diagonal.max())
 
     def column(pivot: int) -> FloatArray:
-        found = dense_array(matrix[:, [pivot]])[:, 0]
-        gaps = np.abs(found - dense_array(matrix[[pivot]])[0])
+        values = dense_array(matrix[:, [pivot]])[:, 0]
+        gaps = np.abs(values - dense_array(matrix[[pivot]])[0])
         if gaps.max() > most:
             raise InputError(
                 f"K_ij and K_ji differ by {gaps.max():.3g} for examples {pivot} and "
                 f"{gaps.argmax()}: the kernel matrix is not symmetric; give one that is"
             )
-        return found
+        return values
 
     return column, diagonal
 

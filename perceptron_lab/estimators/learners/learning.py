@@ -94,7 +94,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     began = clock_seconds()
     outcomes = [learner.learn(task, seed) for task in tasks]
     first = outcomes[0]
-    status = first.status if len({one.status for one in outcomes}) == 1 else Status.FITTED
+    status = first.status if len({outcome.status for outcome in outcomes}) == 1 else Status.FITTED
     arrays = {name: [values] for name, values in first.arrays.items()}
     return Result(
         status=status,
@@ -105,9 +105,9 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         margin_upper=None,
         updates=0,
         queries=0,
-        iterations=sum(one.iterations for one in outcomes),
+        iterations=sum(outcome.iterations for outcome in outcomes),
         products=0.0,
-        seconds=math.fsum(one.seconds for one in outcomes),
+        seconds=math.fsum(outcome.seconds for outcome in outcomes),
         proof_seconds=0.0,
         total_seconds=clock_seconds() - began,
         trace=Trace(measures=_ranked(first.scores, tasks[0].test_labels) | arrays),
@@ -116,9 +116,9 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         message=first.message,
         finding=first.finding,
         proof={
-            f"{place}.{name}": array
-            for place, one in enumerate(outcomes)
-            for name, array in one.proof.items()
+            f"{number}.{name}": array
+            for number, outcome in enumerate(outcomes)
+            for name, array in outcome.proof.items()
         },
     )
 
@@ -133,20 +133,21 @@ def prove(
     """
     parts: list[dict[str, str]] = [{} for _ in tasks]
     for key in proof:
-        place, _, name = key.partition(".")
-        if not (place.isdecimal() and int(place) < len(tasks)):
+        number, _, name = key.partition(".")
+        if not (number.isdecimal() and int(number) < len(tasks)):
             raise DataError(f"the proof's array {key!r} belongs to none of {len(tasks)} tasks")
-        parts[int(place)][name] = key
-    found = [
+        parts[int(number)][name] = key
+    reproved = [
         learner.prove(task, TaskArrays(proof, keys), seed)
         for task, keys in zip(tasks, parts, strict=True)
     ]
-    each = [one for one in found if one is not None]
-    if len(each) < len(found):
+    each = [result for result in reproved if result is not None]
+    if len(each) < len(reproved):
         return None
-    status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
+    status = each[0].status if len({result.status for result in each}) == 1 else Status.FITTED
     bounds, counts = (
-        _means(figures) for figures in ([one.bounds for one in each], [one.counts for one in each])
+        _means(figures)
+        for figures in ([result.bounds for result in each], [result.counts for result in each])
     )
     return Reproved(status, bounds, each[0].message, counts)
 
@@ -190,19 +191,19 @@ def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[AnyArray]]
 def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:
     """Return the means over the tasks of the figures that all of them have."""
     each = []
-    for task, one in zip(tasks, outcomes, strict=True):
+    for task, outcome in zip(tasks, outcomes, strict=True):
         if not len(task.test_labels):
-            each.append(one.figures)
+            each.append(outcome.figures)
             continue
-        wrong = np.where(one.scores > 0.0, 1.0, -1.0) != task.test_labels
+        misclassified = np.where(outcome.scores > 0.0, 1.0, -1.0) != task.test_labels
         judged = {
-            "average_precision": average_precision(task.test_labels, one.scores),
-            "error": float(np.mean(wrong)),
+            "average_precision": average_precision(task.test_labels, outcome.scores),
+            "error": float(np.mean(misclassified)),
         }
-        each.append(judged | one.figures)
+        each.append(judged | outcome.figures)
     return _means(each)
 
 
 def _means(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    names = [name for name in each[0] if all(name in one for one in each)]
-    return {name: math.fsum(one[name] for one in each) / len(each) for name in names}
+    names = [name for name in each[0] if all(name in record for record in each)]
+    return {name: math.fsum(record[name] for record in each) / len(each) for name in names}

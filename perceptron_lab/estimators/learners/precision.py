@@ -34,18 +34,18 @@ BATCH = 100
 def checked_scores(scores: npt.ArrayLike) -> FloatArray:
     """Return scores as doubles."""
     try:
-        given = np.asarray(scores, dtype=np.float64)
+        values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"scores must be a vector of real numbers: {error}") from None
-    if given.ndim != 1 or not len(given):
-        raise InputError(f"scores of shape {given.shape}; give one number per example")
-    missing = np.flatnonzero(np.isnan(given))
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"scores of shape {values.shape}; give one number per example")
+    missing = np.flatnonzero(np.isnan(values))
     if len(missing):
         raise InputError(
             f"the score of example {missing[0]} is NaN ({len(missing)} such scores); it cannot be "
             "ranked: mend the model or leave the example out"
         )
-    return given
+    return values
 
 
 def average_precision(labels: npt.ArrayLike, scores: npt.ArrayLike) -> float:
@@ -77,8 +77,8 @@ def average_precision(labels: npt.ArrayLike, scores: npt.ArrayLike) -> float:
             "leave the category out"
         )
     ranking = Ranking.of(positive, ranked)
-    found = np.cumsum(ranking.positive)
-    return float(np.mean(found[ranking.last] / (ranking.last + 1.0)))
+    positives = np.cumsum(ranking.positive)
+    return float(np.mean(positives[ranking.last] / (ranking.last + 1.0)))
 
 
 def tie_ends(falling: FloatArray) -> npt.NDArray[np.int64]:
@@ -174,19 +174,19 @@ def compare_categories(
         raise InputError(f"level={level}; allowed: between 0 and 1, such as 0.95")
     if seed < 0:
         raise InputError(f"seed={seed}; allowed: 0 or more")
-    given = _read(labels, first, second)
+    masks = _read(labels, first, second)
     points = np.array(
-        [average_precision(mask, a) - average_precision(mask, b) for mask, a, b in given]
+        [average_precision(mask, a) - average_precision(mask, b) for mask, a, b in masks]
     )
-    drawn = drawn or Resamples(len(given[0][0]), resamples, seed)
+    drawn = drawn or Resamples(len(masks[0][0]), resamples, seed)
     samples = np.array(
-        [drawn.precision(mask, a) - drawn.precision(mask, b) for mask, a, b in given]
+        [drawn.precision(mask, a) - drawn.precision(mask, b) for mask, a, b in masks]
     )
     categories = [_interval(*pair, level) for pair in zip(points, samples, strict=True)]
     # the mean over the categories that have a positive example in a resample
-    known = ~np.isnan(samples)
-    total = np.where(known, samples, 0.0).sum(axis=0)
-    means = np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+    defined = ~np.isnan(samples)
+    total = np.where(defined, samples, 0.0).sum(axis=0)
+    means = np.where(defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), np.nan)
     return CategoryComparison(tuple(categories), _interval(points.mean(), means, level))
 
 
@@ -211,9 +211,9 @@ class Ranking:
         ``counts`` says how often each example was drawn, shape ``(m, resamples)``: an example's
         counts lie together.
         """
-        found = np.empty(counts.shape[1])
-        resampled_precision(counts, self.order, self.positive, self.last, found)
-        return found
+        precisions = np.empty(counts.shape[1])
+        resampled_precision(counts, self.order, self.positive, self.last, precisions)
+        return precisions
 
 
 class Resamples:
@@ -238,7 +238,7 @@ class Resamples:
         key = blake2b(positive.tobytes() + scores.tobytes()).digest()
         if key not in self._known:
             ranking = Ranking.of(positive, scores)
-            self._known[key] = np.concatenate([ranking.precision(one) for one in self._counts])
+            self._known[key] = np.concatenate([ranking.precision(part) for part in self._counts])
         return self._known[key]
 
 
@@ -254,32 +254,33 @@ def resample_counts(examples: int, resamples: int, seed: int) -> Iterator[IntArr
 
 
 def _interval(difference: float, samples: FloatArray, level: float) -> BootstrapInterval:
-    known = samples[~np.isnan(samples)]
-    if not len(known):
+    defined = samples[~np.isnan(samples)]
+    if not len(defined):
         raise InputError(
             f"none of {len(samples)} resamples holds a positive example; draw more resamples"
         )
-    lower, upper = np.quantile(known, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    ends, above = (float(lower), float(upper)), float((known > 0.0).mean())
-    left_out = len(samples) - len(known)
-    return BootstrapInterval(float(difference), *ends, level, above, len(known), left_out)
+    lower, upper = np.quantile(defined, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    ends, above = (float(lower), float(upper)), float((defined > 0.0).mean())
+    left_out = len(samples) - len(defined)
+    return BootstrapInterval(float(difference), *ends, level, above, len(defined), left_out)
 
 
 def _read(
     labels: npt.ArrayLike, *models: npt.ArrayLike
 ) -> list[tuple[BoolArray, FloatArray, FloatArray]]:
     """Return positives and both models' scores of each category, checked."""
-    given = np.asarray(labels)
-    if given.ndim != 2 or 0 in given.shape:
-        raise InputError(f"labels of shape {given.shape}; give (categories, examples)")
+    table = np.asarray(labels)
+    if table.ndim != 2 or 0 in table.shape:
+        raise InputError(f"labels of shape {table.shape}; give (categories, examples)")
     for scores in models:
-        if np.shape(scores) != given.shape:
+        if np.shape(scores) != table.shape:
             raise InputError(
-                f"scores of shape {np.shape(scores)} for labels of shape {given.shape}; give one "
+                f"scores of shape {np.shape(scores)} for labels of shape {table.shape}; "
+                "give one "
                 "score for each"
             )
-    masks = [positive_mask(row, given.shape[1]) for row in given]
-    empty = [place for place, mask in enumerate(masks) if not mask.any()]
+    masks = [positive_mask(row, table.shape[1]) for row in table]
+    empty = [category for category, mask in enumerate(masks) if not mask.any()]
     if empty:
         raise InputError(
             f"category {empty[0]} has no positive example ({len(empty)} such categories); leave "

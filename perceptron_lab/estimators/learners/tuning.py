@@ -53,14 +53,14 @@ class Grid:
     values: Mapping[str, Sequence[Any]]
 
     def __post_init__(self) -> None:
-        name, known = type(self.model).__name__, self.model.get_params()
+        name, parameters = type(self.model).__name__, self.model.get_params()
         for parameter, values in self.values.items():
-            if parameter not in known:
+            if parameter not in parameters:
                 raise InputError(
-                    f"{name} has no parameter {parameter!r}{did_you_mean(parameter, known)}; "
-                    f"allowed: {', '.join(known)}"
+                    f"{name} has no parameter {parameter!r}{did_you_mean(parameter, parameters)}; "
+                    f"allowed: {', '.join(parameters)}"
                 )
-            if not values or any(value in values[:place] for place, value in enumerate(values)):
+            if not values or any(value in values[:index] for index, value in enumerate(values)):
                 raise InputError(
                     f"{name}.{parameter}: values {list(values)}; give at least one, each once"
                 )
@@ -70,18 +70,18 @@ class Grid:
         for values in product(*self.values.values()):
             yield dict(zip(self.values, values, strict=True))
 
-    def with_parameters(self, chosen: Parameters) -> ClassifierMixin:
+    def with_parameters(self, parameters: Parameters) -> ClassifierMixin:
         """Return the classifier with these parameters, not fitted."""
-        return clone(self.model).set_params(**chosen)
+        return clone(self.model).set_params(**parameters)
 
-    def edges(self, chosen: Parameters) -> tuple[str, ...]:
+    def edges(self, parameters: Parameters) -> tuple[str, ...]:
         """Return the numeric parameters whose value is the smallest or largest of several."""
         return tuple(
             name
             for name, values in self.values.items()
             if len(values) > 1
             and all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
-            and chosen[name] in (min(values), max(values))
+            and parameters[name] in (min(values), max(values))
         )
 
 
@@ -159,9 +159,9 @@ def tune(
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for training, held_out in splitter.split(np.zeros(len(positive)), positive):
         if _by_matrix(grid.model) and kernel is None:
-            known, new = (examples[np.ix_(part, training)] for part in (training, held_out))
+            fitted_rows, new = (examples[np.ix_(part, training)] for part in (training, held_out))
         else:
-            known, new = examples[training], examples[held_out]
+            fitted_rows, new = examples[training], examples[held_out]
         if features is not None:
             if _by_matrix(features):
                 raise InputError(
@@ -169,13 +169,16 @@ def tune(
                     "and the kernel by its name"
                 )
             transformer = clone(features)
-            known = transformer.fit_transform(known, positive[training])
+            fitted_rows = transformer.fit_transform(fitted_rows, positive[training])
             new = transformer.transform(new)
         if kernel is not None:
-            known, new = kernel.matrix(known, known), kernel.matrix(new, known)
-        for parameters, found in zip(candidates, precisions, strict=True):
-            model = fitted(grid.with_parameters(parameters), known, positive[training])
-            found.append(average_precision(positive[held_out], model.decision_function(new)))
+            fitted_rows, new = (
+                kernel.matrix(fitted_rows, fitted_rows),
+                kernel.matrix(new, fitted_rows),
+            )
+        for parameters, scores in zip(candidates, precisions, strict=True):
+            model = fitted(grid.with_parameters(parameters), fitted_rows, positive[training])
+            scores.append(average_precision(positive[held_out], model.decision_function(new)))
     return tuple(map(Trial, candidates, map(tuple, precisions)))
 
 
@@ -202,9 +205,9 @@ def room(trials: Sequence[Trial], tolerance: float = NEAR_TIE) -> float:
     those after it, and those before it are further below the highest. Half of the least of these
     distances from the tolerance may be lost at either end; infinity for a single candidate.
     """
-    means, place = [trial.mean for trial in trials], trials.index(best(trials, tolerance))
-    after = [tolerance - (mean - means[place]) for mean in means[place + 1 :]]
-    before = [max(means) - mean - tolerance for mean in means[:place]]
+    means, index = [trial.mean for trial in trials], trials.index(best(trials, tolerance))
+    after = [tolerance - (mean - means[index]) for mean in means[index + 1 :]]
+    before = [max(means) - mean - tolerance for mean in means[:index]]
     return 0.5 * min(after + before, default=math.inf)
 
 

@@ -91,44 +91,44 @@ class EllipsoidSeparation(OnFeatures, Learner):
     def learn(self, task: Task, seed: int) -> Learned:
         """Separate the training examples, and score the test examples."""
         began = time.process_time()
-        positive, positives, known = self._features(task, seed)
-        found = self._separation(known, positive)
-        status = found.status if found.proved and found.status in PROVED else Status.FITTED
-        scores = found.decision_values(known.test)
+        positive, positives, features = self._features(task, seed)
+        fit = self._separation(features, positive)
+        status = fit.status if fit.proved and fit.status in PROVED else Status.FITTED
+        scores = fit.decision_values(features.test)
         seconds = time.process_time() - began
-        lower, upper = found.ratio_lower, found.ratio_upper
-        bracket = {"ratio": found.ratio, "ratio_lower": lower, "ratio_upper": upper}
-        bounded = found.status is not Status.UNBOUNDED
+        lower, upper = fit.ratio_lower, fit.ratio_upper
+        bracket = {"ratio": fit.ratio, "ratio_lower": lower, "ratio_upper": upper}
+        bounded = fit.status is not Status.UNBOUNDED
         figures = {name: t for name, t in bracket.items() if bounded and math.isfinite(t)}
-        statement: dict[str, object] = {"statement": found.message, "proved": found.proved}
-        if found.inseparability is not None:
-            rows = found.inseparability.rows
-            statement["method"] = found.inseparability.method
+        statement: dict[str, object] = {"statement": fit.message, "proved": fit.proved}
+        if fit.inseparability is not None:
+            rows = fit.inseparability.rows
+            statement["method"] = fit.inseparability.method
             statement["rows"] = None if rows is None else [int(row) for row in rows]
         return Learned(
             scores,
             status,
-            found.message,
+            fit.message,
             seconds=seconds,
-            iterations=found.iterations,
+            iterations=fit.iterations,
             figures=figures
-            | known.figures
+            | features.figures
             | {"positives": float(positives), "cpu_seconds": seconds},
-            arrays=_drawn(found),
+            arrays=_drawn(fit),
             certificate=statement,
-            proof=proof_arrays(found) if status in PROVED else {},
+            proof=proof_arrays(fit) if status in PROVED else {},
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Prove the status again on features extracted anew; nothing is solved."""
-        found = prove_separation(*self.classes(task, seed), proof, whiten=self.whiten)
-        bounds = {"ratio_lower": found.ratio_lower, "ratio_upper": found.ratio_upper}
-        return Reproved(found.status, bounds, found.message)
+        reproved = prove_separation(*self.classes(task, seed), proof, whiten=self.whiten)
+        bounds = {"ratio_lower": reproved.ratio_lower, "ratio_upper": reproved.ratio_upper}
+        return Reproved(reproved.status, bounds, reproved.message)
 
     def classes(self, task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
         """Return the features of the positives, and of the negatives, extracted anew."""
-        positive, _, known = self._features(task, seed)
-        training = dense_rows(known.training)
+        positive, _, features = self._features(task, seed)
+        training = dense_rows(features.training)
         return training[positive], training[~positive]
 
     def _features(self, task: Task, seed: int) -> tuple[BoolArray, int, Extracted]:
@@ -138,8 +138,8 @@ class EllipsoidSeparation(OnFeatures, Learner):
         if isinstance(rows, np.ndarray):
             positives = len(np.unique(rows, axis=0))
         else:
-            places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-            parts = [slice(int(first), int(last)) for first, last in places]
+            bounds = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+            parts = [slice(int(first), int(last)) for first, last in bounds]
             different = {
                 (rows.indices[part].tobytes(), rows.data[part].tobytes()) for part in parts
             }
@@ -149,30 +149,30 @@ class EllipsoidSeparation(OnFeatures, Learner):
             choice = replace(self, components=max(1, min(self.components, positives - 1)))
         return positive, positives, extract(task, choice.transformer(seed))
 
-    def _separation(self, known: Extracted, positive: BoolArray) -> Separation:
+    def _separation(self, features: Extracted, positive: BoolArray) -> Separation:
         model = EllipsoidSeparationClassifier(
             inseparable="solver", solver=self.solver, whiten=self.whiten, tol=self.tolerance
         )
-        examples = dense_rows(known.training)  # which says what to do where they are sparse
-        found: Separation = fitted(model, examples, positive).separation_
-        if self.inseparable == "solver" or ranks(found):
-            return found
+        examples = dense_rows(features.training)  # which says what to do where they are sparse
+        fit: Separation = fitted(model, examples, positive).separation_
+        if self.inseparable == "solver" or ranks(fit):
+            return fit
         model.set_params(solver="central-path")
         try:
             return cast("Separation", fitted(model, examples, positive).separation_)
         except NumericalError as error:
-            return replace(found, message=f"{found.message}; ranked by the solver, since {error}")
+            return replace(fit, message=f"{fit.message}; ranked by the solver, since {error}")
 
 
-def _drawn(found: Separation) -> dict[str, FloatArray]:
+def _drawn(fit: Separation) -> dict[str, FloatArray]:
     """Return the arrays of f(x) = threshold - (x, 1)' homogeneous (x, 1), t, and lambda."""
-    homogeneous = found.rule.homogeneous()
+    homogeneous = fit.rule.homogeneous()
     if len(homogeneous) > 3 + 1:  # coordinates that a figure can show
         return {}
     return {
         "homogeneous": homogeneous,
-        "threshold": np.array([found.rule.threshold]),
-        "ratio": np.array([found.ratio]),
-        "positive_weights": found.positive_weights,
-        "negative_weights": found.negative_weights,
+        "threshold": np.array([fit.rule.threshold]),
+        "ratio": np.array([fit.ratio]),
+        "positive_weights": fit.positive_weights,
+        "negative_weights": fit.negative_weights,
     }

@@ -63,11 +63,11 @@ def konis_program(rows: FloatArray, seconds: float = 1e6) -> KonisAnswer:
     bounds = np.full(width, -1.0), np.ones(width)
     sides = np.zeros(count), np.full(count, INFINITE)
     program = HighsProgram(-rows.sum(axis=0), bounds, sp.csr_array(rows), sides)
-    found = solved_here(program, seconds)
-    if not found.optimal:
-        return KonisAnswer(False, np.zeros(width), 0.0, found.iterations)
-    gain = float((rows @ found.values).sum())
-    return KonisAnswer(True, found.values, gain, found.iterations)
+    solution = solved_here(program, seconds)
+    if not solution.optimal:
+        return KonisAnswer(False, np.zeros(width), 0.0, solution.iterations)
+    gain = float((rows @ solution.values).sum())
+    return KonisAnswer(True, solution.values, gain, solution.iterations)
 
 
 @parameter_record
@@ -107,24 +107,26 @@ class KonisProgram(Learner):
         """Solve the program; there is nothing random."""
         began = time.process_time()
         rows = labelled_rows(task, affine=self.affine)
-        kept = independent_columns(rows)
-        found = konis_program(rows[:, kept])
+        independent = independent_columns(rows)
+        answer_of_program = konis_program(rows[:, independent])
         seconds = time.process_time() - began
-        diverging = int((np.abs(found.direction) > self.tolerance).sum())
+        diverging = int((np.abs(answer_of_program.direction) > self.tolerance).sum())
         answer = SeparationAnswer.SEPARATED if diverging else SeparationAnswer.NOT_SEPARATED
-        finding = Finding(separation=answer if found.solved else SeparationAnswer.NOT_SOLVED)
+        finding = Finding(
+            separation=answer if answer_of_program.solved else SeparationAnswer.NOT_SOLVED
+        )
         b = np.zeros(rows.shape[1])
-        b[kept] = found.direction
+        b[independent] = answer_of_program.direction
         features = task.test_examples @ b[: len(b) - self.affine]
         return Learned(
             np.asarray(features + b[-1] * self.affine),
-            message=f"{finding.sentence}: optimum {found.gain:.3g} in doubles",
+            message=f"{finding.sentence}: optimum {answer_of_program.gain:.3g} in doubles",
             finding=finding,
             seconds=seconds,
-            iterations=found.iterations,
+            iterations=answer_of_program.iterations,
             figures={
                 "diverging": float(diverging),
-                "gain": found.gain,
+                "gain": answer_of_program.gain,
                 "cpu_seconds": seconds,
             },
         )
@@ -136,15 +138,15 @@ def independent_columns(rows: FloatArray) -> list[int]:
     By Gram and Schmidt's process, each column made orthogonal twice.
     """
     basis = np.empty((0, len(rows)))
-    kept = []
-    for place, column in enumerate(rows.T):
+    independent = []
+    for index, column in enumerate(rows.T):
         rest = column - basis.T @ (basis @ column)
         rest -= basis.T @ (basis @ rest)
         norm = float(np.linalg.norm(rest))
         if norm > _DEPENDENT * float(np.linalg.norm(column)):
             basis = np.vstack([basis, rest / norm])
-            kept.append(place)
-    return kept
+            independent.append(index)
+    return independent
 
 
 def labelled_rows(task: Task, *, affine: bool) -> FloatArray:
@@ -197,10 +199,10 @@ def newton_course(rows: FloatArray, steps: int = 35, tolerance: float = 1e-8) ->
     b, along, perfect = np.zeros(width), [], False
     answer = SeparationAnswer.NOT_CONVERGED
     for _ in range(steps):
-        wrong: FloatArray = expit(-(rows @ b))
-        curved = -(rows.T @ ((wrong * (1.0 - wrong))[:, None] * rows)) / count
+        errors: FloatArray = expit(-(rows @ b))
+        curved = -(rows.T @ ((errors * (1.0 - errors))[:, None] * rows)) / count
         try:
-            move = np.linalg.solve(curved + _RIDGE * np.eye(width), rows.T @ wrong / count)
+            move = np.linalg.solve(curved + _RIDGE * np.eye(width), rows.T @ errors / count)
         except np.linalg.LinAlgError:
             answer = SeparationAnswer.SINGULAR
             break
@@ -210,9 +212,9 @@ def newton_course(rows: FloatArray, steps: int = 35, tolerance: float = 1e-8) ->
         if np.abs(move).max() <= tolerance:
             answer = SeparationAnswer.CONVERGED
             break
-    shown = np.array(along).reshape(-1, width)
+    steps_taken = np.array(along).reshape(-1, width)
     answer = SeparationAnswer.PERFECT if perfect else answer
-    return NewtonCourse(answer, shown, _standard_errors(rows, b))
+    return NewtonCourse(answer, steps_taken, _standard_errors(rows, b))
 
 
 def _standard_errors(rows: FloatArray, b: FloatArray) -> FloatArray:
@@ -261,24 +263,24 @@ class NewtonSteps(Learner):
         began = time.process_time()
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             rows = labelled_rows(task, affine=self.affine)
-            found = newton_course(rows, self.steps, self.tolerance)
+            history = newton_course(rows, self.steps, self.tolerance)
         seconds = time.process_time() - began
-        count = len(found.coefficients)
-        b = found.coefficients[-1] if count else np.zeros(found.coefficients.shape[1])
-        known = {
+        count = len(history.coefficients)
+        b = history.coefficients[-1] if count else np.zeros(history.coefficients.shape[1])
+        values = {
             "largest_coefficient": float(np.abs(b).max()),
-            "largest_error": float(found.errors.max()),
+            "largest_error": float(history.errors.max()),
         }
-        figures = {name: value for name, value in known.items() if math.isfinite(value)}
+        figures = {name: value for name, value in values.items() if math.isfinite(value)}
         features = task.test_examples @ b[: len(b) - self.affine]
         return Learned(
             np.asarray(features + b[-1] * self.affine),
-            message=f"{found.answer}: largest coefficient {np.abs(b).max():.3g}",
-            finding=Finding(separation=found.answer),
+            message=f"{history.answer}: largest coefficient {np.abs(b).max():.3g}",
+            finding=Finding(separation=history.answer),
             seconds=seconds,
             iterations=count,
             figures=figures | {"steps": float(count), "cpu_seconds": seconds},
-            arrays={"coefficients": found.coefficients},
+            arrays={"coefficients": history.coefficients},
         )
 
 
@@ -318,7 +320,7 @@ class SklearnLogisticRegression(Learner):
             warnings.simplefilter("always")
             model.fit(task.examples, task.labels)
         seconds = time.process_time() - began
-        warned = any(issubclass(one.category, ConvergenceWarning) for one in caught)
+        warned = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
         answer = SeparationAnswer.NOT_CONVERGED if warned else SeparationAnswer.CONVERGED
         answer = SeparationAnswer.PENALISED if self.penalised else answer
         largest = float(np.abs(np.append(model.coef_, model.intercept_)).max())

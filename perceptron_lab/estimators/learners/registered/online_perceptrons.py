@@ -71,25 +71,25 @@ class OnlineLearner(Learner):
     def learn(self, task: Task, seed: int) -> Learned:
         """Present the training examples, bound the mistakes, and score the test examples."""
         began = time.process_time()
-        found, given = self.present(task, seed), self.features()
-        made, (examples, labels) = found.mistakes, (task.examples, task.labels)
-        hinge = hinge_loss_bound(examples, labels, presentations=made.presentations, **given)
-        novikoff = novikoff_bound(examples, labels, **given)
+        model, features = self.present(task, seed), self.features()
+        mistakes, (examples, labels) = model.mistakes, (task.examples, task.labels)
+        hinge = hinge_loss_bound(examples, labels, presentations=mistakes.presentations, **features)
+        novikoff = novikoff_bound(examples, labels, **features)
         passes = Passes(len(labels), self.passes, self.order, seed)
-        along = mistake_history(made, passes, hinge, examples, labels, **given)
-        message = _said(made, hinge, novikoff)
-        scores = found.decision_function(task.test_examples)
+        along = mistake_history(mistakes, passes, hinge, examples, labels, **features)
+        message = _said(mistakes, hinge, novikoff)
+        scores = model.decision_function(task.test_examples)
         seconds = time.process_time() - began
-        known = {"hinge": hinge} | ({} if novikoff is None else {"novikoff": novikoff})
+        bounds = {"hinge": hinge} | ({} if novikoff is None else {"novikoff": novikoff})
         return Learned(
             scores,
             Status.FITTED if novikoff is None else Status.FEASIBLE,
             message,
             seconds=seconds,
-            iterations=int(made.presentations.sum()),
-            figures=_counts(made)
-            | {f"{name}_bound_lower": bound.least for name, bound in known.items()}
-            | {f"{name}_bound_upper": bound.value for name, bound in known.items()}
+            iterations=int(mistakes.presentations.sum()),
+            figures=_counts(mistakes)
+            | {f"{name}_bound_lower": bound.least for name, bound in bounds.items()}
+            | {f"{name}_bound_upper": bound.value for name, bound in bounds.items()}
             | {"hinge_loss_upper": hinge.hinge_loss, "cpu_seconds": seconds},
             arrays={
                 "presented": along.presented.astype(float),
@@ -97,15 +97,19 @@ class OnlineLearner(Learner):
                 "hinge_bound": along.bound,
             },
             certificate={"statement": message},
-            proof={f"{name}_comparison": bound.comparison for name, bound in known.items()}
-            | {f"{name}_multipliers": bound.multipliers for name, bound in known.items()},
+            proof={f"{name}_comparison": bound.comparison for name, bound in bounds.items()}
+            | {f"{name}_multipliers": bound.multipliers for name, bound in bounds.items()},
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Prove the bounds again by their comparisons and multipliers, and count the mistakes."""
-        made, given = self.present(task, seed).mistakes, self.features()
+        mistakes, features = self.present(task, seed).mistakes, self.features()
         stream = presented(
-            task.examples, task.labels, given["affine"], made.presentations, given["kernel"]
+            task.examples,
+            task.labels,
+            features["affine"],
+            mistakes.presentations,
+            features["kernel"],
         )
         w, multipliers = _arrays(proof, "hinge", stream, 2.0 * stream.counts)
         value, loss = stream.hinge_loss(w)
@@ -121,7 +125,7 @@ class OnlineLearner(Learner):
         separable = np.isfinite(bounds.get("novikoff_bound_upper", np.inf))
         status = Status.FEASIBLE if separable else Status.FITTED
         message = "the comparison of Theorem 1 is consistent" if separable else "no such comparison"
-        return Reproved(status, bounds, message, _counts(made))
+        return Reproved(status, bounds, message, _counts(mistakes))
 
 
 @parameter_record
@@ -256,39 +260,41 @@ class StreamedKernelPerceptron(OnlineLearner):
         return kernel
 
 
-def _counts(made: Mistakes) -> dict[str, float]:
+def _counts(mistakes: Mistakes) -> dict[str, float]:
     """Return the figures that are counted."""
     return {
-        "mistakes": float(made.total),
-        "presentations": float(made.presentations.sum()),
-        "passes": float(len(made.per_pass)),
-        "separated": float(made.separated),
+        "mistakes": float(mistakes.total),
+        "presentations": float(mistakes.presentations.sum()),
+        "passes": float(len(mistakes.per_pass)),
+        "separated": float(mistakes.separated),
     }
 
 
-def _said(made: Mistakes, hinge: MistakeBound, novikoff: MistakeBound | None) -> str:
+def _said(mistakes: Mistakes, hinge: MistakeBound, novikoff: MistakeBound | None) -> str:
     """Return the mistakes and their bounds as a sentence."""
     allowed = f"Theorem 2 allows {text_above(hinge.value, 4)}"
     first = "Theorem 1 has no comparison"
     if novikoff is not None:
         first = f"Theorem 1 allows {text_above(novikoff.value, 4)}"
-    number = int(made.presentations.sum())
-    return (
-        f"{counted(made.total, 'mistake')} in {counted(number, 'presentation')}; {first}, {allowed}"
-    )
+    number = int(mistakes.presentations.sum())
+    total = counted(mistakes.total, "mistake")
+    return f"{total} in {counted(number, 'presentation')}; {first}, {allowed}"
 
 
 def _arrays(
     proof: Mapping[str, FloatArray], name: str, stream: Presented, most: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
     """Return a comparison, and the multipliers of the examples presented, from 0 to most."""
-    w, whole = (proof.get(f"{name}_{part}", np.empty(0)) for part in ("comparison", "multipliers"))
-    if w.shape != (stream.unknowns,) or whole.shape != stream.at.shape:
+    w, both_signs = (
+        proof.get(f"{name}_{part}", np.empty(0)) for part in ("comparison", "multipliers")
+    )
+    if w.shape != (stream.unknowns,) or both_signs.shape != stream.at.shape:
         raise DataError(
             f"the proof's arrays {name}_comparison of shape {w.shape} and {name}_multipliers of "
-            f"shape {whole.shape}; here are {stream.unknowns} unknowns, {len(stream.at)} examples"
+            f"shape {both_signs.shape}; here are {stream.unknowns} unknowns, {len(stream.at)} "
+            "examples"
         )
-    multipliers = whole[stream.at]
+    multipliers = both_signs[stream.at]
     if not (np.isfinite(w).all() and (multipliers >= 0.0).all() and (multipliers <= most).all()):
         raise DataError(f"the proof's arrays of the {name} bound are not finite, or out of range")
     return w, multipliers

@@ -72,57 +72,59 @@ class ProvedSeparation(Learner):
     def learn(self, task: Task, seed: int) -> Learned:
         """Decide about the training examples; there is nothing random."""
         began = time.process_time()
-        given = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
-        found = decided(given, max_seconds=self.max_seconds)
+        examples = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
+        verdict = decided(examples, max_seconds=self.max_seconds)
         seconds = time.process_time() - began
-        codes = [CLASSES.index(one.name) for one in found.proofs if found.classified]
-        finding = Finding(separation=SeparationAnswer(found.verdict))
+        codes = [CLASSES.index(proof.name) for proof in verdict.proofs if verdict.classified]
+        finding = Finding(separation=SeparationAnswer(verdict.verdict))
         return Learned(
-            self._scores(found, task),
-            _status(found),
-            f"{finding.sentence}: {found.sentence} ({found.method})",
+            self._scores(verdict, task),
+            _status(verdict),
+            f"{finding.sentence}: {verdict.sentence} ({verdict.method})",
             finding,
             seconds=seconds,
-            figures=_counts(found) | {"cpu_seconds": seconds},
+            figures=_counts(verdict) | {"cpu_seconds": seconds},
             arrays={"classes": np.array(codes, dtype=float)},
-            certificate={"statement": found.sentence},
-            proof=proof_arrays(found),
+            certificate={"statement": verdict.sentence},
+            proof=proof_arrays(verdict),
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Put the kept proof into the training examples again."""
-        given = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
+        examples = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
         try:
-            found = verdict_proved(given, proof)
+            verdict = verdict_proved(examples, proof)
         except ProofError as error:
             return Reproved(Status.FITTED, {}, str(error))
-        return Reproved(_status(found), {}, found.sentence, _counts(found))
+        return Reproved(_status(verdict), {}, verdict.sentence, _counts(verdict))
 
-    def _scores(self, found: SeparationVerdict, task: Task) -> FloatArray:
+    def _scores(self, verdict: SeparationVerdict, task: Task) -> FloatArray:
         """Return b'(x, 1) of the test examples, b divided by its largest entry."""
         if not len(task.test_labels):
             return np.zeros(0)
-        largest = max(map(abs, found.direction), default=Fraction()) or Fraction(1)
-        b = to_doubles(one / largest for one in found.direction or [0] * len(found.names))
+        largest = max(map(abs, verdict.direction), default=Fraction()) or Fraction(1)
+        b = to_doubles(
+            coefficient / largest for coefficient in verdict.direction or [0] * len(verdict.names)
+        )
         return np.asarray(task.test_examples @ b[: len(b) - self.affine] + b[-1] * self.affine)
 
 
-def _status(found: SeparationVerdict) -> Status:
-    if found.pair is None:
+def _status(verdict: SeparationVerdict) -> Status:
+    if verdict.pair is None:
         return Status.TIME_LIMIT
-    return Status.FEASIBLE if found.verdict == COMPLETE else Status.INFEASIBLE
+    return Status.FEASIBLE if verdict.verdict == COMPLETE else Status.INFEASIBLE
 
 
-def _counts(found: SeparationVerdict) -> dict[str, float]:
+def _counts(verdict: SeparationVerdict) -> dict[str, float]:
     """Return how many rows and coefficients there are of every kind; nothing if undecided."""
-    if found.pair is None:
+    if verdict.pair is None:
         return {}
     rows = {
-        "separated_rows": float(len(found.separated_rows)),
-        "overlap_rows": float(len(found.overlap_rows)),
+        "separated_rows": float(len(verdict.separated_rows)),
+        "overlap_rows": float(len(verdict.overlap_rows)),
     }
-    if not found.classified:
+    if not verdict.classified:
         return rows
-    counts = Counter(one.name for one in found.proofs)
-    known = {figure: float(counts[name]) for name, figure in _FIGURES.items()}
-    return rows | known | {"diverging": float(len(found.proofs) - counts[FINITE])}
+    counts = Counter(proof.name for proof in verdict.proofs)
+    column_counts = {figure: float(counts[name]) for name, figure in _FIGURES.items()}
+    return rows | column_counts | {"diverging": float(len(verdict.proofs) - counts[FINITE])}

@@ -118,17 +118,17 @@ class TunedLearner(OnFeatures, Learner):
 
     def choose(self, grid: Grid, folds: int, task: Task, seed: int) -> Choice:
         """Return what cross-validation chooses; the middle of the grid for a single positive."""
-        used = min(folds, int((task.labels > 0).sum()))
-        if used < 2:
+        count = min(folds, int((task.labels > 0).sum()))
+        if count < 2:
             candidates = list(grid.candidates())
             middle = candidates[len(candidates) // 2]
             return Choice(middle, (), 0, "the middle of the grid: one positive", {})
-        trials = self.trials(grid, task, used, seed)
-        chosen, spare = best(trials), room(trials)
-        figures = {"validation": chosen.mean}
+        trials = self.trials(grid, task, count, seed)
+        best_trial, spare = best(trials), room(trials)
+        figures = {"validation": best_trial.mean}
         figures |= {"choice_room": spare} if math.isfinite(spare) else {}
-        edges = grid.edges(chosen.parameters)
-        return Choice(chosen.parameters, edges, used, f"of {used} folds", figures)
+        edges = grid.edges(best_trial.parameters)
+        return Choice(best_trial.parameters, edges, count, f"of {count} folds", figures)
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Choose on training examples, fit, and score the test examples."""
@@ -137,23 +137,23 @@ class TunedLearner(OnFeatures, Learner):
     def learn_by(self, grid: Grid, folds: int, task: Task, seed: int) -> Learned:
         """Choose from a grid, fit, and score the test examples."""
         began, transformer = time.process_time(), self.transformer(seed)
-        chosen = self.choose(grid, folds, task, seed)
+        choice = self.choose(grid, folds, task, seed)
         tuned = time.process_time()
-        known = extract(task, transformer)
-        model = fitted(grid.with_parameters(chosen.parameters), known.training, task.labels)
-        scores = model.decision_function(known.test)
+        features = extract(task, transformer)
+        model = fitted(grid.with_parameters(choice.parameters), features.training, task.labels)
+        scores = model.decision_function(features.test)
         seconds = time.process_time() - tuned
         iterations, converged = self.ending(model)
-        parameters = self.named(chosen.parameters)
-        figures = known.figures | {name: float(value) for name, value in parameters.items()}
+        parameters = self.named(choice.parameters)
+        figures = features.figures | {name: float(value) for name, value in parameters.items()}
         count = math.prod(map(len, grid.values.values()))
-        figures |= chosen.figures | {"on_edge": float(bool(chosen.edges))}
-        figures |= {"candidates": float(count), "folds": float(chosen.folds)}
+        figures |= choice.figures | {"on_edge": float(bool(choice.edges))}
+        figures |= {"candidates": float(count), "folds": float(choice.folds)}
         figures |= {"converged": float(converged)} | self.figures_of(model)
         words = ", ".join(f"{name} {value:g}" for name, value in parameters.items())
-        edges = list(self.named(dict.fromkeys(chosen.edges)))
+        edges = list(self.named(dict.fromkeys(choice.edges)))
         edge = ", on the edge of the grid" if edges else ""
-        words += f" ({chosen.words}{edge})"
+        words += f" ({choice.words}{edge})"
         return Learned(
             scores,
             message=words if converged else f"{words}; the final fit did not converge",
@@ -162,7 +162,7 @@ class TunedLearner(OnFeatures, Learner):
             figures=figures | {"cpu_seconds": seconds, "tuning_seconds": tuned - began},
             certificate={
                 "chosen": parameters,
-                "edges": list(self.named(dict.fromkeys(chosen.edges))),
+                "edges": list(self.named(dict.fromkeys(choice.edges))),
             },
         )
 
@@ -360,14 +360,14 @@ class TunedPolynomialSvm(TunedLearner):
         """Choose by cross-validation, or by the test examples as the bound of any choice."""
         if self.choice == "cross-validation":
             return super().choose(grid, folds, task, seed)
-        known = extract(task, self.transformer(seed))
+        features = extract(task, self.transformer(seed))
         trials = []
         for parameters in grid.candidates():
-            model = fitted(grid.with_parameters(parameters), known.training, task.labels)
-            scores = model.decision_function(known.test)
+            model = fitted(grid.with_parameters(parameters), features.training, task.labels)
+            scores = model.decision_function(features.test)
             trials.append(Trial(parameters, (average_precision(task.test_labels, scores),)))
-        chosen = best(trials, 0.0).parameters
-        return Choice(chosen, grid.edges(chosen), 0, "by test precision", {})
+        best_parameters = best(trials, 0.0).parameters
+        return Choice(best_parameters, grid.edges(best_parameters), 0, "by test precision", {})
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Choose on training examples, fit, and score the test examples."""
@@ -385,11 +385,11 @@ class TunedPolynomialSvm(TunedLearner):
         matrix, seconds = _kept[key]
         training = slice(len(task.labels))
         test = slice(training.stop, None)
-        known = replace(
+        features = replace(
             task, examples=matrix[training, training], test_examples=matrix[test, training]
         )
         grid, folds = self.search(seed)
         grid.model.set_params(kernel="precomputed")
-        learned = self.learn_by(grid, folds, known, seed)
-        own = {"components": float(task.examples.shape[1]), "kernel_seconds": seconds}
-        return replace(learned, figures=learned.figures | own)
+        learned = self.learn_by(grid, folds, features, seed)
+        own_figures = {"components": float(task.examples.shape[1]), "kernel_seconds": seconds}
+        return replace(learned, figures=learned.figures | own_figures)
