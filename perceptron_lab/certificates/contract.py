@@ -74,10 +74,10 @@ def stored(columns: Columns) -> FloatArray:
     return columns if isinstance(columns, np.ndarray) else np.asarray(columns.data)
 
 
-def dense_rows(data: Data, at: IntArray, used: IntArray) -> FloatArray:
+def dense_rows(data: Data, at: IntArray, columns: IntArray) -> FloatArray:
     """Return some rows of the data, dense, with the columns that are used."""
     rows: Any = data[at]
-    return dense_array(rows)[:, used]
+    return dense_array(rows)[:, columns]
 
 
 def used_columns(data: Data, support: IntArray) -> IntArray:
@@ -85,10 +85,10 @@ def used_columns(data: Data, support: IntArray) -> IntArray:
     if isinstance(data, sp.csr_array):
         rows = data[support]
         return np.unique(rows.indices[rows.data != 0]).astype(np.int64)
-    used = np.zeros(data.shape[1], dtype=bool)
+    nonzero = np.zeros(data.shape[1], dtype=bool)
     for start in range(0, len(support), ROWS_AT_A_TIME):
-        used |= data[support[start : start + ROWS_AT_A_TIME]].any(axis=0)
-    return np.flatnonzero(used)
+        nonzero |= data[support[start : start + ROWS_AT_A_TIME]].any(axis=0)
+    return np.flatnonzero(nonzero)
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class ConeProofs(ABC, Generic[Block]):
 
     @abstractmethod
     def automorphisms(
-        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+        self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
         """Return automorphisms T with w = T e; None where w is not inside K* or not whole.
 
@@ -170,7 +170,7 @@ class ConeProofs(ABC, Generic[Block]):
         """
 
     def sparse_automorphisms(
-        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+        self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
         """Return them where the data are sparse and stay so; None for cones that mix rows."""
         return None

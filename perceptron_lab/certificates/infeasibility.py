@@ -114,10 +114,10 @@ def prove_infeasible(
     # only weights of rows with A w = 0 but for a millionth deserve more than a local search:
     # others would be found by it, and not proved
     mass = float(operator.row_norms() @ np.abs(ray)) if cone.of_rows else 0.0
-    near = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
-    attempts = (_prove_at(operator, cone, ray + shift * centre, near) for shift in SHIFTS)
-    found = next((proof for proof in attempts if proof is not None), None)
-    return found if found is not None or cone.of_rows else _prove_by_balls(operator, cone, ray)
+    close = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
+    attempts = (_prove_at(operator, cone, ray + shift * centre, close) for shift in SHIFTS)
+    first_proof = next((proof for proof in attempts if proof is not None), None)
+    return first_proof if first_proof is not None or cone.of_rows else _prove_by_balls(operator, cone, ray)
 
 
 def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
@@ -128,10 +128,10 @@ def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeas
     if operator.roundings or entries > MOST_PRODUCTS:
         return None
     data = dense_rows(operator.stored, np.arange(cone.size), np.arange(operator.dimension))
-    found = near_by_balls(cone, np.asarray(data, dtype=np.float64), weights)
-    if found is None:
+    proof = near_by_balls(cone, np.asarray(data, dtype=np.float64), weights)
+    if proof is None:
         return None
-    return InfeasibilityProof(*found, "in Dikin's ellipsoid by ball arithmetic, q")
+    return InfeasibilityProof(*proof, "in Dikin's ellipsoid by ball arithmetic, q")
 
 
 def _prove_identical(gram: Gram, cone: Cone) -> InfeasibilityProof | None:
@@ -152,12 +152,12 @@ def _prove_classes(
     """Prove it of the rows s_i (x_i, 1) that have weights: a subset without a solution suffices."""
     support = np.flatnonzero(weights)
     rows = Matrix(classes.rows(support), roundings=classes.roundings)
-    found = prove_infeasible(rows, Orthant(len(support)), weights[support], exactly)
-    if found is None:
+    proof = prove_infeasible(rows, Orthant(len(support)), weights[support], exactly)
+    if proof is None:
         return None
     flat = np.zeros(len(weights))
-    flat[support] = found.weights
-    return InfeasibilityProof(flat, found.ratio, found.method)
+    flat[support] = proof.weights
+    return InfeasibilityProof(flat, proof.ratio, proof.method)
 
 
 def _prove_short(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
@@ -175,42 +175,44 @@ def _prove_short(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeasibi
 
 def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
     support = _support(cone, weights)
-    found = positive_vertex(operator.stored, support, operator.roundings)
-    if found is None:  # a weight of rounding errors brings in columns that no other row has
+    vertex = positive_vertex(operator.stored, support, operator.roundings)
+    if vertex is None:  # a weight of rounding errors brings in columns that no other row has
         heavy = support[weights[support] > NOTHING * weights.max()]
         if len(heavy) < len(support):
-            found = positive_vertex(operator.stored, heavy, operator.roundings)
-    if found is None:
+            vertex = positive_vertex(operator.stored, heavy, operator.roundings)
+    if vertex is None:
         return None
     flat = np.zeros(cone.size)
-    flat[found.support] = found.weights
-    method = f"the only ones of {len(found.support)} rows, with relative errors"
-    return InfeasibilityProof(flat, found.ratio, method)
+    flat[vertex.support] = vertex.weights
+    method = f"the only ones of {len(vertex.support)} rows, with relative errors"
+    return InfeasibilityProof(flat, vertex.ratio, method)
 
 
 def _prove_at(
-    operator: Matrix, cone: Cone, weights: FloatArray, near: bool
+    operator: Matrix, cone: Cone, weights: FloatArray, close: bool
 ) -> InfeasibilityProof | None:
     data, blocks = operator.stored, list[Automorphism]()
-    used = used_columns(data, _support(cone, weights))
+    columns = used_columns(data, _support(cone, weights))
     for part, span in cone.blocks:
         proofs = proofs_of(part)
         at = span.start + proofs.support(weights[span])
         if len(at):
-            large = STEPS * 2.0 * len(at) * float(len(used)) ** 2 > MOST_OPERATIONS
+            large = STEPS * 2.0 * len(at) * float(len(columns)) ** 2 > MOST_OPERATIONS
             # blocks that are too large are not written out
-            seen = proofs.sparse_automorphisms if large else proofs.automorphisms
-            found = seen(data, used, at, weights[at], operator.roundings)
-            if found is None:  # not inside the cone, known on a pattern only, or dense and large
+            automorphisms = proofs.sparse_automorphisms if large else proofs.automorphisms
+            new_blocks = automorphisms(data, columns, at, weights[at], operator.roundings)
+            if (
+                new_blocks is None
+            ):  # not inside the cone, known on a pattern only, or dense and large
                 return None
-            blocks += found
-    if not blocks or not len(used):
+            blocks += new_blocks
+    if not blocks or not len(columns):
         return None
-    operations = sum(block.operations(len(used)) for block in blocks)
+    operations = sum(block.operations(len(columns)) for block in blocks)
     if STEPS * operations > MOST_OPERATIONS:
         return None
     check_time(operations)
-    polished = _polished(blocks, near)
+    polished = _polished(blocks, close)
     ratio = None if polished is None else _ratio(polished)
     written = all(isinstance(block.image[0], np.ndarray) for block in blocks)
     if ratio is None and written and orthogonal_factor.ill_conditioned(blocks):
@@ -224,7 +226,7 @@ def _prove_at(
     return InfeasibilityProof(flat, ratio, "in Dikin's ellipsoid, q")
 
 
-def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | None:
+def _polished(blocks: list[Automorphism], close: bool) -> list[Automorphism] | None:
     """Step towards A w = 0 in floating point; None if that leaves the cone or ends elsewhere."""
     # From weights that are near steps out of the ellipsoid are shortened: that brings w inside, as
     # an interior-point method does, where A w = 0 has a solution inside.
@@ -238,12 +240,12 @@ def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | No
         except (scipy.linalg.LinAlgError, ValueError):
             return None
         square = float(residual @ multipliers)
-        if not 0.0 <= square < (math.inf if near else 1.0):
+        if not 0.0 <= square < (math.inf if close else 1.0):
             return None
-        part = 1.0 if square < WHOLE or not near else 0.9 / math.sqrt(square)
-        moved = [block.moved(-part * (block.image[0].T @ multipliers)) for block in blocks]
-        blocks = [block for block in moved if block is not None]
-        if len(blocks) < len(moved):
+        part = 1.0 if square < WHOLE or not close else 0.9 / math.sqrt(square)
+        stepped = [block.moved(-part * (block.image[0].T @ multipliers)) for block in blocks]
+        blocks = [block for block in stepped if block is not None]
+        if len(blocks) < len(stepped):
             return None
         if square < 1e-20:
             return blocks
@@ -252,10 +254,10 @@ def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | No
 
 def _normal_equations(blocks: list[Automorphism]) -> tuple[FloatArray, FloatArray]:
     """Return B B' and r = B e, computed."""
-    first, *others = blocks
+    first, *following = blocks
     columns = first.image[0]
     product, residual = times_transposed(columns), columns @ first.unit
-    for block in others:
+    for block in following:
         columns = block.image[0]
         product += times_transposed(columns)
         residual += columns @ block.unit
@@ -270,16 +272,16 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
     product, residual = _normal_equations(blocks)
     length, error, rank, terms = 0.0, 0.0, 0, 0
     for block in blocks:
-        columns, wrong = block.image
+        columns, column_error = block.image
         length = math.hypot(length, norm_above(stored(columns)))
-        error = math.hypot(error, wrong)
+        error = math.hypot(error, column_error)
         rank, terms = rank + block.rank, terms + columns.shape[1] + 1
     product = (product + product.T) / 2.0
     length, error = above(length, terms), above(error, terms)
     # |fl(BB') - BB'| <= gamma |B||B|', and B itself is known up to ``error`` in Frobenius norm
-    wrong = gamma(terms + 3) * length * length + 2.0 * error * length + error * error
-    wrong += terms * product.size * SMALLEST  # underflow
-    lowest = math.nextafter(lowest_eigenvalue_bound(product) - above(wrong, 4), -math.inf)
+    column_error = gamma(terms + 3) * length * length + 2.0 * error * length + error * error
+    column_error += terms * product.size * SMALLEST  # underflow
+    lowest = math.nextafter(lowest_eigenvalue_bound(product) - above(column_error, 4), -math.inf)
     if not lowest > 0.0:
         return None
     missing = (gamma(terms + 3) * length + error) * math.sqrt(rank) + terms * SMALLEST

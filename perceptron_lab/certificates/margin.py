@@ -70,9 +70,9 @@ def prove_weights(
     ray = ray_on(operator, weights, cone.size)
     if ray is None:
         return None
-    moved = [proofs_of(part).moved_inside(ray[at]) for part, at in cone.blocks]
-    blocks = [block for block in moved if block is not None]
-    if len(blocks) < len(moved):
+    shifted = [proofs_of(part).moved_inside(ray[at]) for part, at in cone.blocks]
+    blocks = [block for block in shifted if block is not None]
+    if len(blocks) < len(shifted):
         return None
     inside = np.concatenate(blocks)
     terms = cone.identity
@@ -113,8 +113,8 @@ def _norm(
             length, error = norm_above(combined), norm_above(radius)
     doubles = isinstance(operator.stored, np.ndarray) and not operator.roundings
     if doubles and worth_exact(length, error, terms):
-        columns, given = _adjoint(operator, weights)
-        return exact_norm_above(np.asarray(columns), given)
+        columns, factors = _adjoint(operator, weights)
+        return exact_norm_above(np.asarray(columns), factors)
     return length + error
 
 
@@ -134,10 +134,10 @@ def _adjoint(
     if not isinstance(operator, Matrix | Gram):
         raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
     data = operator.kernel if isinstance(operator, Gram) else operator.stored
-    given = operator.signs * weights if isinstance(operator, Gram) else weights
+    factors = operator.signs * weights if isinstance(operator, Gram) else weights
     support = np.flatnonzero(weights)
     rows = data[support]
-    return rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T), given[support]
+    return rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T), factors[support]
 
 
 def _vanishes(operator: Operator, weights: FloatArray) -> bool:
@@ -152,12 +152,12 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
         return False
     if isinstance(operator, Gram) and operator.matrix.spread:
         return identical_examples_cancel(operator, weights)
-    adjoint, given = _adjoint(operator, weights)
+    adjoint, factors = _adjoint(operator, weights)
     for k in range(adjoint.shape[0]):
         if time_is_up():
             return False
         row = adjoint[[k]]
-        if exact_dot(dense_array(row)[0], given) != 0:
+        if exact_dot(dense_array(row)[0], factors) != 0:
             return False
     return True
 

@@ -54,9 +54,9 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
     """
     if isinstance(operator, RescaledMap):  # its map changes, so that nothing is kept
         return spectral_norm_above(operator.map) * norm_bound(operator.base, cone, kind)
-    known = _known.setdefault(operator, {})
+    bounds = _known.setdefault(operator, {})
     key = _key(cone, kind)
-    if key not in known:
+    if key not in bounds:
         exponent, moderate = _in_range(operator)
         if kind == "euclidean":
             bound = _euclidean(moderate, cone)
@@ -67,8 +67,8 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
         else:
             parts = by_block(cone, _rows(moderate))
             bound = max(proofs.atom_norm(data) for proofs, data, _ in parts)
-        known[key] = float(np.ldexp(bound, exponent)) or 1.0
-    return known[key]
+        bounds[key] = float(np.ldexp(bound, exponent)) or 1.0
+    return bounds[key]
 
 
 def _in_range(operator: Operator) -> tuple[int, Operator]:

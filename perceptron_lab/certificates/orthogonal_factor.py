@@ -49,11 +49,11 @@ def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:
             # rounding errors are reached, or there is nothing near
             return blocks if before < 1.0 else None
         multipliers = scipy.linalg.solve_triangular(factor, image, check_finite=False)
-        moved = [block.moved(-(block.image[0].T @ multipliers)) for block in blocks]
-        found = [block for block in moved if block is not None]
-        if len(found) < len(moved):
+        shifted = [block.moved(-(block.image[0].T @ multipliers)) for block in blocks]
+        inside = [block for block in shifted if block is not None]
+        if len(inside) < len(shifted):
             return None
-        blocks = found
+        blocks = inside
         if square < 1e-20:
             break
     return blocks
@@ -75,21 +75,24 @@ def ratio(blocks: list[Automorphism]) -> float | None:
     length, error, rank, terms = 0.0, 0.0, 0, 0
     product, image = np.zeros((size, size)), np.zeros(size)
     for block in blocks:
-        columns, wrong = block.image
+        columns, column_error = block.image
         assert isinstance(columns, np.ndarray)
         check_time(6.0 * size * columns.size)
-        seen = inverse @ columns
-        product += seen @ seen.T
-        image += seen @ block.unit
+        transformed = inverse @ columns
+        product += transformed @ transformed.T
+        image += transformed @ block.unit
         # |fl(M B) - M B| <= gamma |M||B| + norm(M) norm(error of B)
-        own = gamma(size + 2) * above(norm_above(np.abs(inverse) @ np.abs(columns)), size)
-        own = above(own + above(norm_above(inverse) * wrong, 2), 2) + seen.size * SMALLEST
-        length, error = math.hypot(length, norm_above(seen)), math.hypot(error, own)
+        block_error = gamma(size + 2) * above(norm_above(np.abs(inverse) @ np.abs(columns)), size)
+        block_error = (
+            above(block_error + above(norm_above(inverse) * column_error, 2), 2)
+            + transformed.size * SMALLEST
+        )
+        length, error = math.hypot(length, norm_above(transformed)), math.hypot(error, block_error)
         rank, terms = rank + block.rank, terms + columns.shape[1] + 1
     length, error = above(length, terms), above(error, terms)
-    wrong = gamma(terms + 3) * length * length + 2.0 * error * length + error * error
-    wrong += terms * product.size * SMALLEST
-    lowest = 1.0 - above(norm_above(product - np.eye(size)) + wrong, 8)
+    column_error = gamma(terms + 3) * length * length + 2.0 * error * length + error * error
+    column_error += terms * product.size * SMALLEST
+    lowest = 1.0 - above(norm_above(product - np.eye(size)) + column_error, 8)
     if not lowest > 0.0:
         return None
     missing = (gamma(terms + 3) * length + error) * math.sqrt(rank) + terms * SMALLEST

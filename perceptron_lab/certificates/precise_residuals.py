@@ -93,10 +93,10 @@ def residual_with_radius(
             product = columns[j] * factor
             error = product - upper[j] * high[j]
             error = lower[j] * low[j] - ((error - lower[j] * high[j]) - upper[j] * low[j])
-            moved = total + product
-            shift = moved - total
-            rest += ((total - (moved - shift)) + (product - shift)) + error
-            total = moved
+            new_total = total + product
+            shift = new_total - total
+            rest += ((total - (new_total - shift)) + (product - shift)) + error
+            total = new_total
     residual = total + rest
     terms = 2 * len(first) + 1
     sizes = np.abs(matrix) @ (np.abs(first) + np.abs(second)) + np.abs(right)
@@ -136,24 +136,26 @@ def exact_residual(
     """
     require_ieee_mode()
     factors = vector[matrix.indices]
-    largest = max(float(np.abs(one).max(initial=0.0)) for one in (matrix.data, factors, right))
+    largest = max(
+        float(np.abs(values).max(initial=0.0)) for values in (matrix.data, factors, right)
+    )
     if not largest < _LARGEST:
         return np.zeros(len(right)), np.full(len(right), np.inf)
     products, errors = two_products(matrix.data, factors)
     ends = matrix.indptr.tolist()
-    high, low, asked = (-products).tolist(), (-errors).tolist(), right.tolist()
-    found = np.array(
+    high, low, target = (-products).tolist(), (-errors).tolist(), right.tolist()
+    residual = np.array(
         [
-            math.fsum([asked[i], *high[first:last], *low[first:last]])
+            math.fsum([target[i], *high[first:last], *low[first:last]])
             for i, (first, last) in enumerate(pairwise(ends))
         ]
     )
     counts = np.diff(matrix.indptr)
-    radius = 1.01 * UNIT_ROUNDOFF * np.abs(found) + (5.0 * counts + 1.0) * SMALLEST
+    radius = 1.01 * UNIT_ROUNDOFF * np.abs(residual) + (5.0 * counts + 1.0) * SMALLEST
     if roundings:
         sizes = abs(matrix) @ np.abs(vector)
         radius += 1.01 * UNIT_ROUNDOFF * (1.0 + 2.0 * counts * UNIT_ROUNDOFF) * sizes
-    return found, radius
+    return residual, radius
 
 
 def two_products(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:

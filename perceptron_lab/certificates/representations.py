@@ -41,8 +41,8 @@ Balls = list[list[arb]]
 class Represented(ABC):
     """A block: where it lies in flat coordinates, its rank, and its rows of A*."""
 
-    def __init__(self, place: IntArray, rows: FloatArray, rank: int) -> None:
-        self.place, self.rank = place, rank
+    def __init__(self, indices: IntArray, rows: FloatArray, rank: int) -> None:
+        self.place, self.rank = indices, rank
         self.rows: Balls = [[arb(x) for x in row] for row in rows.tolist()]
 
     @abstractmethod
@@ -88,8 +88,8 @@ class Block(Represented):
 class MatrixBlock(Represented):
     """A matrix block with all entries: H X = W X W."""
 
-    def __init__(self, place: IntArray, rows: FloatArray, cone: Semidefinite) -> None:
-        super().__init__(place, rows, cone.rank)
+    def __init__(self, indices: IntArray, rows: FloatArray, cone: Semidefinite) -> None:
+        super().__init__(indices, rows, cone.rank)
         pairs = zip(cone.rows.tolist(), cone.columns.tolist(), strict=True)
         self._entries, count = list(pairs), rows.shape[1]
         # F_i, one below the other
@@ -111,9 +111,9 @@ class MatrixBlock(Represented):
         half = (self._pencil * weights).tolist()
         starts = range(0, len(half), self.rank)
         turned = arb_mat([[half[at + i][j] for i in order] for at in starts for j in order])
-        whole = (turned * weights).tolist()
+        entries = (turned * weights).tolist()
         return [
-            [whole[at + i][j] if i == j else 2 * whole[at + i][j] for at in starts]
+            [entries[at + i][j] if i == j else 2 * entries[at + i][j] for at in starts]
             for i, j in self._entries
         ]
 
@@ -126,13 +126,13 @@ def positive_definite(matrix: Balls) -> bool:
     """Return whether all pivots of the elimination are positive, whatever the balls hold."""
     rest = matrix
     while rest:
-        (pivot, *top), *others = rest
+        (pivot, *top), *lower = rest
         if not pivot > 0:
             return False
-        factors = [row[0] / pivot for row in others]
+        factors = [row[0] / pivot for row in lower]
         rest = [
             [a - factor * b for a, b in zip(row[1:], top, strict=True)]
-            for factor, row in zip(factors, others, strict=True)
+            for factor, row in zip(factors, lower, strict=True)
         ]
     return True
 
@@ -142,29 +142,29 @@ def supported(cone: Cone, weights: FloatArray) -> list[tuple[Cone, IntArray]] | 
 
     None where there is none, or where a block is of another kind, or not a whole matrix.
     """
-    found: list[tuple[Cone, IntArray]] = []
+    parts: list[tuple[Cone, IntArray]] = []
     for part, span in cone.blocks:
-        block, place = weights[span], np.arange(span.start, span.stop)
+        block, indices = weights[span], np.arange(span.start, span.stop)
         if isinstance(part, Orthant):
-            place = place[block > 0.0]
-            found += [(part, place)] if len(place) else []
+            indices = indices[block > 0.0]
+            parts += [(part, indices)] if len(indices) else []
         elif not isinstance(part, SecondOrder | Semidefinite):
             return None
         elif block.any():
             if isinstance(part, Semidefinite) and not part.complete:
                 return None
-            found.append((part, place))
-    return found or None
+            parts.append((part, indices))
+    return parts or None
 
 
-def represented(part: Cone, place: IntArray, data: FloatArray) -> Represented:
+def represented(part: Cone, indices: IntArray, data: FloatArray) -> Represented:
     """Return a block of these with its rows of A*; those given are all rows."""
-    rows = data[place]
+    rows = data[indices]
     if isinstance(part, Semidefinite):
-        return MatrixBlock(place, rows, part)
+        return MatrixBlock(indices, rows, part)
     if isinstance(part, SecondOrder):
-        return Block(place, rows, part.rank)
-    return Rows(place, rows, len(place))
+        return Block(indices, rows, part.rank)
+    return Rows(indices, rows, len(indices))
 
 
 def products(blocks: Sequence[Represented], unknowns: int) -> int:
@@ -212,18 +212,18 @@ def near_by_balls(
     weights
         Near weights with A w = 0, flat.
     """
-    kept = supported(cone, weights)
-    if kept is None:
+    parts = supported(cone, weights)
+    if parts is None:
         return None
-    places = np.concatenate([place for _, place in kept])
-    columns = data[:, data[places].any(axis=0)]
+    indices = np.concatenate([part_indices for _, part_indices in parts])
+    columns = data[:, data[indices].any(axis=0)]
     size = float(np.linalg.norm(np.abs(weights) @ np.abs(columns)))
     if not columns.shape[1] or not np.linalg.norm(weights @ columns) <= NEAR * size:
         return None
-    if (columns.shape[1] ** 2 + OVERHEAD) * len(places) > MOST_PRODUCTS:
+    if (columns.shape[1] ** 2 + OVERHEAD) * len(indices) > MOST_PRODUCTS:
         return None
     with precision():
-        blocks = [represented(part, place, columns) for part, place in kept]
+        blocks = [represented(part, part_indices, columns) for part, part_indices in parts]
         each = products(blocks, columns.shape[1])
         if each > MOST_PRODUCTS:
             return None
@@ -234,23 +234,23 @@ def _stepped(
     blocks: Sequence[Represented], weights: FloatArray, most: int
 ) -> tuple[FloatArray, float] | None:
     """Step towards A w = 0, in doubles after every step, until the test is passed."""
-    places, before = np.concatenate([block.place for block in blocks]), np.inf
+    indices, before = np.concatenate([block.place for block in blocks]), np.inf
     flat = np.zeros(len(weights))
-    flat[places] = weights[places] / np.abs(weights).max()
+    flat[indices] = weights[indices] / np.abs(weights).max()
     for _ in range(most):
         check_time()
-        found = _test(blocks, flat)
-        if found is None:
+        test = _test(blocks, flat)
+        if test is None:
             return None
-        square, moves = found
+        square, moves = test
         if square < ENOUGH:
             return flat, math.nextafter(float(square.upper()), math.inf)
         size = float(square.mid())
         if not size < PROGRESS * before:
             return None
         before, part = size, arb(0.9 / np.sqrt(size))
-        pairs = zip(flat[places].tolist(), moves, strict=True)
-        flat[places] = [float((arb(value) - part * move).mid()) for value, move in pairs]
+        pairs = zip(flat[indices].tolist(), moves, strict=True)
+        flat[indices] = [float((arb(value) - part * move).mid()) for value, move in pairs]
     return None
 
 
@@ -261,18 +261,18 @@ def _test(blocks: Sequence[Represented], weights: FloatArray) -> tuple[arb, list
     """
     images: Balls = []
     for block in blocks:
-        found = block.image([arb(x) for x in weights[block.place].tolist()])
-        if found is None:
+        images_of_block = block.image([arb(x) for x in weights[block.place].tolist()])
+        if images_of_block is None:
             return None
-        images += found
+        images += images_of_block
     data = arb_mat([row for block in blocks for row in block.rows]).transpose()
-    seen = arb_mat(images)
+    transposed = arb_mat(images)
     values = weights[np.concatenate([block.place for block in blocks])]
     residual = data * arb_mat([[arb(x)] for x in values.tolist()])
     try:
-        multipliers = (data * seen).solve(residual)
+        multipliers = (data * transposed).solve(residual)
     except ZeroDivisionError:
         return None
-    moves = (seen * multipliers).tolist()
+    moves = (transposed * multipliers).tolist()
     square = (residual.transpose() * multipliers)[0, 0]
     return square, [row[0] for row in moves]

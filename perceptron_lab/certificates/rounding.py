@@ -90,8 +90,8 @@ def normalised(vector: FloatArray) -> FloatArray | None:
     if largest == 0.0 or not np.isfinite(vector).all():
         return None
     exponent = math.frexp(largest)[1]
-    moved = np.ldexp(vector, -exponent)
-    return moved if np.array_equal(np.ldexp(moved, exponent), vector) else vector
+    scaled = np.ldexp(vector, -exponent)
+    return scaled if np.array_equal(np.ldexp(scaled, exponent), vector) else vector
 
 
 def in_range(norms: FloatArray) -> bool:

@@ -45,7 +45,7 @@ class QuadraticRepresentation(Automorphism):
 
     @classmethod
     def at(
-        cls, place: IntArray, rows: FloatArray, weights: FloatArray, roundings: int
+        cls, indices: IntArray, rows: FloatArray, weights: FloatArray, roundings: int
     ) -> Self | None:
         """Return that at v = the square root of the element w / 2 in the Jordan algebra."""
         cone, element = SecondOrder(len(weights)), weights / 2.0
@@ -54,7 +54,7 @@ class QuadraticRepresentation(Automorphism):
             return None
         root = cone.assemble(np.sqrt(values), direction) / cone.multiplicity
         inside = max(norm_above(root[:-1]), SHORTEST) < root[-1]
-        return cls(place, rows, root, roundings) if inside else None
+        return cls(indices, rows, root, roundings) if inside else None
 
     def _representation(self) -> FloatArray:
         v = self.root
@@ -70,10 +70,10 @@ class QuadraticRepresentation(Automorphism):
         columns = math.sqrt(2.0) * (self.rows.T @ self._representation())
         size = np.abs(self.root)
         largest = 2.0 * np.outer(size, size) + 2.0 * float(size @ size) * np.eye(len(size))
-        wrong = norm_above(np.abs(self.rows).T @ largest)
+        column_error = norm_above(np.abs(self.rows).T @ largest)
         terms = 4 * len(size) + 20 + 2 * self.roundings
-        wrong = above(2.0 * gamma(terms) * wrong, len(size))
-        return columns, wrong + 4.0 * len(size) * columns.size * SMALLEST
+        column_error = above(2.0 * gamma(terms) * column_error, len(size))
+        return columns, column_error + 4.0 * len(size) * columns.size * SMALLEST
 
     def moved(self, step: FloatArray) -> Self | None:
         """Return that at the square root of T (e + d)."""
@@ -137,9 +137,9 @@ class SecondOrderProofs(ConeProofs[SecondOrder]):
         return min(apart, math.sqrt(2.0) * spectral_norm_above(rows)) * SLACK
 
     def automorphisms(
-        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+        self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
         """Return the quadratic representation at the root of w / 2."""
-        rows = dense_rows(data, at, used)
-        found = QuadraticRepresentation.at(at, rows, weights, roundings)
-        return None if found is None else [found]
+        rows = dense_rows(data, at, columns)
+        block = QuadraticRepresentation.at(at, rows, weights, roundings)
+        return None if block is None else [block]

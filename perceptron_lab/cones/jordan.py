@@ -93,9 +93,9 @@ class JordanAlgebra(ABC):
         """Return the lowest eigenvalue of an element, and its idempotent."""
         values, frame = self.spectrum(element)
         lowest = int(values.argmin())
-        chosen = values * 0.0
-        chosen[lowest] = 1.0
-        return float(values[lowest]), self.assemble(chosen, frame)
+        indicator = values * 0.0
+        indicator[lowest] = 1.0
+        return float(values[lowest]), self.assemble(indicator, frame)
 
 
 ROOT = math.sqrt(0.5)
@@ -245,10 +245,10 @@ class SymmetricMatrices(JordanAlgebra):
     def _matrices(self, element: FloatArray) -> FloatArray:
         """Return the matrices of elements ``(.., size)``, shape ``(.., blocks, n, n)``."""
         stacked = element.reshape(*element.shape[:-1], self.blocks, self._length) / self._factors
-        whole = np.empty((*stacked.shape[:-1], self.order, self.order))
-        whole[..., self._rows, self._columns] = stacked
-        whole[..., self._columns, self._rows] = stacked
-        return whole
+        matrices = np.empty((*stacked.shape[:-1], self.order, self.order))
+        matrices[..., self._rows, self._columns] = stacked
+        matrices[..., self._columns, self._rows] = stacked
+        return matrices
 
     def _flat(self, matrices: FloatArray) -> FloatArray:
         """Return the elements of matrices ``(.., blocks, n, n)``, shape ``(.., size)``."""
@@ -290,19 +290,19 @@ class SymmetricMatrices(JordanAlgebra):
 
     def products(self, values: FloatArray) -> FloatArray:
         """Return values_i values_j for the entries (i, j)."""
-        own = values.reshape(self.blocks, self.order)
-        return np.asarray((own[:, self._rows] * own[:, self._columns]).ravel())
+        blocks = values.reshape(self.blocks, self.order)
+        return np.asarray((blocks[:, self._rows] * blocks[:, self._columns]).ravel())
 
     def _congruent(self, left: FloatArray, right: FloatArray, elements: FloatArray) -> FloatArray:
         """Return the elements of left X right for the columns, some at a time."""
         if elements.ndim == 1:
             return self._flat(left @ self._matrices(elements) @ right)
-        found = np.empty_like(elements)
+        images = np.empty_like(elements)
         step = max(1, ENTRIES // (self.blocks * self.order**2))
         for start in range(0, elements.shape[1], step):
             at = slice(start, start + step)
-            found[:, at] = self._flat(left @ self._matrices(elements[:, at].T) @ right).T
-        return found
+            images[:, at] = self._flat(left @ self._matrices(elements[:, at].T) @ right).T
+        return images
 
 
 class Entrywise(JordanAlgebra):
@@ -348,18 +348,18 @@ class DirectSum(JordanAlgebra):
         The flat coordinates of each part, shape ``(part.size,)``; together all, each once.
     """
 
-    def __init__(self, parts: list[JordanAlgebra], places: list[IntArray]) -> None:
-        self.parts, self._places = parts, places
+    def __init__(self, parts: list[JordanAlgebra], positions: list[IntArray]) -> None:
+        self.parts, self._places = parts, positions
         self.size = sum(part.size for part in parts)
         self.rank = sum(part.rank for part in parts)
         self._cuts = np.cumsum([part.rank for part in parts])[:-1]
         self.identity = self._joined([part.identity for part in parts])
 
     def _joined(self, elements: list[FloatArray]) -> FloatArray:
-        whole = np.empty((self.size, *elements[0].shape[1:]))
+        joined = np.empty((self.size, *elements[0].shape[1:]))
         for at, element in zip(self._places, elements, strict=True):
-            whole[at] = element
-        return whole
+            joined[at] = element
+        return joined
 
     def spectrum(self, element: FloatArray) -> tuple[FloatArray, list[Frame]]:
         """Return the eigenvalues part after part, and the list of frames."""
@@ -376,27 +376,35 @@ class DirectSum(JordanAlgebra):
     def assemble(self, values: FloatArray, frame: list[Frame]) -> FloatArray:
         """Return the parts assembled one by one."""
         triples = zip(self.parts, np.split(values, self._cuts), frame, strict=True)
-        return self._joined([part.assemble(own, one) for part, own, one in triples])
+        return self._joined(
+            [part.assemble(part_values, part_frame) for part, part_values, part_frame in triples]
+        )
 
     def traces(self, frame: list[Frame], element: FloatArray) -> FloatArray:
         """Return those of the parts."""
         triples = zip(self.parts, self._places, frame, strict=True)
-        return np.concatenate([part.traces(one, element[at]) for part, at, one in triples])
+        return np.concatenate(
+            [part.traces(part_frame, element[at]) for part, at, part_frame in triples]
+        )
 
     def peirce(self, frame: list[Frame], elements: FloatArray) -> FloatArray:
         """Return the coordinates part by part, in the places of the parts."""
         triples = zip(self.parts, self._places, frame, strict=True)
-        return self._joined([part.peirce(one, elements[at]) for part, at, one in triples])
+        return self._joined(
+            [part.peirce(part_frame, elements[at]) for part, at, part_frame in triples]
+        )
 
     def from_peirce(self, frame: list[Frame], coordinates: FloatArray) -> FloatArray:
         """Return the elements part by part."""
         triples = zip(self.parts, self._places, frame, strict=True)
-        return self._joined([part.from_peirce(one, coordinates[at]) for part, at, one in triples])
+        return self._joined(
+            [part.from_peirce(part_frame, coordinates[at]) for part, at, part_frame in triples]
+        )
 
     def products(self, values: FloatArray) -> FloatArray:
         """Return those of the parts."""
         pairs = zip(self.parts, np.split(values, self._cuts), strict=True)
-        return self._joined([part.products(own) for part, own in pairs])
+        return self._joined([part.products(part_values) for part, part_values in pairs])
 
 
 def algebra_of(cone: Cone) -> JordanAlgebra:
@@ -413,11 +421,11 @@ def algebra_of(cone: Cone) -> JordanAlgebra:
     parts = [_together([part for part, _ in blocks]) for blocks in kinds.values()]
     if len(parts) == 1:
         return parts[0]
-    places = [
+    positions = [
         np.concatenate([np.arange(span.start, span.stop) for _, span in blocks])
         for blocks in kinds.values()
     ]
-    return DirectSum(parts, places)
+    return DirectSum(parts, positions)
 
 
 def _kind(cone: Cone) -> object:

@@ -55,8 +55,8 @@ class Product(Cone):
 
     def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
         """Return the deepest atom of the block whose lowest eigenvalue is least."""
-        found = [(*part.deepest(scores[span]), span.start) for part, span in self.blocks]
-        atom, value, start = min(found, key=lambda answer: answer[1])
+        deepest = [(*part.deepest(scores[span]), span.start) for part, span in self.blocks]
+        atom, value, start = min(deepest, key=lambda answer: answer[1])
         return _moved(atom, start), value
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
@@ -89,16 +89,16 @@ class Product(Cone):
 
     def completed(self, *, required: bool = True, sparing: bool = False) -> tuple[Cone, IntArray]:
         """Return the product of the completed parts, and where this one's entries lie in it."""
-        cones, places = zip(
+        cones, positions = zip(
             *(part.completed(required=required, sparing=sparing) for part in self.parts),
             strict=True,
         )
-        if all(one is part for one, part in zip(cones, self.parts, strict=True)):
+        if all(cone is part for cone, part in zip(cones, self.parts, strict=True)):
             return self, np.arange(self.size)
-        whole = type(self)(cones)
-        starts = [span.start for span in whole.spans]
-        shifted = [place + start for place, start in zip(places, starts, strict=True)]
-        return whole, np.concatenate(shifted)
+        product = type(self)(cones)
+        starts = [span.start for span in product.spans]
+        shifted = [position + start for position, start in zip(positions, starts, strict=True)]
+        return product, np.concatenate(shifted)
 
     def strict(self) -> Self:
         """Return the product of the parts with oracles that refuse the boundary."""

@@ -118,22 +118,23 @@ class Semidefinite(Cone):
         if self.complete or (self.large and not required):
             return self, np.arange(self.size)
         if sparing and self.sparse:
-            kept = type(self).__new__(type(self))
-            kept._on(self.pattern, sparing=True)
-            kept._use(kept._default())
-            return kept, np.arange(self.size)
+            dense = type(self).__new__(type(self))
+            dense._on(self.pattern, sparing=True)
+            dense._use(dense._default())
+            return dense, np.arange(self.size)
         self._refuse_whole("all entries")
         rows, columns = np.triu_indices(self.rank)
-        whole = Semidefinite(self.rank, rows, columns)
-        whole._use(self.oracles["semidefinite"])
+        full = Semidefinite(self.rank, rows, columns)
+        full._use(self.oracles["semidefinite"])
         # (i, j) is preceded by the i rows above, of n, n - 1, .. entries
         above = self.rows * self.rank - self.rows * (self.rows - 1) // 2
-        return whole, above + self.columns - self.rows
+        return full, above + self.columns - self.rows
 
-    def _refuse_whole(self, what: str) -> None:
+    def _refuse_whole(self, operation: str) -> None:
         if self.large:
             raise InputError(
-                f"{what} of a matrix block of order {self.rank} are asked for, which is possible "
+                f"{operation} of a matrix block of order {self.rank} are asked for, which is "
+                "possible "
                 f"up to order {LARGEST_WHOLE}; choose auto, perceptron or another algorithm that "
                 "works on the pattern"
             )
@@ -158,8 +159,8 @@ class Semidefinite(Cone):
         """Return vv' for a unit eigenvector v of the lowest eigenvalue of Z."""
         _check_finite(scores)
         if self.by_entries:
-            found = self._lowest(scores)
-            return self._atom(found.vector), found.value
+            lowest = self._lowest(scores)
+            return self._atom(lowest.vector), lowest.value
         check_time(LOWEST * float(self.rank) ** 3)
         values, vectors = scipy.linalg.eigh(
             self.matrix(scores), subset_by_index=[0, 0], check_finite=False
@@ -202,8 +203,8 @@ class Semidefinite(Cone):
 
     def assemble(self, eigenvalues: FloatArray, frame: FloatArray) -> FloatArray:
         """Return V diag(eigenvalues) V' as weights on the pattern."""
-        whole = (frame * eigenvalues) @ frame.T
-        return np.asarray(whole[self.rows, self.columns] * self.multiplicity)
+        matrix = (frame * eigenvalues) @ frame.T
+        return np.asarray(matrix[self.rows, self.columns] * self.multiplicity)
 
     def compiled(self, oracles: Oracles) -> Functions:
         """Return those of the oracle."""

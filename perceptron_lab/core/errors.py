@@ -40,9 +40,9 @@ class DataError(PlabError):
 class MissingDataError(DataError):
     """A data file that is not there, or cannot be had: the reason, and how to mend it."""
 
-    def __init__(self, reason: str, mend: str = "") -> None:
-        super().__init__(reason, mend)
-        self.reason, self.mend = reason, mend
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason, remedy)
+        self.reason, self.mend = reason, remedy
 
     def __str__(self) -> str:
         return "; ".join(filter(None, (self.reason, self.mend)))
@@ -86,20 +86,20 @@ class StoreError(PlabError):
     """Results that could not be written; those stored before are intact."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, names: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, or an empty string."""
-    close = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    close = get_close_matches(word, list(names), n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def listed_by(known: Collection[str], command: str) -> str:
+def listed_by(names: Collection[str], command: str) -> str:
     """Return the known words, or of many the command that lists them: ``known: ...``."""
-    return f"known: {', '.join(known)}" if len(known) <= 8 else f"`{command}` lists them"
+    return f"known: {', '.join(names)}" if len(names) <= 8 else f"`{command}` lists them"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, singular: str, several: str = "") -> str:
     """Return how many there are of something, by default with an s: ``1 cell``, ``2 cells``."""
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
+    return f"{number} {singular if number == 1 else several or f'{singular}s'}"
 
 
 NOT_RECORDED: Final = "no data recorded; pass --data FILE, and --labels COLUMN for labelled rows"

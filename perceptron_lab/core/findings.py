@@ -94,7 +94,7 @@ class Finding:
         return Finding(**(self._facts() | other._facts()))
 
     def _facts(self) -> dict[str, Any]:
-        facts = {one.name: getattr(self, one.name) for one in fields(self)}
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in facts.items() if value is not None}
 
     def values(self) -> dict[str, Any]:
@@ -111,22 +111,24 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The facts in words, for a message."""
-        said = []
+        sentences = []
         if self.relaxed_margin is not None:
-            shown = text_below(self.relaxed_margin, 10)
-            said.append(f"relaxed answer: a margin of at least {shown} is proved")
+            margin = text_below(self.relaxed_margin, 10)
+            sentences.append(f"relaxed answer: a margin of at least {margin} is proved")
         if self.interior_shift is not None:
             shift = f"an interior shift of {self.interior_shift:.1e}"
-            said.append(f"boundary answer, proved strictly feasible after {shift}")
+            sentences.append(f"boundary answer, proved strictly feasible after {shift}")
         if self.claimed_feasible is not None:
-            said.append(f"HiGHS calls it {'feasible' if self.claimed_feasible else 'infeasible'}")
+            sentences.append(
+                f"HiGHS calls it {'feasible' if self.claimed_feasible else 'infeasible'}"
+            )
         if self.rescalings is not None:
-            said.append("rescaled {} and {} times".format(*self.rescalings))
+            sentences.append("rescaled {} and {} times".format(*self.rescalings))
         if self.separation is not None:
-            said.append(self.separation.value)
+            sentences.append(self.separation.value)
         if self.out_of_memory is not None:
-            said.append(self.out_of_memory)
-        return "; ".join(said)
+            sentences.append(self.out_of_memory)
+        return "; ".join(sentences)
 
 
 def _same(value: object) -> Any:

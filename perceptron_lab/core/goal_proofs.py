@@ -60,16 +60,16 @@ class Proved:
         """Return in words that a goal is missed, and the bound that is proved instead."""
         match goal:
             case Width():
-                shown = "no interval" if self.width is None else text_above(self.width, 3)
+                proved = "no interval" if self.width is None else text_above(self.width, 3)
             case MarginUpper():
-                shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
+                proved = "no upper bound" if self.upper is None else text_above(self.upper, 3)
             case MarginRatio():
-                shown = "no ratio"
+                proved = "no ratio"
                 if self.lower is not None and self.upper and self._has_ratio(Fraction(0)):
-                    shown = text_below(math.nextafter(self.lower / self.upper, 0.0), 3)
+                    proved = text_below(math.nextafter(self.lower / self.upper, 0.0), 3)
             case _:
                 return f"the goal {goal} is missed"
-        return f"the goal {str(goal).replace('=', ' ')} is missed: {shown} is proved"
+        return f"the goal {str(goal).replace('=', ' ')} is missed: {proved} is proved"
 
     def _has_ratio(self, ratio: Fraction) -> bool:
         """Return whether lower >= ratio * upper, both positive."""

@@ -100,9 +100,9 @@ def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
     else:
         name, _, number = str(goal).partition("=")
     if name not in GOAL_RECORDS:
-        shown = dict(goal) if isinstance(goal, Mapping) else goal
+        printed = dict(goal) if isinstance(goal, Mapping) else goal
         raise InputError(
-            f"goal {shown!r}; give decide, budget, margin_upper, margin_ratio or width alone"
+            f"goal {printed!r}; give decide, budget, margin_upper, margin_ratio or width alone"
         )
     try:
         return GOAL_RECORDS[name](float(number))

@@ -155,11 +155,11 @@ class _Pickler(pickle.Pickler):
 
 def mapping(data: object) -> np.memmap[Any, Any] | None:
     """Return the mapped file that an array is a view of; None for all others."""
-    found = None
+    mapped = None
     while isinstance(data, np.ndarray):
-        found = data if isinstance(data, np.memmap) else None
+        mapped = data if isinstance(data, np.memmap) else None
         data = data.base
-    return found
+    return mapped
 
 
 def _mapped_again(

@@ -31,8 +31,8 @@ def requirement(module: str) -> str:
         declared = metadata.requires("perceptron-lab") or []
     except metadata.PackageNotFoundError:  # run from a folder that is not installed
         declared = []
-    wanted = (line.partition(";")[0].strip() for line in declared)
-    return next((line for line in wanted if re.match(rf"{name}\b(?!-)", line, re.I)), name)
+    requirements = (line.partition(";")[0].strip() for line in declared)
+    return next((line for line in requirements if re.match(rf"{name}\b(?!-)", line, re.I)), name)
 
 
 class MissingPackages:

@@ -27,7 +27,7 @@ def fault_of(kind: object) -> str:
             f"{name} is no dataclass; write @dataclass(frozen=True) above the class: its fields "
             "are its parameters"
         )
-    maker = next(one for one in kind.__mro__ if "__init__" in vars(one))
+    maker = next(ancestor for ancestor in kind.__mro__ if "__init__" in vars(ancestor))
     if "__dataclass_fields__" not in vars(maker):
         return (
             f"{name} has an __init__ of its own; delete it, and write @dataclass(frozen=True) "
@@ -39,9 +39,9 @@ def fault_of(kind: object) -> str:
 def needed_of(kind: Any) -> list[str]:
     """Return the parameters of a dataclass that have no default."""
     return [
-        one.name
-        for one in fields(kind)
-        if one.init and one.default is MISSING and one.default_factory is MISSING
+        field.name
+        for field in fields(kind)
+        if field.init and field.default is MISSING and field.default_factory is MISSING
     ]
 
 

@@ -83,14 +83,16 @@ def _ranges(hint: object, metadata: Iterable[object]) -> Iterator[tuple[Any, str
     """Yield the types of numbers in an annotation, with their ranges in words."""
     if get_origin(hint) is Annotated:
         inner, *more = get_args(hint)
-        given = [[one, *getattr(one, "metadata", ())] for one in more]  # those of Field(...)
-        yield from _ranges(inner, [*metadata, *chain.from_iterable(given)])
+        constraints = [
+            [constraint, *getattr(constraint, "metadata", ())] for constraint in more
+        ]  # those of Field(...)
+        yield from _ranges(inner, [*metadata, *chain.from_iterable(constraints)])
         return
     limits = [
         ALLOWED[fault].format(**{key: limit})
-        for one in metadata
+        for constraint in metadata
         for key, fault in _LIMITS.items()
-        if isinstance(limit := getattr(one, key, None), int | float)
+        if isinstance(limit := getattr(constraint, key, None), int | float)
     ]
     yield hint, f", {' and '.join(limits)}" if limits else ""
     for inner in get_args(hint):
@@ -113,12 +115,12 @@ def parameter_record(record: type[Record]) -> type[Record]:
     """
     config = STRICT | ConfigDict(validate_default=True)
     checked: Any = dataclass(frozen=True, config=config)(record)
-    made = checked.__init__
+    initialise = checked.__init__
 
-    @wraps(made)
+    @wraps(initialise)
     def refusing(self: object, *arguments: object, **named: object) -> None:
         try:
-            made(self, *arguments, **named)
+            initialise(self, *arguments, **named)
         except ValidationError as error:
             raise InputError(f"{record.__name__}: {_said(record, error.errors())}") from None
 
@@ -129,28 +131,28 @@ def parameter_record(record: type[Record]) -> type[Record]:
 def _said(record: type[Any], faults: Iterable[Any]) -> str:
     """Return faults as parameter, value received, values allowed: one sentence per parameter."""
     names = [field.name for field in fields(record)]
-    said: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for fault in faults:
-        first, *others = fault["loc"] or ("",)
+        first, *steps = fault["loc"] or ("",)
         positional = isinstance(first, int) and first < len(names)
         name = names[int(first)] if positional else str(first)
         value = repr(fault["input"])[:60]
-        place = "".join([name, *(f"[{step}]" for step in others if isinstance(step, int))])
+        path = "".join([name, *(f"[{step}]" for step in steps if isinstance(step, int))])
         if fault["type"] == "unexpected_positional_argument":
-            said[place] = f"{value} is one value too many; allowed: {', '.join(names)}"
+            messages[path] = f"{value} is one value too many; allowed: {', '.join(names)}"
         elif fault["type"] == "unexpected_keyword_argument":
-            mend = did_you_mean(name, names)
-            said[place] = f"no parameter {name!r}{mend}; allowed: {', '.join(names) or 'none'}"
+            remedy = did_you_mean(name, names)
+            messages[path] = f"no parameter {name!r}{remedy}; allowed: {', '.join(names) or 'none'}"
         elif fault["type"] == "missing":
-            said[place] = f"{name} is missing; it must be given"
+            messages[path] = f"{name} is missing; it must be given"
         elif fault["type"] == "value_error":  # in the words of a check of the record's own
             message = fault["msg"].removeprefix("Value error, ")
-            received = f"{place} {value}; " if message.startswith("allowed: ") else f"{place}: "
-            said[place] = f"{received if name else ''}{message}"
+            received = f"{path} {value}; " if message.startswith("allowed: ") else f"{path}: "
+            messages[path] = f"{received if name else ''}{message}"
         else:
             allowed = allowed_values(record, name, fault)
             # The members of a union report one by one
-            before = said.get(place, "")
+            before = messages.get(path, "")
             joined = f"{before}, or {allowed}" if allowed not in before else before
-            said[place] = joined if before else f"{place} {value}; allowed: {allowed}"
-    return "; ".join(said.values())
+            messages[path] = joined if before else f"{path} {value}; allowed: {allowed}"
+    return "; ".join(messages.values())

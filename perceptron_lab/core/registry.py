@@ -246,18 +246,22 @@ def target(kind: str, name: str) -> Target:
     UnknownNameError
         If the name is not registered; the message suggests the closest one.
     """
-    known = _TARGETS[kind]
-    if name not in known:
-        others = [one for one, targets in _TARGETS.items() if name in targets]
-        named = [f"{'an' if one[0] in 'aeio' else 'a'} {one}" for one in others]
-        similar = "" if others else did_you_mean(name, known)
-        mend = f": it is {' and '.join(named)}" if others else similar
-        if "optimiser" in others:
-            mend += " of programs with an objective, which optimum(...) minimises"
+    targets_of_kind = _TARGETS[kind]
+    if name not in targets_of_kind:
+        other_kinds = [other_kind for other_kind, targets in _TARGETS.items() if name in targets]
+        with_article = [
+            f"{'an' if other_kind[0] in 'aeio' else 'a'} {other_kind}" for other_kind in other_kinds
+        ]
+        similar = "" if other_kinds else did_you_mean(name, targets_of_kind)
+        remedy = f": it is {' and '.join(with_article)}" if other_kinds else similar
+        if "optimiser" in other_kinds:
+            remedy += " of programs with an objective, which optimum(...) minimises"
         names = "theory" if kind == "theory" else f"{kind}s"
-        text = f"unknown {kind} {name!r}{mend}; {listed_by(known, f'plab list {names}')}"
+        text = (
+            f"unknown {kind} {name!r}{remedy}; {listed_by(targets_of_kind, f'plab list {names}')}"
+        )
         raise UnknownNameError(text, bool(similar))
-    return known[name]
+    return targets_of_kind[name]
 
 
 METHODS = ("algorithm", "learner", "optimiser")
@@ -271,8 +275,8 @@ def kind_of_method(name: str) -> str:
 
 def load(kind: str, name: str) -> Any:
     """Import and return the object that a name stands for; errors are those of :func:`target`."""
-    found = target(kind, name)
-    return loaded(found) if isinstance(found, str) else found
+    entry = target(kind, name)
+    return loaded(entry) if isinstance(entry, str) else entry
 
 
 def loaded(target: str) -> Any:
@@ -288,10 +292,10 @@ def module_of(target: Target) -> str:
 
 def name_of(kind: str, record: object) -> str:
     """Return the registered name of a record's class, or the class's own name."""
-    here = type(record)
-    path = f"{here.__module__}:{here.__qualname__}"
-    known = _TARGETS[kind].items()
-    return next((name for name, target in known if target in (here, path)), here.__name__)
+    cls = type(record)
+    path = f"{cls.__module__}:{cls.__qualname__}"
+    targets = _TARGETS[kind].items()
+    return next((name for name, target in targets if target in (cls, path)), cls.__name__)
 
 
 def named_in(value: object, kinds: Sequence[str]) -> set[tuple[str, str]]:
@@ -301,7 +305,7 @@ def named_in(value: object, kinds: Sequence[str]) -> set[tuple[str, str]]:
     if isinstance(value, dict):
         value = list(value.values())
     parts = value if isinstance(value, list | tuple) else ()
-    return {found for part in parts for found in named_in(part, kinds)}
+    return {reference for part in parts for reference in named_in(part, kinds)}
 
 
 def additions() -> list[tuple[str, str, Target]]:

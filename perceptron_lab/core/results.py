@@ -403,5 +403,5 @@ def relative_width(lower: float | None, upper: float | None) -> float | None:
 
 def _entries(values: FloatArray) -> str:
     """Return the first entries of an array as text, and how many there are."""
-    shown = ", ".join(f"{value:.6g}" for value in values[:8].tolist())
-    return f"[{shown}{', ...' if len(values) > 8 else ''}], {len(values)} in all"
+    first = ", ".join(f"{value:.6g}" for value in values[:8].tolist())
+    return f"[{first}{', ...' if len(values) > 8 else ''}], {len(values)} in all"

@@ -55,14 +55,14 @@ class Oracle(Protocol):
         ...
 
 
-def without_repeats(what: str) -> AfterValidator:
-    """Return a check that refuses a list with equal numbers; ``what`` is their name."""
+def without_repeats(noun: str) -> AfterValidator:
+    """Return a check that refuses a list with equal numbers; ``noun`` is their name."""
 
     def check(numbers: Sequence[int]) -> Sequence[int]:
         repeated = [number for index, number in enumerate(numbers) if number in numbers[:index]]
         if repeated:
             raise ValueError(
-                f"the {what} {repeated[0]} is listed twice; allowed: different {what}s"
+                f"the {noun} {repeated[0]} is listed twice; allowed: different {noun}s"
             )
         return numbers
 
@@ -97,8 +97,10 @@ class TraceOptions(BaseModel):
     def covers(self, other: TraceOptions) -> bool:
         """Return whether a trace with these options has all that the other ones ask for."""
         return all(
-            set(wanted) <= set(held) if isinstance(wanted, list) else wanted in (False, held)
-            for (_, wanted), (_, held) in zip(other, self, strict=True)
+            set(requested) <= set(present)
+            if isinstance(requested, list)
+            else requested in (False, present)
+            for (_, requested), (_, present) in zip(other, self, strict=True)
         )
 
 

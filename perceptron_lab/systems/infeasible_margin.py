@@ -126,7 +126,7 @@ def negative_margin(problem: Problem) -> NegativeMargin:
         direction, whole = -span.basis @ normal, span.dimension == rows.shape[1]
         if not whole:
             direction = np.asarray(np.linalg.lstsq(rows.T, direction, rcond=None)[0], float)
-        outer = outer_radius(Matrix(rows), direction, whole=whole, unit_rows=unit)
+        outer = outer_radius(Matrix(rows), direction, complete=whole, unit_rows=unit)
     reason = "" if inner else "0 could not be proved to lie inside the hull"
     if time_is_up():
         reason = "the time is up, before all axes and the facets near them were looked at"

@@ -195,12 +195,12 @@ def test_every_direction_of_the_span_bounds_the_radius_from_above(seed: int) -> 
     lifted = np.hstack([rows, np.zeros((len(rows), 1))])
     for direction in rng.standard_normal((20, 3)):
         exact = -float((unit(rows) @ direction).min()) / float(np.linalg.norm(direction))
-        found = outer_radius(Matrix(rows), direction, whole=True, unit_rows=True)
+        found = outer_radius(Matrix(rows), direction, complete=True, unit_rows=True)
         assert radius <= exact <= found <= exact * (1 + 1e-9)
         combination = np.linalg.lstsq(lifted.T, np.append(direction, 0.0), rcond=None)[0]
-        found = outer_radius(Matrix(lifted), combination, whole=False, unit_rows=True)
+        found = outer_radius(Matrix(lifted), combination, complete=False, unit_rows=True)
         assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-9)
-    assert outer_radius(Matrix(rows), np.zeros(3), whole=True, unit_rows=True) == math.inf
+    assert outer_radius(Matrix(rows), np.zeros(3), complete=True, unit_rows=True) == math.inf
 
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=3))

@@ -82,10 +82,10 @@ def lowest_eigenvalue_bound(matrix: FloatArray) -> float:
 def _lowest_computed(matrix: FloatArray) -> float:
     """Return the lowest eigenvalue, computed."""
     try:
-        found = scipy.linalg.eigh(
+        eigenvalues = scipy.linalg.eigh(
             matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False
         )
-        return float(found[0])
+        return float(eigenvalues[0])
     except scipy.linalg.LinAlgError:  # LAPACK's MRRR may fail where all eigenvalues are equal
         return float(np.linalg.eigvalsh(matrix)[0])
 
@@ -170,8 +170,8 @@ def shifted_pattern_bound(pattern: Pattern, entries: FloatArray, shift: float) -
     check_time(2.0 * pattern.elimination.operations)
     if factorised(pattern, entries, shift).failed >= 0:
         return -math.inf
-    taken = _rounding(pattern, diagonal)
-    return math.nextafter(shift - taken, -math.inf) if math.isfinite(taken) else -math.inf
+    rounding = _rounding(pattern, diagonal)
+    return math.nextafter(shift - rounding, -math.inf) if math.isfinite(rounding) else -math.inf
 
 
 def _rounding(pattern: Pattern, diagonal: FloatArray) -> float:

@@ -50,7 +50,7 @@ class Congruence(Automorphism):
     @classmethod
     def at(
         cls,
-        place: IntArray,
+        indices: IntArray,
         cone: Semidefinite,
         rows: FloatArray,
         matrix: FloatArray,
@@ -62,7 +62,7 @@ class Congruence(Automorphism):
         except (scipy.linalg.LinAlgError, ValueError):
             return None
         inside = bool((factor.diagonal() > 0).all())
-        return cls(place, cone, rows, factor, roundings) if inside else None
+        return cls(indices, cone, rows, factor, roundings) if inside else None
 
     def columns(self) -> tuple[FloatArray, float]:
         """Return the entries of L' F_i L.
@@ -79,18 +79,18 @@ class Congruence(Automorphism):
             columns[at] = image[:, self.cone.rows, self.cone.columns] * root
             length = math.hypot(length, norm_above(_congruent(magnitude, np.abs(matrices))))
         # two products of ``rank`` terms each, then sqrt 2 and one rounding; before, those of F_i
-        wrong = gamma(2 * self.rank + 8 + 2 * self.roundings) * above(
+        column_error = gamma(2 * self.rank + 8 + 2 * self.roundings) * above(
             length, 2 * self.rank + len(columns)
         )
-        wrong = above(wrong, 4) + 2.0 * UNIT_ROUNDOFF * norm_above(columns)
-        return columns, wrong + 4.0 * self.rank * columns.size * SMALLEST
+        column_error = above(column_error, 4) + 2.0 * UNIT_ROUNDOFF * norm_above(columns)
+        return columns, column_error + 4.0 * self.rank * columns.size * SMALLEST
 
     def _matrices(self, entries: FloatArray) -> FloatArray:
         """Return symmetric matrices, shape ``(count, rank, rank)``, from ``(count, size)``."""
-        found = np.zeros((len(entries), self.rank, self.rank))
-        found[:, self.cone.rows, self.cone.columns] = entries
-        found[:, self.cone.columns, self.cone.rows] = entries
-        return found
+        matrices = np.zeros((len(entries), self.rank, self.rank))
+        matrices[:, self.cone.rows, self.cone.columns] = entries
+        matrices[:, self.cone.columns, self.cone.rows] = entries
+        return matrices
 
     def moved(self, step: FloatArray) -> Self | None:
         """Return that at the factor of L (I + d) L'."""
@@ -101,8 +101,8 @@ class Congruence(Automorphism):
 
     def weights(self) -> FloatArray:
         """Return L L'."""
-        whole = self.factor @ self.factor.T
-        return np.asarray(whole[self.cone.rows, self.cone.columns] * self.cone.multiplicity)
+        square = self.factor @ self.factor.T
+        return np.asarray(square[self.cone.rows, self.cone.columns] * self.cone.multiplicity)
 
     def operations(self, unknowns: int) -> float:
         """Return those of the products with L, and the others."""
@@ -148,12 +148,12 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         diagonal = self.cone.identity > 0
         if not weights[~diagonal].any() and (weights >= 0).all():
             return weights
-        moved = weights
+        shifted = weights
         for _ in range(3):
-            lowest = self._lowest_eigenvalue(moved / self.cone.multiplicity)
+            lowest = self._lowest_eigenvalue(shifted / self.cone.multiplicity)
             if lowest >= 0.0:
-                return moved
-            moved = moved - 2.0 * lowest * self.cone.identity
+                return shifted
+            shifted = shifted - 2.0 * lowest * self.cone.identity
         return None
 
     @property
@@ -189,11 +189,11 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         return min(spectral_norm_above(sp.csr_array(weighted)), split) * SLACK
 
     def automorphisms(
-        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+        self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
         """Return the congruence by the Cholesky factor of w, which has to be a whole matrix."""
         if not self.cone.complete:
             return None
         matrix = self.cone.matrix(weights / self.cone.multiplicity)
-        found = Congruence.at(at, self.cone, dense_rows(data, at, used), matrix, roundings)
-        return None if found is None else [found]
+        block = Congruence.at(at, self.cone, dense_rows(data, at, columns), matrix, roundings)
+        return None if block is None else [block]

@@ -70,16 +70,16 @@ def prove_classes_point(classes: Classes, point: FloatArray) -> PointProof:
     highest, lower = float((scores + radius).min()), scores - radius
     if not (math.isfinite(highest) and math.isfinite(float(lower.min()))):
         return nothing
-    places = np.flatnonzero(lower <= highest)
-    scores, radius = scores[places], radius[places]
+    candidates = np.flatnonzero(lower <= highest)
+    scores, radius = scores[candidates], radius[candidates]
 
     def exact(k: int) -> Fraction:
-        return dot_below(classes.rows(places[[k]])[0], point, classes.roundings)
+        return dot_below(classes.rows(candidates[[k]])[0], point, classes.roundings)
 
     feasible, lower, exact_rows = decided(scores, radius, exact)
     if feasible:
         if not classes.roundings:
-            doubled(lower, radius, None, lambda some: classes.rows(places[some]), point)
+            doubled(lower, radius, None, lambda some: classes.rows(candidates[some]), point)
         exact_rows = max(exact_rows, sharpen(lower, radius, None, exact, classes.dimension))
     shortest, longest = norm_below(direction), norm_above(direction)
     margin = margin_below(lower, shortest, longest, None, classes.dimension)
@@ -91,8 +91,8 @@ def _scores_with_radius(classes: Classes, point: FloatArray) -> tuple[FloatArray
 
     Inequality (C8) of docs/notes/how-to-distrust-us.md.
     """
-    given = classes.spread(point[:-1])
-    scores, radius = product_with_radius(classes.examples, given, classes.roundings)
+    normal = classes.spread(point[:-1])
+    scores, radius = product_with_radius(classes.examples, normal, classes.roundings)
     scores = (scores + point[-1]) * classes.signs
     radius = (radius + 2.0 * UNIT_ROUNDOFF * np.abs(scores)) * (1.0 + 8.0 * UNIT_ROUNDOFF)
     return scores, radius + 2.0 * SMALLEST
@@ -106,17 +106,19 @@ def prove_classes_weights(classes: Classes, weights: FloatArray) -> float | None
     require_ieee_mode()
     support = np.flatnonzero(weights) if weights.shape == (classes.size,) else np.empty(0, int)
     signs, ray = classes.signs[support], normalised(weights[support])
-    given = None if ray is None else balanced(signs, ray)
-    if given is None:
+    masses = None if ray is None else balanced(signs, ray)
+    if masses is None:
         return None
     rows = classes.chosen(support)
-    mass = math.nextafter(math.fsum(given[signs > 0.0].tolist()), 0.0)
-    rest = math.fsum((signs * given).tolist())  # rounded correctly
-    others = np.flatnonzero(signs < 0.0)
-    origin = rows[others[np.argmax(given[others])]]
-    spread = above(float(np.linalg.norm(rows[others] - origin, axis=1).max()), 2 * len(origin) + 4)
+    mass = math.nextafter(math.fsum(masses[signs > 0.0].tolist()), 0.0)
+    rest = math.fsum((signs * masses).tolist())  # rounded correctly
+    negatives = np.flatnonzero(signs < 0.0)
+    origin = rows[negatives[np.argmax(masses[negatives])]]
+    spread = above(
+        float(np.linalg.norm(rows[negatives] - origin, axis=1).max()), 2 * len(origin) + 4
+    )
     spread += 8.0 * UNIT_ROUNDOFF * norm_above(rows)
-    stacked, shares = np.vstack([rows, origin]), np.append(signs * given, -rest)
+    stacked, shares = np.vstack([rows, origin]), np.append(signs * masses, -rest)
     if worth_doubling(*stacked.shape) and not classes.roundings:
         combined, radius = doubled_combination(shares, stacked)
     else:
@@ -126,7 +128,7 @@ def prove_classes_weights(classes: Classes, weights: FloatArray) -> float | None
     if not (mass > UNDERFLOW and math.isfinite(length)):
         return None
     if rest == 0.0 and (np.abs(combined) <= radius).all() and not classes.roundings:
-        signed = signs * given
+        signed = signs * masses
         columns = np.ascontiguousarray(rows.T)
         if all(not time_is_up() and exact_dot(column, signed) == 0 for column in columns):
             return 0.0
@@ -210,15 +212,15 @@ def positive_vertex(data: Data, support: IntArray, roundings: int = 0) -> Vertex
         1: the rows meant were rounded once; the proof is about all that they may have been.
     """
     while 2 <= len(support) <= min(data.shape[1] + 1, LARGEST):
-        used = used_columns(data, support)
-        if len(support) != len(used) + 1:
+        columns = used_columns(data, support)
+        if len(support) != len(columns) + 1:
             return None
         check_time(6.0 * float(len(support)) ** 3)
-        rows = np.asarray(dense_rows(data, support, used), dtype=np.float64)
-        found = _weights(rows, roundings)
-        if found is None:
+        rows = np.asarray(dense_rows(data, support, columns), dtype=np.float64)
+        vertex = _weights(rows, roundings)
+        if vertex is None:
             return None
-        weights, ratios = found
+        weights, ratios = vertex
         if (ratios < 1.0).all():
             return Vertex(support, weights, float(ratios.max()))
         support = support[ratios < 1.0]
@@ -230,10 +232,10 @@ def _weights(rows: FloatArray, roundings: int) -> tuple[FloatArray, FloatArray] 
     # The bound is infinite where the weight is not positive. None: the system is singular to
     # working precision, or beyond the range of doubles.
     exponents = -np.frexp(np.abs(rows).max(axis=1))[1]
-    moved = np.ldexp(rows, exponents[:, None])
-    if not np.array_equal(np.ldexp(moved, -exponents[:, None]), rows):
+    scaled = np.ldexp(rows, exponents[:, None])
+    if not np.array_equal(np.ldexp(scaled, -exponents[:, None]), rows):
         return None
-    matrix = np.vstack([moved.T, np.ones(len(rows))])
+    matrix = np.vstack([scaled.T, np.ones(len(rows))])
     right = np.zeros(len(rows))
     right[-1] = 1.0
     try:
@@ -292,10 +294,10 @@ def error_bounds(
         return None
     if rest is None:
         product, radius = product_with_radius(matrix, solution, roundings)
-        near = right - product
+        difference = right - product
     else:
-        near, radius = residual_with_radius(matrix, right, solution, rest, roundings)
-    residual = (np.abs(near) + radius) * (1.0 + 4.0 * UNIT_ROUNDOFF)  # >= |b - M x~|
+        difference, radius = residual_with_radius(matrix, right, solution, rest, roundings)
+    residual = (np.abs(difference) + radius) * (1.0 + 4.0 * UNIT_ROUNDOFF)  # >= |b - M x~|
     spread = np.abs(inverse) @ residual
     spread = spread * (1.0 + 4.0 * (order + 4) * UNIT_ROUNDOFF) + 2.0 * order * SMALLEST
     factor = above(alpha / (1.0 - alpha), 4)

@@ -96,10 +96,10 @@ def span_of(rows: FloatArray) -> Span | None:
         if null is None:
             return None
         # norm(Q'u) over unit u with N'u = 0 is at most norm(Q' - N K)
-        others = frame[:, rank:]
-        mixed = np.asarray(np.linalg.lstsq(null, others, rcond=None)[0], dtype=np.float64)
-        sizes, rest = norm_above(null) * norm_above(mixed), norm_above(others - null @ mixed)
-        rounding = gamma(null.shape[1] + 3) * (sizes + norm_above(others))
+        complement = frame[:, rank:]
+        mixed = np.asarray(np.linalg.lstsq(null, complement, rcond=None)[0], dtype=np.float64)
+        sizes, rest = norm_above(null) * norm_above(mixed), norm_above(complement - null @ mixed)
+        rounding = gamma(null.shape[1] + 3) * (sizes + norm_above(complement))
         missing += above(rest + rounding + 2.0 * UNIT_ROUNDOFF * sizes, 4) ** 2
     share = below(math.sqrt(max(0.0, 1.0 - above(missing, 4))), 2)
     return Span(np.ascontiguousarray(frame[:, :rank]), share) if share > 0.5 else None
@@ -120,14 +120,14 @@ def null_space(rows: FloatArray, rank: int) -> FloatArray | None:
     if rows.shape[1] > LARGEST_DIMENSION:
         return None
     pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)[1][:rank]
-    chosen = [_integers(row) for row in rows[pivots]]
-    if any(row is None for row in chosen):
+    pivot_rows = [_integers(row) for row in rows[pivots]]
+    if any(row is None for row in pivot_rows):
         return None
-    solutions = _solutions([row for row in chosen if row is not None])
+    solutions = _solutions([row for row in pivot_rows if row is not None])
     if len(solutions) != rows.shape[1] - rank:
         return None
-    given = [_integers(row) for row in rows]
-    for row in given:
+    integer_rows = [_integers(row) for row in rows]
+    for row in integer_rows:
         if row is None or any(sum(a * b for a, b in zip(row, v, strict=True)) for v in solutions):
             return None
     return np.array([_over_largest(v) for v in solutions]).T
@@ -155,16 +155,16 @@ def _solutions(matrix: list[list[int]]) -> list[list[int]]:
     pivots: list[int] = []
     for column in range(columns):
         at = len(pivots)
-        found = next((i for i in range(at, rows) if matrix[i][column]), None)
-        if found is None:
+        pivot_row = next((i for i in range(at, rows) if matrix[i][column]), None)
+        if pivot_row is None:
             continue
-        matrix[at], matrix[found] = matrix[found], matrix[at]
+        matrix[at], matrix[pivot_row] = matrix[pivot_row], matrix[at]
         pivot = matrix[at][column]
         for i in range(rows):
             if i != at:
-                factor, mine, top = matrix[i][column], matrix[i], matrix[at]
+                factor, row, top = matrix[i][column], matrix[i], matrix[at]
                 matrix[i] = [
-                    (pivot * a - factor * b) // last for a, b in zip(mine, top, strict=True)
+                    (pivot * a - factor * b) // last for a, b in zip(row, top, strict=True)
                 ]
         last = pivot
         pivots.append(column)
@@ -243,7 +243,7 @@ def inner_radius(span: Span, reaches: list[Reach]) -> float:
 
 
 def outer_radius(
-    operator: Matrix, combination: FloatArray, *, whole: bool, unit_rows: bool
+    operator: Matrix, combination: FloatArray, *, complete: bool, unit_rows: bool
 ) -> float:
     """Return a proved upper bound of |rho|, by a direction of the span; inf if it proves nothing.
 
@@ -254,15 +254,15 @@ def outer_radius(
     operator
         Dense rows as given.
     combination
-        The direction y itself if the rows span the ``whole`` space, shape ``(n,)``; else c with
+        The direction y itself if the rows span the ``complete`` space, shape ``(n,)``; else c with
         y = sum c_i a_i, shape ``(m,)``.
-    whole
+    complete
         Whether the rows span the space: then every direction is one of the span.
     unit_rows
         Whether the margin is that of the rows divided by their norms.
     """
     direction, missing = combination, 0.0
-    if not whole:
+    if not complete:
         direction, radius = combination_with_radius(combination, np.asarray(operator.stored))
         missing = norm_above(radius)
     if not direction.any():

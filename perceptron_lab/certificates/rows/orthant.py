@@ -124,8 +124,8 @@ class Scaling(Automorphism):
         """Return the scaling by x (1 + d)."""
         positive = self.positive * (1.0 + step)
         inside = bool((positive > 0).all())
-        moved = type(self)(self.place, self.data, self.used, positive, self.roundings)
-        return moved if inside else None
+        shifted = type(self)(self.place, self.data, self.used, positive, self.roundings)
+        return shifted if inside else None
 
     def weights(self) -> FloatArray:
         """Return x."""
@@ -183,14 +183,14 @@ class OrthantProofs(ConeProofs[Orthant]):
         return np.flatnonzero(weights > 0)
 
     def automorphisms(
-        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+        self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
         """Return the scalings by the weights, some rows at a time."""
         pieces = [slice(k, k + ROWS_AT_A_TIME) for k in range(0, len(at), ROWS_AT_A_TIME)]
-        return [Scaling(at[some], data, used, weights[some], roundings) for some in pieces]
+        return [Scaling(at[some], data, columns, weights[some], roundings) for some in pieces]
 
     def sparse_automorphisms(
-        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+        self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
         """Return the scaling by the weights, of sparse rows without entries in several parts."""
         if not isinstance(data, sp.csr_array):
@@ -199,7 +199,7 @@ class OrthantProofs(ConeProofs[Orthant]):
         rows.sort_indices()
         if not rows.has_canonical_format:  # the bounds of errors count a term for a column of B
             return None
-        return [SparseScaling(at, data, used, weights, roundings)]
+        return [SparseScaling(at, data, columns, weights, roundings)]
 
 
 def doubled(
@@ -229,12 +229,12 @@ def doubled(
     if not radius[least] > FINE * lower[least]:
         return
     highest = float(((lower + 2.0 * radius) / lengths).min())
-    places = np.flatnonzero(margins <= highest)
-    if worth_doubling(len(places), len(point)):
-        scores, errors = doubled_product(rows(places), point)
+    close = np.flatnonzero(margins <= highest)
+    if worth_doubling(len(close), len(point)):
+        scores, errors = doubled_product(rows(close), point)
         better = np.nextafter(scores - errors, -np.inf)
-        higher = better > lower[places]
-        lower[places[higher]], radius[places[higher]] = better[higher], errors[higher]
+        higher = better > lower[close]
+        lower[close[higher]], radius[close[higher]] = better[higher], errors[higher]
 
 
 def prove_kernel_point(gram: Gram, coefficients: FloatArray, *, unit_rows: bool) -> PointProof:
@@ -312,14 +312,18 @@ def opposite_twins(gram: Gram) -> list[int] | None:
 
     Of a kernel matrix that is meant as it is, these are equal rows.
     """
-    known = gram.matrix.groups
-    if known is None and (gram.matrix.spread or gram.matrix.raised):
+    groups_of_rows = gram.matrix.groups
+    if groups_of_rows is None and (gram.matrix.spread or gram.matrix.raised):
         return None
-    groups = (row.tobytes() for row in gram.kernel) if known is None else iter(known.tolist())
-    seen: dict[tuple[Hashable, bool], int] = {}
+    groups = (
+        (row.tobytes() for row in gram.kernel)
+        if groups_of_rows is None
+        else iter(groups_of_rows.tolist())
+    )
+    first_of: dict[tuple[Hashable, bool], int] = {}
     for i, (group, positive) in enumerate(zip(groups, (gram.signs > 0).tolist(), strict=True)):
-        other = seen.get((group, not positive))
+        other = first_of.get((group, not positive))
         if other is not None:
             return [other, i]
-        seen.setdefault((group, positive), i)
+        first_of.setdefault((group, positive), i)
     return None

@@ -138,8 +138,8 @@ def weighted_blocks(weights: FloatArray, data: Data) -> Iterator[tuple[slice | I
         support = np.flatnonzero(weights)
         step = data.step if isinstance(data, RowSource) else max(1, ENTRIES // data.shape[1])
         for start in range(0, len(support), step):
-            places = support[start : start + step]
-            yield places, chosen_rows(data, places)
+            indices = support[start : start + step]
+            yield indices, chosen_rows(data, indices)
     else:
         for at, rows in blocks(data):
             if weights[at].any():

@@ -92,17 +92,17 @@ class Classes(Operator):
     def half_distance(self, weights: FloatArray) -> float:
         """Return half the distance of the points of the hulls of these weights, or NaN."""
         support = np.flatnonzero(weights)
-        given, first = weights[support], self.positive[support]
-        masses = float(given[first].sum()), float(given[~first].sum())
+        masses_of_rows, first = weights[support], self.positive[support]
+        masses = float(masses_of_rows[first].sum()), float(masses_of_rows[~first].sum())
         if not min(masses) > 0.0:
             return math.nan
-        shares = given * self.signs[support] / np.where(first, *masses)
+        shares = masses_of_rows * self.signs[support] / np.where(first, *masses)
         return 0.5 * float(np.linalg.norm(shares @ self.chosen(support)))
 
     def chosen(self, indices: IntArray) -> FloatArray:
         """Return some examples, dense, in double precision, without the column of the labels."""
-        found = chosen_rows(self.examples, indices)
-        return found if self.omitted is None else np.delete(found, self.omitted, axis=1)
+        rows = chosen_rows(self.examples, indices)
+        return rows if self.omitted is None else np.delete(rows, self.omitted, axis=1)
 
     def features(self) -> FloatArray | sp.csr_array:
         """Return all examples in memory, without the column of the labels.
@@ -139,8 +139,8 @@ class Classes(Operator):
 
     def rows(self, indices: IntArray) -> FloatArray:
         """Return some of the rows s_i (x_i, 1), dense, shape ``(len(indices), dimension)``."""
-        found = self.chosen(indices)
-        lifted = np.column_stack([found, np.ones(len(found))])
+        examples = self.chosen(indices)
+        lifted = np.column_stack([examples, np.ones(len(examples))])
         return np.asarray(lifted * self.signs[indices, None])
 
     def spread(self, direction: FloatArray) -> FloatArray:

@@ -139,12 +139,12 @@ class Rbf:
         gamma = self.gamma or 1.0 / examples.shape[1]
         if float(np.abs(examples).max()) > _LARGEST:
             return math.inf
-        moved = 0.0
+        shift_error = 0.0
         if roundings:
             longest = math.sqrt(float(np.einsum("ij,ij->i", examples, examples).max()))
-            moved = 2.5 * _UNIT_ROUNDOFF * longest * math.sqrt(2.0 * gamma)
+            shift_error = 2.5 * _UNIT_ROUNDOFF * longest * math.sqrt(2.0 * gamma)
         lost = 4.0 * examples.shape[1] * gamma * _SMALLEST
-        return _relative(examples.shape[1] + 6 + _OF_EXP) + float(moved + lost)
+        return _relative(examples.shape[1] + 6 + _OF_EXP) + float(shift_error + lost)
 
 
 # Kernels of which the errors of the computed values are bounded

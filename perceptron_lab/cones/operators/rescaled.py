@@ -126,7 +126,7 @@ class RescaledRows(Rescaled):
         super().transform(matrix)
         if self._rows is None:
             columns = (self._scores_in_time(along) for along in self.map)
-            self._norms = np.sqrt(sum((one * one for one in columns), np.zeros(self.size)))
+            self._norms = np.sqrt(sum((column * column for column in columns), np.zeros(self.size)))
             return
         check_time(2.0 * self._rows.size * (len(self.map) + WRITING))
         mapped = self._given() @ self.map.T

@@ -164,10 +164,10 @@ class LabelledRows(RowSource):
 
 def augmented_precision(dtype: npt.DTypeLike, constant: float | None) -> np.dtype[Any]:
     """Return the precision of examples with a constant feature: double if single rounds that."""
-    given = np.dtype(dtype)
+    precision = np.dtype(dtype)
     with np.errstate(over="ignore"):
-        exact = constant is None or float(np.asarray(constant, given)) == constant
-    return given if exact else np.dtype(np.float64)
+        exact = constant is None or float(np.asarray(constant, precision)) == constant
+    return precision if exact else np.dtype(np.float64)
 
 
 def in_order(indices: IntArray, read: Callable[[IntArray], Dense]) -> Dense:
@@ -175,7 +175,7 @@ def in_order(indices: IntArray, read: Callable[[IntArray], Dense]) -> Dense:
     if (indices[1:] > indices[:-1]).all():
         return read(indices)
     order = np.argsort(indices, kind="stable")
-    found = read(indices[order])
-    rows = np.empty_like(found, order="C")
-    rows[order] = found
+    stored = read(indices[order])
+    rows = np.empty_like(stored, order="C")
+    rows[order] = stored
     return rows

@@ -49,9 +49,9 @@ class PivotedFactor:
     @classmethod
     def of(cls, base: Matrix, measure: FloatArray, tolerance: float = TOLERANCE) -> PivotedFactor:
         """Return the factor of data with weights of their rows; the identity for data all 0."""
-        triangle, kept = _factored(base, measure, tolerance)
+        triangle, pivots = _factored(base, measure, tolerance)
         triangle /= abs(triangle[0, 0])
-        return cls(triangle, kept, base.dimension)
+        return cls(triangle, pivots, base.dimension)
 
     @classmethod
     def of_gram(cls, rows: FloatArray) -> PivotedFactor:

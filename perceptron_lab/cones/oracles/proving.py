@@ -162,8 +162,8 @@ class Question:
         """Return c - s, where inner products of so many terms may add c to an eigenvalue of M."""
         order, raised = self.pattern.order, max(self.slack, 0.0)
         largest = above(self.largest + raised, 2)
-        taken = rounding_taken(terms, order, largest, above(self.trace + order * raised, 2))
-        room = above(taken + 4.0 * UNIT_ROUNDOFF * abs(self.slack), 4) + SMALLEST
+        rounding = rounding_taken(terms, order, largest, above(self.trace + order * raised, 2))
+        room = above(rounding + 4.0 * UNIT_ROUNDOFF * abs(self.slack), 4) + SMALLEST
         return -self.slack - room if self.closed else room - self.slack
 
     def cut(self, direction: FloatArray) -> FloatArray | None:
@@ -181,9 +181,9 @@ class Question:
         if pattern.order > WHOLE_UP_TO:
             tolerance = 0.25 * abs(self.shift(pattern.elimination.terms) + self.slack)
             return lowest_eigenpair(pattern.sparse(entries), tolerance).vector
-        whole = pattern.dense(entries)
+        matrix = pattern.dense(entries)
         return np.asarray(
-            scipy.linalg.eigh(whole, subset_by_index=[0, 0], check_finite=False)[1][:, 0]
+            scipy.linalg.eigh(matrix, subset_by_index=[0, 0], check_finite=False)[1][:, 0]
         )
 
 
@@ -227,10 +227,10 @@ class ProvingExaminer(PatternExaminer):
         size, largest, trace = diagonal_sizes(self.pattern.diagonal, entries)
         exponent = math.frexp(max(size, abs(slack)))[1]
         if abs(exponent) > LARGEST_EXPONENT and size > 0.0:
-            given = np.append(entries, slack)
-            scaled = np.ldexp(given, -exponent)
+            vector = np.append(entries, slack)
+            scaled = np.ldexp(vector, -exponent)
             direction, proved = self.answer(scaled[:-1], float(scaled[-1]), closed=closed)
-            exact = np.array_equal(np.ldexp(scaled, exponent), given)
+            exact = np.array_equal(np.ldexp(scaled, exponent), vector)
             return Answer(direction, proved and exact)
         return self._settle(Question(self.pattern, entries, slack, closed, largest, trace))
 
@@ -423,18 +423,18 @@ class _Automatic(ProvingExaminer):
         self._cut = True
 
     def _settle(self, question: Question) -> Answer:
-        first, found = self.heavy and self._cut, None
+        first, cut = self.heavy and self._cut, None
         if first:
-            found = self._lanczos.cut(question)
-        way = self._factors.name if found is None else self._lanczos.name
-        answer = found or self._factors._settle(question)
+            cut = self._lanczos.cut(question)
+        way = self._factors.name if cut is None else self._lanczos.name
+        answer = cut or self._factors._settle(question)
         self.answers[way] += 1
-        self._cut = answer.direction is not None and (found is not None or not first)
+        self._cut = answer.direction is not None and (cut is not None or not first)
         return answer
 
     @property
     def notes(self) -> list[str]:
         """Which ways it chose, and how many matrices were within rounding of zero."""
         ways = [f"{name} {count}" for name, count in self.answers.most_common()]
-        chosen = [f"the oracle auto answered by {', '.join(ways)}"] if ways else []
-        return [*chosen, *super().notes]
+        methods = [f"the oracle auto answered by {', '.join(ways)}"] if ways else []
+        return [*methods, *super().notes]

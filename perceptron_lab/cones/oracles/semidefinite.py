@@ -85,8 +85,8 @@ class PivotedCholesky(Examiner):
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
         """Return v with Rv = 0 on the rows before the first bad residual diagonal."""
         direction = np.empty(len(matrix))
-        found = separating_direction(matrix, self.zeros(closed), direction)
-        return direction if found else None
+        separates = separating_direction(matrix, self.zeros(closed), direction)
+        return direction if separates else None
 
 
 @parameter_record

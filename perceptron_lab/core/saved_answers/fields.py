@@ -225,7 +225,7 @@ def flattened(fields: Sequence[Field], tree: Mapping[str, object]) -> dict[str, 
         If a field is unknown, missing, or has a value that is not allowed.
     """
     flat = dict(_leaves(fields, tree, ""))
-    missing = [one.path for one in fields if one.required and one.path not in flat]
+    missing = [field.path for field in fields if field.required and field.path not in flat]
     if missing:
         raise ValueError(f"it has no {', '.join(missing)}")
     return flat
@@ -238,10 +238,10 @@ def _leaves(
         path = f"{prefix}{name}"
         # A name of the text with dots is no path; arrays have such names
         dotted = "." in name and not isinstance(value, np.ndarray)
-        field = next((one for one in fields if one.covers(path)), None)
+        field = next((candidate for candidate in fields if candidate.covers(path)), None)
         if dotted and field is not None and not field.of_any_name:
             field = None
-        if any(one.path.startswith(f"{path}.") for one in fields) and "." not in name:
+        if any(candidate.path.startswith(f"{path}.") for candidate in fields) and "." not in name:
             if not isinstance(value, Mapping):
                 raise ValueError(f"{path} is {_shown(value)}; allowed: a mapping")
             yield from _leaves(fields, value, f"{path}.")
@@ -293,11 +293,11 @@ class AnswerContents:
             paths += [path] if field is None else []
             if field is not None:
                 present[field].append(path)
-        for field, own in present.items():
+        for field, field_paths in present.items():
             if field.check in verified:
                 continue
             absent = [field.path] if field.check is not None and not field.of_any_name else []
-            paths += [path for path in own or absent if path not in verified]
+            paths += [path for path in field_paths or absent if path not in verified]
         return tuple(paths)
 
 
@@ -315,11 +315,11 @@ def shortened(paths: Sequence[str]) -> list[str]:
     >>> shortened(["message", "trace.updates", "trace.upper", "certificate.method"])
     ['message', 'trace', 'certificate.method']
     """
-    shown = []
+    short_paths = []
     for path in paths:
-        group = next((one for one in _GROUPS if path.startswith(one)), None)
-        shown.append(path if group is None else group[:-1])
-    return list(dict.fromkeys(shown))
+        group = next((prefix for prefix in _GROUPS if path.startswith(prefix)), None)
+        short_paths.append(path if group is None else group[:-1])
+    return list(dict.fromkeys(short_paths))
 
 
 def _shown(value: object) -> str:

@@ -94,8 +94,10 @@ def unpacked(content: bytes, names: Sequence[str] | None = None) -> dict[str, An
     Errors are those of :data:`~perceptron_lab.core.errors.BROKEN`.
     """
     with ZipFile(io.BytesIO(content)) as archive:
-        asked = [one.removesuffix(_NPY) for one in archive.namelist()] if names is None else names
-        return {name: _array(archive.read(f"{name}{_NPY}")) for name in asked}
+        requested = (
+            [member.removesuffix(_NPY) for member in archive.namelist()] if names is None else names
+        )
+        return {name: _array(archive.read(f"{name}{_NPY}")) for name in requested}
 
 
 def _array(content: bytes) -> npt.NDArray[Any]:

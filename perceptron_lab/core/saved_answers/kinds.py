@@ -174,8 +174,8 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
 
 def _certificate(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
     return tuple(
-        replace(one, required=one.required or (sourced and one.path in _ALWAYS))
-        for one in _CERTIFICATES[kind]
+        replace(field, required=field.required or (sourced and field.path in _ALWAYS))
+        for field in _CERTIFICATES[kind]
     )
 
 
