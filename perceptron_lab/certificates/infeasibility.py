@@ -117,7 +117,11 @@ def prove_infeasible(
     close = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
     attempts = (_prove_at(operator, cone, ray + shift * centre, close) for shift in SHIFTS)
     first_proof = next((proof for proof in attempts if proof is not None), None)
-    return first_proof if first_proof is not None or cone.of_rows else _prove_by_balls(operator, cone, ray)
+    return (
+        first_proof
+        if first_proof is not None or cone.of_rows
+        else _prove_by_balls(operator, cone, ray)
+    )
 
 
 def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:

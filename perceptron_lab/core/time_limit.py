@@ -86,9 +86,9 @@ def time_limit(seconds: float, stop: Callable[[], object] | None = None) -> Iter
     """
     outer, now = _LIMITS.get(), _now()
     calls = [call for call in (outer.stop, stop) if call is not None]
-    asked = (lambda: any(call() for call in calls)) if calls else None
+    stop_callback = (lambda: any(call() for call in calls)) if calls else None
     end, proofs_end = now + seconds, now + ALLOWANCE + (1.0 + SHARE) * seconds
-    limits = _Limits(min(outer.end, end), min(outer.proofs_end, proofs_end), asked)
+    limits = _Limits(min(outer.end, end), min(outer.proofs_end, proofs_end), stop_callback)
     token = _LIMITS.set(limits)
     try:
         yield

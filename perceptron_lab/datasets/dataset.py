@@ -86,11 +86,11 @@ class Dataset(ABC):
 
     def check_name(self, name: str) -> None:
         """Raise a ``ConfigError`` if no instance is called so."""
-        known = self.names()
-        if name not in known:
+        names = self.names()
+        if name not in names:
             raise ConfigError(
-                f"no instance here is called {name!r}{did_you_mean(name, known)}; "
-                f"known: {', '.join(known)}"
+                f"no instance here is called {name!r}{did_you_mean(name, names)}; "
+                f"known: {', '.join(names)}"
             )
 
 
@@ -132,12 +132,12 @@ def chosen(value: object, info: ValidationInfo, choice: str, defaults: Defaults)
         The parameter that decides which others there are; its values -> these with their defaults.
         A ``ValueError`` refuses others.
     """
-    made, name = info.data.get(choice), str(info.field_name)
-    if made is None or name in defaults[made]:
-        return value if value is not None or made is None else defaults[made][name]
+    selected, name = info.data.get(choice), str(info.field_name)
+    if selected is None or name in defaults[selected]:
+        return value if value is not None or selected is None else defaults[selected][name]
     if value is not None:
-        others = ", ".join(defaults[made]) or "no parameter of its own"
-        raise ValueError(f"{choice} {made} has no {name}; it takes {others}: delete {name}")
+        parameters = ", ".join(defaults[selected]) or "no parameter of its own"
+        raise ValueError(f"{choice} {selected} has no {name}; it takes {parameters}: delete {name}")
     return None
 
 

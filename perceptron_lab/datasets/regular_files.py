@@ -98,19 +98,19 @@ def confined(folder: Path, most: int) -> Iterator[None]:
 
 def written(folder: Path) -> Path:
     """Return where files of a folder are written: there, unless writing is confined."""
-    held = _CONFINED.get()
-    if held is None:
+    confined = _CONFINED.get()
+    if confined is None:
         return folder
     # A hash, since its own name may be `..`
-    return held[0] / hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16]
+    return confined[0] / hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16]
 
 
-def check_generated(size: int, what: str) -> None:
+def check_generated(size: int, file: str) -> None:
     """Raise a ``DataError`` if so many bytes are more than may be generated under a name."""
-    held = _CONFINED.get()
-    if held is not None and size > held[1]:
+    confined = _CONFINED.get()
+    if confined is not None and size > confined[1]:
         needed = f"{-(-size // 10**6)}MB"
         raise DataError(
-            f"{what} would have to be generated, {size / 1e6:.1f} MB; a verification generates "
-            f"{held[1] / 1e6:g} MB unasked, `plab verify --generate {needed}` this as well"
+            f"{file} would have to be generated, {size / 1e6:.1f} MB; a verification generates "
+            f"{confined[1] / 1e6:g} MB unasked, `plab verify --generate {needed}` this as well"
         )

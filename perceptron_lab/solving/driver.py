@@ -160,10 +160,10 @@ class _Run:
         self.state = State(np.zeros(system.dimension))
         clock = clock_seconds()
         start = self.options.start
-        given = None if start is None else self.given(start)
+        start_point = None if start is None else self.given(start)
         try:
             if self.late is None:
-                self.state = self._started(rng, given)
+                self.state = self._started(rng, start_point)
         except TimeIsUp as error:
             self.late = error
         except Exception as error:
@@ -173,20 +173,22 @@ class _Run:
         if self.late is not None:
             self.state = State(system.operator.combine(barycentre(system.cone)))
         self.seconds = clock_seconds() - clock
-        if given is not None:
-            self.length = system.norm(given)
-            scores = system.operator.scores(given)
+        if start_point is not None:
+            self.length = system.norm(start_point)
+            scores = system.operator.scores(start_point)
             inside = system.inside(system.cone.lowest(scores), scores)
-            self.first = FeasiblePoint(given) if inside and self.judge.goal == "decide" else None
+            self.first = (
+                FeasiblePoint(start_point) if inside and self.judge.goal == "decide" else None
+            )
         self.record()
 
-    def _started(self, rng: np.random.Generator, given: FloatArray | None) -> State:
+    def _started(self, rng: np.random.Generator, start_point: FloatArray | None) -> State:
         algorithm, system = self.algorithm, self.judge.system
         with self.limited():
             state: State = (
                 algorithm.start(system, rng)
-                if given is None
-                else algorithm.start_at(system, rng, given)
+                if start_point is None
+                else algorithm.start_at(system, rng, start_point)
             )
         return state
 
@@ -202,18 +204,19 @@ class _Run:
             raise InputError(f"{self.name} has a starting point of its own; leave start out")
         unknowns = system.operator.unknowns
         try:
-            given = np.array(start, dtype=float)
+            start_point = np.array(start, dtype=float)
         except (TypeError, ValueError):
             raise InputError(f"start {start!r}; give {unknowns} finite numbers") from None
-        if given.shape != (unknowns,):
-            raise InputError(f"start has shape {given.shape}; give {unknowns} finite numbers")
-        if not np.isfinite(given).all():
-            place = int(np.flatnonzero(~np.isfinite(given))[0])
+        if start_point.shape != (unknowns,):
+            raise InputError(f"start has shape {start_point.shape}; give {unknowns} finite numbers")
+        if not np.isfinite(start_point).all():
+            entry = int(np.flatnonzero(~np.isfinite(start_point))[0])
             raise InputError(
-                f"start[{place}] is {given[place]}; give {unknowns} finite numbers, or leave start "
+                f"start[{entry}] is {start_point[entry]}; give {unknowns} finite numbers, or "
+                "leave start "
                 "out"
             )
-        point = system.operator.expand(given)
+        point = system.operator.expand(start_point)
         if not system.norm(point) > 0.0:
             raise InputError("start is 0, which is no direction; leave it out, or give another")
         return np.asarray(point, dtype=float)
@@ -279,8 +282,8 @@ class _Run:
     @property
     def beyond(self) -> float:
         """Seconds that records and proofs have taken beyond their share."""
-        taken = self.recorder.seconds + self.proof_seconds
-        return max(0.0, taken - _allowance(self.budget.seconds))
+        spent = self.recorder.seconds + self.proof_seconds
+        return max(0.0, spent - _allowance(self.budget.seconds))
 
     @property
     def name(self) -> str:
@@ -307,8 +310,8 @@ class _Run:
         claim = self._stepped(most)
         elapsed = clock_seconds() - clock
         self.seconds += elapsed
-        moved = (self.state.updates, self.state.phase) != (updates, phase)
-        self.idle = 0 if moved or claim is not None else self.idle + 1
+        progressed = (self.state.updates, self.state.phase) != (updates, phase)
+        self.idle = 0 if progressed or claim is not None else self.idle + 1
         if elapsed > LONG * (self.state.updates - updates) > 0.0:
             self.chunk = 1
         elif elapsed < 0.005:
@@ -362,8 +365,8 @@ class _Run:
             clock = clock_seconds()
             status, proof, point = judge.close(status, state)
         self.proof_seconds += clock_seconds() - clock
-        told = system.cone.notes
-        notes = [*state.notes, *told] if told else state.notes
+        cone_notes = system.cone.notes
+        notes = [*state.notes, *cone_notes] if cone_notes else state.notes
         if notes:
             judge.certificate["notes"] = notes
         if system.cone.answers:
@@ -379,7 +382,7 @@ class _Run:
             bound = self._bound(system, lower)
         unsaid = f"ended without a reason given ({status})"
         advice = _ADVICE.get(status, "")
-        found = Result(
+        result = Result(
             status=status,
             proved=status in PROVED,
             point=system.operator.compact(point).copy(),
@@ -401,7 +404,7 @@ class _Run:
             goal=judge.goal,
             goal_reached=reached,
         )
-        return system.answer(found)
+        return system.answer(result)
 
     def _bound(self, system: ConicSystem, lower: float | None) -> Bound:
         """Return the bound for the facts known in the end, or for weights where no margin is.

@@ -183,7 +183,7 @@ def solve(
         }
     )
     watch, stop = callbacks(watch, stop)
-    given: Any = problem if labels is None else (problem, labels)
+    source: Any = problem if labels is None else (problem, labels)
     options = RunOptions(
         oracles=_oracles(oracle),
         goal=goal_of(goal),
@@ -199,9 +199,9 @@ def solve(
         watch=watch,
         stop=stop,
     )
-    if not _is_cvxpy(given):
-        return drive(as_system(given, margin), record, options)
-    form = registry.loaded("perceptron_lab.systems.cvxpy_problem:ConicForm")(given)
+    if not _is_cvxpy(source):
+        return drive(as_system(source, margin), record, options)
+    form = registry.loaded("perceptron_lab.systems.cvxpy_problem:ConicForm")(source)
     began, limits = time.monotonic(), options.budget
     further = replace(options, start=None, observe=None, watch=None)
 
@@ -230,9 +230,9 @@ def _is_cvxpy(problem: object) -> bool:
     return isinstance(problem, cvxpy.Problem)
 
 
-def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:
+def _algorithm(algorithm: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:
     """Return the record of an algorithm given by its name, its class or itself."""
-    named = registry.load("algorithm", given) if isinstance(given, str) else given
+    named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
     if isinstance(named, type) and issubclass(named, Algorithm):
         return _with_defaults(named)
     if isinstance(named, Algorithm):
@@ -269,27 +269,27 @@ def _with_defaults(kind: type[AnyAlgorithm]) -> AnyAlgorithm:
         ) from error
 
 
-def _refuse_arguments(given: Mapping[str, object]) -> None:
+def _refuse_arguments(arguments: Mapping[str, object]) -> None:
     """Refuse arguments of another type; their values are checked where they are used."""
-    for name, (kind, mend) in _ARGUMENTS.items():
-        value = given[name]
+    for name, (kind, remedy) in _ARGUMENTS.items():
+        value = arguments[name]
         optional = value is None and name != "seed"
         if not optional and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise InputError(f"{name} {value!r} ({type(value).__name__}); give {mend}")
+            raise InputError(f"{name} {value!r} ({type(value).__name__}); give {remedy}")
 
 
-def _oracles(given: object) -> list[Oracle]:
+def _oracles(oracles: object) -> list[Oracle]:
     """Return the records of oracles given by names, classes or themselves; one, a list or None."""
-    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
-        given = [] if given is None else [given]
-    found: list[Oracle] = []
-    for one in given:
-        named = registry.load("oracle", one) if isinstance(one, str) else one
+    if oracles is None or isinstance(oracles, str) or not isinstance(oracles, Iterable):
+        oracles = [] if oracles is None else [oracles]
+    records: list[Oracle] = []
+    for oracle in oracles:
+        named = registry.load("oracle", oracle) if isinstance(oracle, str) else oracle
         record = named() if isinstance(named, type) and hasattr(named, "kind") else named
         if not hasattr(record, "kind"):
-            raise InputError(f"oracle {one!r}; give a name of `plab list oracles`, or a record")
-        found.append(record)
-    return found
+            raise InputError(f"oracle {oracle!r}; give a name of `plab list oracles`, or a record")
+        records.append(record)
+    return records
 
 
 def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> System:

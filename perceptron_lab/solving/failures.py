@@ -52,8 +52,8 @@ def describe(error: Exception, name: str, certificate: dict[str, object]) -> str
     ]
     certificate["exception"] = [sentence(error), *frames]
     log(error, f"{name} failed; what is proved is kept")
-    place = own_place(error) or frames[-1]
-    return f"{name} failed in {place}: {sentence(error)}"
+    location = own_place(error) or frames[-1]
+    return f"{name} failed in {location}: {sentence(error)}"
 
 
 def own_error(error: BaseException) -> str:
@@ -61,8 +61,8 @@ def own_error(error: BaseException) -> str:
 
     Empty if no line of registered code was being executed.
     """
-    place = own_place(error)
-    return f"{place}: {sentence(error)}" if place else ""
+    location = own_place(error)
+    return f"{location}: {sentence(error)}" if location else ""
 
 
 def own_place(error: BaseException) -> str:
@@ -75,12 +75,16 @@ def own_place(error: BaseException) -> str:
     ours = [Path(frame.filename).is_relative_to(_PACKAGE) for frame in frames]
     inner = frames[ours.index(True) :] if True in ours else []
     folders = {file.parent for _, _, target in registry.additions() for file in _files_of(target)}
-    own = [
+    frames_of_users = [
         frame
         for frame in inner
         if Path(frame.filename).parent in folders and not frame.filename.startswith("<")
     ]
-    return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else ""
+    return (
+        f"{Path(frames_of_users[-1].filename).name}:{frames_of_users[-1].lineno}"
+        if frames_of_users
+        else ""
+    )
 
 
 def own_fault(kind: str, name: str, error: BaseException) -> str:
@@ -88,13 +92,13 @@ def own_fault(kind: str, name: str, error: BaseException) -> str:
 
     Empty for those of this package.
     """
-    own = {(one, known): target for one, known, target in registry.additions()}
-    said, target = own_error(error), own.get((kind, name))
-    if said or target is None:
-        return said
-    place = ", ".join(sorted(file.name for file in _files_of(target)))
-    wanted = "a Table" if kind == "table" else "a matplotlib Figure"
-    return f"{place}: what it returns cannot be written; return {wanted} ({sentence(error)})"
+    additions = {(kind_of, name): target for kind_of, name, target in registry.additions()}
+    description, target = own_error(error), additions.get((kind, name))
+    if description or target is None:
+        return description
+    files = ", ".join(sorted(file.name for file in _files_of(target)))
+    expected = "a Table" if kind == "table" else "a matplotlib Figure"
+    return f"{files}: what it returns cannot be written; return {expected} ({sentence(error)})"
 
 
 def _files_of(target: Any) -> set[Path]:
@@ -103,7 +107,7 @@ def _files_of(target: Any) -> set[Path]:
         codes, name = [], target.partition(":")[0]
     else:
         codes, name = [inspect.unwrap(target), *vars(target).values()], target.__module__
-    files = [one.__code__.co_filename for one in codes if inspect.isfunction(one)]
+    files = [code.__code__.co_filename for code in codes if inspect.isfunction(code)]
     files.append(getattr(sys.modules.get(name), "__file__", None) or "")
     return {Path(file) for file in files if file and not Path(file).is_relative_to(_PACKAGE)}
 
@@ -113,7 +117,7 @@ def sentence(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
 
 
-def log(error: Exception, what: str) -> None:
+def log(error: Exception, message: str) -> None:
     """Log an exception that is no failed computation, with its traceback."""
     if not isinstance(error, COMPUTED):
-        _log.error(what, exc_info=error)
+        _log.error(message, exc_info=error)

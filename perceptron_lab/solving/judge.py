@@ -142,10 +142,10 @@ class Judge:
                 return Status.MARGIN_BOUNDED
         elif self._mended(claim.point):
             return Status.FEASIBLE
-        shown = (
+        verified = (
             f"only a margin of {text_below(lower, 3)} or more" if lower > -math.inf else "nothing"
         )
-        self.rejection = f"of its point {shown} is proved"
+        self.rejection = f"of its point {verified} is proved"
         self.say(f"no proof of the claimed point (margin >= {text_below(lower, 3)})")
         return None
 
@@ -191,10 +191,10 @@ class Judge:
             if weights is not None:
                 self._bound(weights)
 
-    def _attempted(self, proof: Callable[[Given], Proof | None], given: Given) -> Proof | None:
+    def _attempted(self, proof: Callable[[Given], Proof | None], argument: Given) -> Proof | None:
         """Try a proof by weights; an exception proves nothing, and loses nothing."""
         try:
-            return proof(given)
+            return proof(argument)
         except Exception as error:
             if not kept(error):
                 raise
@@ -223,9 +223,11 @@ class Judge:
             self.say(f"a margin of at most {text_above(upper, 3)} is proved")
             self.certificate["claim"] = {"margin_below": bound}
             return Status.MARGIN_BOUNDED
-        shown = "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
-        self.say(f"margin <= {claim.bound:g} claimed, {shown} proved")
-        self.rejection = f"it states a margin of at most {claim.bound:g}, and {shown} is proved"
+        verified = (
+            "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
+        )
+        self.say(f"margin <= {claim.bound:g} claimed, {verified} proved")
+        self.rejection = f"it states a margin of at most {claim.bound:g}, and {verified} is proved"
         return None
 
     def _infeasible(self, weights: FloatArray) -> bool:
@@ -241,7 +243,9 @@ class Judge:
         if self._interrupted is not None or self._feasible:
             return False
         return self._kept(
-            self._attempted(lambda given: self.system.seek_contradiction(given, point), weights)
+            self._attempted(
+                lambda argument: self.system.seek_contradiction(argument, point), weights
+            )
         )
 
     def _kept(self, proof: InfeasibilityProof | None) -> bool:

@@ -57,16 +57,16 @@ def stem_of(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64]
 
 
-def _listed(given: object) -> object:
+def _listed(value: object) -> object:
     """Return names of columns as a list; a text is one."""
-    return [given] if isinstance(given, str) else given
+    return [value] if isinstance(value, str) else value
 
 
-def _divided(given: object) -> object:
+def _divided(value: object) -> object:
     """Return names of columns as a list; a text holds several, with commas between them."""
     from perceptron_lab.datasets.formats.columns import listed_columns
 
-    return list(listed_columns(given, divided=True)) if isinstance(given, str) else given
+    return list(listed_columns(value, divided=True)) if isinstance(value, str) else value
 
 
 @parameter_record
@@ -148,7 +148,11 @@ class Files(Dataset):
     def _serialised(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         """Leave out parameters that cells of earlier versions lack, so that they keep their ids."""
         every: dict[str, object] = handler(self)
-        return {name: one for name, one in every.items() if name not in _ADDED or one is not None}
+        return {
+            name: parameter
+            for name, parameter in every.items()
+            if name not in _ADDED or parameter is not None
+        }
 
     def names(self) -> list[str]:
         """Return the names of the instances; no file is opened."""
@@ -166,13 +170,13 @@ class Files(Dataset):
 
         self.check_name(name)
         path = self.own_file(name, base)
-        chosen = tuple(self.drop or ()), tuple(self.columns or ())
+        selection = tuple(self.drop or ()), tuple(self.columns or ())
         columns = ConfiguredColumns(
             self.labels,
             self.rows,
             self.drop_missing,
             self.one_hot,
-            *chosen,
+            *selection,
             reference=tuple(self.reference or ()),
             positive=None if self.positive is None else str(self.positive),
         )
@@ -199,8 +203,8 @@ class Files(Dataset):
                     f"test_fraction {self.test_fraction:g} cannot be had ({error}); choose one "
                     "nearer to 0.5"
                 ) from None
-            given = rows.part(train)
-            system = ConicSystem.from_labelled(given, signs[train], margin=self.margin)
+            training = rows.part(train)
+            system = ConicSystem.from_labelled(training, signs[train], margin=self.margin)
         task = Task(name, rows.values[train], signs[train], rows.values[test], signs[test])
         facts = system.facts()
         return Problem(name, system, sha256_of(path), facts, _error_on(task), (task,))

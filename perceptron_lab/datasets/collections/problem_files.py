@@ -58,13 +58,13 @@ def read_graph(path: Path, kind: str) -> sp.csr_array:
 
     # Releases from 1.18 on want to be asked for arrays; those before 1.15 have no such parameter
     arrays: Any = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
-    found: sp.coo_array | npt.NDArray[Any] = mmread(path, **arrays)
-    if not sp.issparse(found) or found.shape[0] != found.shape[1]:
-        raise InputError(f"a matrix of shape {found.shape}; a graph is a sparse symmetric one")
-    _check_order(found.shape[0])
-    if found.dtype.kind not in "iufb" or (abs(found - found.T)).max() > 0:
+    adjacency: sp.coo_array | npt.NDArray[Any] = mmread(path, **arrays)
+    if not sp.issparse(adjacency) or adjacency.shape[0] != adjacency.shape[1]:
+        raise InputError(f"a matrix of shape {adjacency.shape}; a graph is a sparse symmetric one")
+    _check_order(adjacency.shape[0])
+    if adjacency.dtype.kind not in "iufb" or (abs(adjacency - adjacency.T)).max() > 0:
         raise InputError("the matrix is not real and symmetric, as that of a graph has to be")
-    entries = sp.coo_array(found)
+    entries = sp.coo_array(adjacency)
     rows, columns = entries.coords
     off = rows != columns
     values = np.asarray(entries.data[off], dtype=np.float64)
@@ -110,23 +110,23 @@ def parse_graph(text: str) -> sp.csr_array:
 
 
 def _of_edges(order: int, ends: FloatArray, weights: FloatArray) -> sp.csr_array:
-    wrong = ~((ends == np.rint(ends)) & (ends >= 1) & (ends <= order)).all(axis=1)
-    if len(ends) and wrong.any():
-        place = int(wrong.argmax())
+    invalid = ~((ends == np.rint(ends)) & (ends >= 1) & (ends <= order)).all(axis=1)
+    if len(ends) and invalid.any():
+        edge = int(invalid.argmax())
         raise InputError(
-            f"edge {place + 1} joins {ends[place, 0]:g} and {ends[place, 1]:g}; vertices are whole "
+            f"edge {edge + 1} joins {ends[edge, 0]:g} and {ends[edge, 1]:g}; vertices are whole "
             f"numbers from 1 to {order}"
         )
-    places = np.sort(ends.astype(np.int64) - 1, axis=1)
-    loops = np.flatnonzero(places[:, 0] == places[:, 1])
+    vertices = np.sort(ends.astype(np.int64) - 1, axis=1)
+    loops = np.flatnonzero(vertices[:, 0] == vertices[:, 1])
     if len(loops):
         raise InputError(f"edge {loops[0] + 1} joins a vertex with itself; remove it")
-    keys = places @ np.array([order, 1])
+    keys = vertices @ np.array([order, 1])
     _, first = np.unique(keys, return_index=True)
     if len(first) < len(keys):
         again = np.setdiff1d(np.arange(len(keys)), first)[0] + 1
         raise InputError(f"edge {again} joins two vertices that are joined already; keep one")
-    half = sp.coo_array((weights, (places[:, 0], places[:, 1])), shape=(order, order))
+    half = sp.coo_array((weights, (vertices[:, 0], vertices[:, 1])), shape=(order, order))
     return sp.csr_array(half + half.T)
 
 
@@ -257,18 +257,18 @@ def read_problem(
             return _graph_problem(path, columns, memory)
         if kind_of(path) in LINEAR:
             return _linear_problem(path, columns, memory)
-        found = read_contents(path, columns, memory=memory)
-        features = None if found.features is None else tuple(found.features)
+        contents = read_contents(path, columns, memory=memory)
+        features = None if contents.features is None else tuple(contents.features)
         labels = None
-        with in_lines(found.lines):
-            if found.classes is None:
-                system = ConicSystem.from_rows(found.rows, margin=margin)
+        with in_lines(contents.lines):
+            if contents.classes is None:
+                system = ConicSystem.from_rows(contents.rows, margin=margin)
             else:
-                classes = found.two_classes()
-                system = ConicSystem.from_labelled(found.rows, classes.signs, margin=margin)
-                labels = Labels(found.label, classes.negative, classes.positive)
-        notes = tuple(found.notes)
-        return FileProblem(system, features, labels, notes, found.reading, found.lines)
+                classes = contents.two_classes()
+                system = ConicSystem.from_labelled(contents.rows, classes.signs, margin=margin)
+                labels = Labels(contents.label, classes.negative, classes.positive)
+        notes = tuple(contents.notes)
+        return FileProblem(system, features, labels, notes, contents.reading, contents.lines)
 
 
 def _graph_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:

@@ -97,7 +97,7 @@ class Reuters(Dataset):
         arrays: list[AnyArray] = [task.labels, task.test_labels]
         for matrix in (task.examples, task.test_examples):
             indices = (matrix.indices, matrix.indptr)
-            arrays += [matrix.data, *(np.asarray(one, np.int64) for one in indices)]
+            arrays += [matrix.data, *(np.asarray(array, np.int64) for array in indices)]
         sha256 = sha256_of_arrays(*arrays)
         return Problem(name, system, sha256, system.facts(), ranking, (task,))
 

@@ -138,8 +138,8 @@ class _Source:
 
     def match(self, pattern: re.Pattern[str], at: int) -> int:
         """Return the end of a pattern that matches everywhere, if only the empty string."""
-        found = pattern.match(self.text, at)
-        return found.end() if found else at
+        match = pattern.match(self.text, at)
+        return match.end() if match else at
 
 
 def _document(source: _Source, start: int, end: int) -> Document:
@@ -257,18 +257,18 @@ def weigh(counts: WordVectors, choices: BagOfWords) -> WordVectors:
     merged = sp.csr_array(entries, shape=(len(counts.words), len(words)))
     training = sp.csr_array(counts.training @ merged)
     frequency = np.bincount(training.indices, minlength=len(words))
-    kept = np.flatnonzero(frequency >= choices.min_documents)
-    if not len(kept):
-        mend = "give a smaller min_documents"
+    frequent = np.flatnonzero(frequency >= choices.min_documents)
+    if not len(frequent):
+        remedy = "give a smaller min_documents"
         raise InputError(
             f"no word is in {choices.min_documents} or more of the {training.shape[0]} training "
-            f"documents; {mend if choices.min_documents > 1 else 'keep the stop words'}"
+            f"documents; {remedy if choices.min_documents > 1 else 'keep the stop words'}"
         )
-    rarity = np.log(training.shape[0] / frequency[kept])
+    rarity = np.log(training.shape[0] / frequency[frequent])
     return WordVectors(
-        tuple(words[kept].tolist()),
-        _weighted(training[:, kept], rarity, choices),
-        _weighted(sp.csr_array(counts.test @ merged)[:, kept], rarity, choices),
+        tuple(words[frequent].tolist()),
+        _weighted(training[:, frequent], rarity, choices),
+        _weighted(sp.csr_array(counts.test @ merged)[:, frequent], rarity, choices),
     )
 
 
@@ -284,8 +284,8 @@ def _weighted(counts: Any, rarity: FloatArray, choices: BagOfWords) -> sp.csr_ar
         norms = np.sqrt(weights.power(2).sum(axis=1))
         weights.data /= np.repeat(norms, np.diff(weights.indptr))
     # Most of scikit-learn takes no others.
-    places = weights.indices.astype(np.int32), weights.indptr.astype(np.int32)
-    return sp.csr_array((weights.data, *places), shape=weights.shape)
+    indices = weights.indices.astype(np.int32), weights.indptr.astype(np.int32)
+    return sp.csr_array((weights.data, *indices), shape=weights.shape)
 
 
 Text = Literal["all", "body"]
@@ -334,15 +334,16 @@ def learnable() -> list[str]:
 
 def check_learnable(name: str) -> str:
     """Return the name of a category that can be learnt and tested, else raise a ``ValueError``."""
-    known, names = categories().get(name), learnable()
-    if known is None:
+    category, names = categories().get(name), learnable()
+    if category is None:
         raise ValueError(
             f"Reuters-21578 has no category {name!r}{did_you_mean(name, names)}; {len(names)} can "
             "be learnt and tested, such as earn and money-fx"
         )
     if name not in names:
         raise ValueError(
-            f"category {name!r} has {known.training} training and {known.test} test documents in "
+            f"category {name!r} has {category.training} training and {category.test} test "
+            "documents in "
             f"the Mod-Apte split; choose one of the {len(names)} that have both"
         )
     return name
@@ -412,12 +413,13 @@ def counted_again() -> dict[str, bool]:
     folder = cache_folder() / COLLECTION
     same = {}
     for text in get_args(Text):
-        found = _kept(folder, text)
-        if found is not None:
-            made = _counted(text)
-            same[text] = set(found) == set(made) and all(
-                found[name].dtype == made[name].dtype and np.array_equal(found[name], made[name])
-                for name in made
+        stored = _kept(folder, text)
+        if stored is not None:
+            counted = _counted(text)
+            same[text] = set(stored) == set(counted) and all(
+                stored[name].dtype == counted[name].dtype
+                and np.array_equal(stored[name], counted[name])
+                for name in counted
             )
     return same
 
@@ -444,12 +446,17 @@ def _counted(text: Text) -> Arrays:
     """Count words; everything but the counts themselves becomes JSON."""
     sides = dict(zip(_SIDES, mod_apte(read_collection()), strict=True))
     counts = count_words(
-        *([one.text if text == "all" else one.body for one in side] for side in sides.values())
+        *(
+            [document.text if text == "all" else document.body for document in side]
+            for side in sides.values()
+        )
     )
     described = {
         "words": counts.words,
-        "numbers": {name: [one.number for one in side] for name, side in sides.items()},
-        "topics": {name: [sorted(one.topics) for one in side] for name, side in sides.items()},
+        "numbers": {name: [document.number for document in side] for name, side in sides.items()},
+        "topics": {
+            name: [sorted(document.topics) for document in side] for name, side in sides.items()
+        },
     }
     packed = np.frombuffer(json.dumps(described).encode(), dtype=np.uint8)
     return {"described": packed} | {
@@ -461,4 +468,4 @@ def _counted(text: Text) -> Arrays:
 
 def signs(topics: Topics, category: str) -> FloatArray:
     """Return +1 for the documents of a category, -1 for the others."""
-    return np.array([1.0 if category in own else -1.0 for own in topics])
+    return np.array([1.0 if category in document_topics else -1.0 for document_topics in topics])

@@ -36,11 +36,11 @@ def semidefinite_problem(name: str, data: SdpaData, sha256: str, question: Quest
 
 
 def _registered(name: str) -> str:
-    known = collection("sdplib").files
-    if name not in known:
+    files = collection("sdplib").files
+    if name not in files:
         raise ValueError(
             f"no registered SDPLIB instance is called {name!r}"
-            f"{did_you_mean(name, known)}; known are {len(known)}, such as mcp100 and theta1 "
+            f"{did_you_mean(name, files)}; known are {len(files)}, such as mcp100 and theta1 "
             "(`plab data verify sdplib` lists them)"
         )
     return name

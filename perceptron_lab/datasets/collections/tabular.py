@@ -48,11 +48,11 @@ def _known(name: str, info: ValidationInfo) -> str:
     """Return the name of an instance that the source and the task have."""
     if "source" not in info.data or "task" not in info.data:
         return name
-    known = list(instances_of(info.data["source"], info.data["task"]))
-    if name not in known:
+    instances = list(instances_of(info.data["source"], info.data["task"]))
+    if name not in instances:
         raise ValueError(
-            f"no instance is called {name!r}{did_you_mean(name, known)}; "
-            f"{info.data['task']} has {len(known)}, {known[0]} to {known[-1]}"
+            f"no instance is called {name!r}{did_you_mean(name, instances)}; "
+            f"{info.data['task']} has {len(instances)}, {instances[0]} to {instances[-1]}"
         )
     return name
 
@@ -156,9 +156,9 @@ class Tabular(Dataset):
         kernel = stated_kernel(self)
         seed = seed if self.test_fraction else 0
         key = (self.source, classes, self.scaling, self.degree, self.test_fraction, kernel, seed)
-        found = _shared.get(key)
-        if found is not None:
-            return found
+        shared = _shared.get(key)
+        if shared is not None:
+            return shared
         data, labels = _loaded(self.source)
         train, test = split(self.source, labels, self.test_fraction, seed)
         if classes is not None:
@@ -179,9 +179,9 @@ class Tabular(Dataset):
         if self.degree == 2:  # all x_i x_j, i <= j, after the features
             first, second = np.triu_indices(data.shape[1])
             features = [np.hstack([part, part[:, first] * part[:, second]]) for part in features]
-        found = Examples(features[0], labels[train], features[1], labels[test], kernel)
-        _shared[key] = found
-        return found
+        shared = Examples(features[0], labels[train], features[1], labels[test], kernel)
+        _shared[key] = shared
+        return shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,9 +215,9 @@ class HeldOut:
 
         Its test examples are those of its own classes.
         """
-        signs, own = self._test_signs()
+        signs, test_rows = self._test_signs()
         examples = self.examples
-        return Task(name, examples.train, self.signs, examples.test[own], signs[own])
+        return Task(name, examples.train, self.signs, examples.test[test_rows], signs[test_rows])
 
     def _test_signs(self) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """Return +1 for the test examples of the positive class, and which are of its classes."""
@@ -230,9 +230,9 @@ class HeldOut:
     def __call__(self, point: FloatArray) -> dict[str, float | npt.NDArray[np.float32]]:
         """Return ``test_error`` and ``decisions``."""
         decisions = self.decisions(point)
-        signs, own = self._test_signs()
-        wrong = float(np.mean(signs[own] * decisions[own] <= 0.0))
-        return {"test_error": wrong, "decisions": decisions.astype(np.float32)}
+        signs, test_rows = self._test_signs()
+        error_rate = float(np.mean(signs[test_rows] * decisions[test_rows] <= 0.0))
+        return {"test_error": error_rate, "decisions": decisions.astype(np.float32)}
 
 
 def held_out_labels(record: Tabular, seed: int) -> IntArray:

@@ -31,11 +31,11 @@ def verify_data(collection_name: str | None = None) -> dict[str, dict[str, FileS
     >>> sorted(verify_data("sdplib"))
     ['sdplib']
     """
-    found = {source: dict(verify(source)) for source in chosen_collections(collection_name)}
-    if set(found.get(_COUNTED, {}).values()) == {FileState.PRESENT}:
+    states = {source: dict(verify(source)) for source in chosen_collections(collection_name)}
+    if set(states.get(_COUNTED, {}).values()) == {FileState.PRESENT}:
         # Imported here: comparing files needs no numerical code.
         from perceptron_lab.datasets.collections.reuters_corpus import counted_again
 
         for text, same in counted_again().items():
-            found[_COUNTED][f"counts-{text}"] = FileState.PRESENT if same else FileState.ALTERED
-    return found
+            states[_COUNTED][f"counts-{text}"] = FileState.PRESENT if same else FileState.ALTERED
+    return states

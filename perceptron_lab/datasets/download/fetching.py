@@ -126,7 +126,7 @@ def verify(collection_name: str) -> list[tuple[str, FileState]]:
     result = []
     for name, file in source.files.items():
         states = {_state(root / source.name / file.file, file) for root in roots}
-        gravest = next(one for one in (FileState.WRONG_HASH, *FileState) if one in states)
+        gravest = next(state for state in (FileState.WRONG_HASH, *FileState) if state in states)
         result.append((name, gravest))
     return result
 
@@ -168,14 +168,14 @@ def fetching(
 
     Parameters and errors are those of :func:`fetch_data`.
     """
-    chosen = [
+    missing = [
         (source, name)
         for source in chosen_collections(collection_name)
         for name in names or collection(source).files
     ]
-    for source, name in chosen:
+    for source, name in missing:
         collection(source).file(name)  # all names are checked before the first download
-    for source, name in chosen:
+    for source, name in missing:
         yield f"{source}/{name}", fetch(source, name)
 
 
@@ -186,10 +186,10 @@ def chosen_collections(collection_name: str | None) -> list[str]:
 
 def cache_folder() -> Path:
     """Return the folder that downloads go to; it need not exist yet."""
-    if chosen := os.environ.get("PLAB_DATA_DIR"):
-        return _folder("PLAB_DATA_DIR", chosen)
-    here = Path.cwd()
-    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    if directory := os.environ.get("PLAB_DATA_DIR"):
+        return _folder("PLAB_DATA_DIR", directory)
+    current = Path.cwd()
+    files = (folder / "pyproject.toml" for folder in (current, *current.parents))
     if file := next(filter(Path.is_file, files), None):
         # A file that cannot be read is another project's: not ours to complain about.
         with suppress(OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -201,31 +201,31 @@ def cache_folder() -> Path:
 
 def _mirror() -> Path | str | None:
     """Return the mirror: a folder, an address without its last slash, or None."""
-    chosen = os.environ.get("PLAB_DATA_MIRROR")
-    if not chosen:
+    mirror = os.environ.get("PLAB_DATA_MIRROR")
+    if not mirror:
         return None
-    if chosen.startswith(("http://", "https://")):
+    if mirror.startswith(("http://", "https://")):
         try:
-            host_of(chosen)
+            host_of(mirror)
         except ValueError as error:
             raise ConfigError(
                 f"PLAB_DATA_MIRROR cannot be used ({error}); give http(s)://host/folder"
             ) from None
-        return chosen.rstrip("/")
-    folder = _folder("PLAB_DATA_MIRROR", chosen)
+        return mirror.rstrip("/")
+    folder = _folder("PLAB_DATA_MIRROR", mirror)
     if not folder.is_dir():
         raise ConfigError(
-            f"PLAB_DATA_MIRROR={chosen!r} is neither a folder nor an http(s) address; "
+            f"PLAB_DATA_MIRROR={mirror!r} is neither a folder nor an http(s) address; "
             "set it to a folder that holds <collection>/<file>, or unset it"
         )
     return folder
 
 
-def _folder(variable: str, chosen: str) -> Path:
+def _folder(variable: str, value: str) -> Path:
     try:
-        return Path(chosen).expanduser().absolute()
+        return Path(value).expanduser().absolute()
     except RuntimeError as error:  # ~nobody
-        raise ConfigError(f"{variable}={chosen!r}: {error}; give the folder's path") from None
+        raise ConfigError(f"{variable}={value!r}: {error}; give the folder's path") from None
 
 
 def _read(path: Path) -> bytes | None:
@@ -311,10 +311,10 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
     with tempfile.TemporaryFile(dir=target.parent) as archive:
         transfer(url, CappedWriter(archive))
         archive.seek(0)
-        known = {known.file: known.sha256 for known in source.files.values()}
+        sha256_of = {sha256_of.file: sha256_of.sha256 for sha256_of in source.files.values()}
         try:
-            for name, content in read_members(archive, f"{source.name}.tar.gz", known):
-                if _sha256(content) == known[name]:
+            for name, content in read_members(archive, f"{source.name}.tar.gz", sha256_of):
+                if _sha256(content) == sha256_of[name]:
                     replace_file(target.parent / name, content)
         except ArchiveError:
             if _state(target, file) is not FileState.PRESENT:
@@ -325,10 +325,10 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
 
 
 def _unavailable(source: Collection, file: DataFile, target: Path, why: str) -> MissingDataError:
-    folder, here = target.parent, Path.cwd()
-    shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    folder, current = target.parent, Path.cwd()
+    printed = folder.relative_to(current) if folder.is_relative_to(current) else folder
     return MissingDataError(
-        f"{source.name}/{file.file} is not in {shown} and could not be had ({why}). Set "
+        f"{source.name}/{file.file} is not in {printed} and could not be had ({why}). Set "
         f"PLAB_DATA_MIRROR to a folder that holds {source.name}/{file.file}, or connect to the "
         f"network and run `plab data fetch {source.name}`"
     )

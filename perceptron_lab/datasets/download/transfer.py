@@ -80,7 +80,7 @@ class _CappedReader:
         return data
 
 
-def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iterator[Member]:
+def read_members(archive: IO[bytes], inner: str, names: Container[str]) -> Iterator[Member]:
     """Yield name and content of the members that are wanted, in the archive's order.
 
     Parameters
@@ -94,19 +94,19 @@ def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iter
     archive.seek(0)
     try:
         if start.startswith(_GZIP):
-            yield from _from_gzip(archive, wanted)
+            yield from _from_gzip(archive, names)
         elif start == _ZIP:
             # Opening a .zip makes objects of all its entries; hence they are counted before
             _check_count(archive.read().count(_ZIP_ENTRY))
             archive.seek(0)
             with zipfile.ZipFile(archive) as packed:
-                found = [entry for entry in packed.infolist() if entry.filename == inner]
-                if len(found) != 1 or found[0].compress_type not in _ZIP_METHODS:
+                members = [entry for entry in packed.infolist() if entry.filename == inner]
+                if len(members) != 1 or members[0].compress_type not in _ZIP_METHODS:
                     raise ArchiveError(f"sent a .zip without {inner}")
-                with packed.open(found[0]) as file:
-                    yield from _from_gzip(file, wanted)
+                with packed.open(members[0]) as file:
+                    yield from _from_gzip(file, names)
         else:
-            yield from _from_tar(archive, wanted)
+            yield from _from_tar(archive, names)
     except ArchiveError:
         raise
     except Exception as error:
@@ -114,14 +114,14 @@ def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iter
         raise ArchiveError("sent a damaged archive") from error
 
 
-def _from_gzip(packed: IO[bytes], wanted: Container[str]) -> Iterator[Member]:
+def _from_gzip(packed: IO[bytes], names: Container[str]) -> Iterator[Member]:
     # Capped as well: what a .zip inflates to may be endless padding, which gzip passes over.
     capped: Any = _CappedReader(packed, LARGEST_ARCHIVE)
     with gzip.GzipFile(fileobj=capped) as unpacked:
-        yield from _from_tar(unpacked, wanted)
+        yield from _from_tar(unpacked, names)
 
 
-def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, wanted: Container[str]) -> Iterator[Member]:
+def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, names: Container[str]) -> Iterator[Member]:
     capped: Any = _CappedReader(unpacked, LARGEST_CONTENT)
     try:
         archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - closed below
@@ -131,7 +131,7 @@ def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, wanted: Container[str]) -> It
         for count, member in enumerate(tar, 1):
             _check_count(count)
             name = member.name.removeprefix("./")
-            if name in wanted and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
+            if name in names and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
                 if member.size > LARGEST_MEMBER:
                     raise ArchiveError(f"sent {member.name} of {member.size} bytes")
                 file = tar.extractfile(member)
@@ -301,18 +301,21 @@ def _pieces(url: str, watch: Watch) -> Iterator[bytes]:
     """Yield the body of the answer; every failure of the network is a ``TransferError``."""
     connected = False
     try:
-        with _session(url, watch) as session, session.get(url, stream=True, timeout=TIMEOUT) as got:
+        with (
+            _session(url, watch) as session,
+            session.get(url, stream=True, timeout=TIMEOUT) as response,
+        ):
             connected = True
-            got.raise_for_status()
-            yield from got.iter_content(_PIECE)
+            response.raise_for_status()
+            yield from response.iter_content(_PIECE)
     except Exception as error:
         # The layers below raise errors of a dozen kinds on answers that are none.
         if watch.expired:
             raise _too_slow() from error
         if isinstance(error, requests.HTTPError) and error.response is not None:
             raise TransferError(f"HTTP {error.response.status_code}") from error
-        found = [words for kind, words in _REASONS if isinstance(error, kind)]
-        reason = found[0] if found else "the transfer broke off"
+        reasons = [words for kind, words in _REASONS if isinstance(error, kind)]
+        reason = reasons[0] if reasons else "the transfer broke off"
         lost = isinstance(error, requests.ConnectionError)
         # After the first byte requests says so of a time-out, and of nothing else.
         if lost and connected:

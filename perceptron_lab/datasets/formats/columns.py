@@ -84,32 +84,32 @@ def decimal_commas(entries: Iterable[tuple[Place, str]]) -> tuple[str, tuple[Pla
         The texts between separators that are no commas, each with its place.
     """
     sure, comma, point = "", None, None
-    for place, text in entries:
+    for position, text in entries:
         if _GROUPED_BY_COMMA.fullmatch(text):
-            comma = comma or (place, text)
+            comma = comma or (position, text)
         elif DECIMAL_COMMA.fullmatch(text):
             sure = sure or text
         elif _GROUPED_BY_POINT.fullmatch(text):
-            point = point or (place, text)
+            point = point or (position, text)
     return sure, point if sure else comma
 
 
 def mend_of(text: str) -> str:
     """Return how a text could be written as a number, in words; empty where that is unknown."""
     text = text.strip()
-    found = next((words for pattern, words in _MENDS if pattern.fullmatch(text)), "")
-    return _thousands(text) or found.format(plain=text.replace("_", ""))
+    remedy = next((words for pattern, words in _MENDS if pattern.fullmatch(text)), "")
+    return _thousands(text) or remedy.format(plain=text.replace("_", ""))
 
 
 def _thousands(text: str) -> str:
     """Explain separators of thousands, and the comma that may be one."""
-    found = _THOUSANDS.fullmatch(text)
+    match = _THOUSANDS.fullmatch(text)
     if _GROUPED_BY_COMMA.fullmatch(text):
         plain, decimal = text.replace(",", ""), text.replace(",", ".")
         return f"write {plain} if the comma stands between thousands, {decimal} if before decimals"
-    if found is None or not _REST.fullmatch(found[3]):
+    if match is None or not _REST.fullmatch(match[3]):
         return ""
-    plain = found[1].replace(found[2], "") + found[3].replace(",", ".")
+    plain = match[1].replace(match[2], "") + match[3].replace(",", ".")
     return f"write {plain}, with nothing between thousands"
 
 
@@ -186,8 +186,8 @@ class Columns:
     @property
     def named(self) -> list[str]:
         """The columns that are asked for by names, and not by numbers."""
-        asked = (*([] if self.labels is None else [self.labels]), *self.drop, *self.columns)
-        return [name for name in asked if not name.isdigit()]
+        columns = (*([] if self.labels is None else [self.labels]), *self.drop, *self.columns)
+        return [name for name in columns if not name.isdigit()]
 
     def features_in(self, names: Sequence[str], labels: int | None) -> list[int]:
         """Return the places of the columns that are coordinates, by ``drop`` and ``columns``.
@@ -200,13 +200,13 @@ class Columns:
             The place of the labels, or None.
         """
         dropped = {place_of(name, names) for name in self.drop}
-        chosen = {place_of(name, names) for name in self.columns} or {*range(len(names))}
-        both = sorted(dropped & ({labels} | (chosen if self.columns else set())) - {None})
+        selected = {place_of(name, names) for name in self.columns} or {*range(len(names))}
+        both = sorted(dropped & ({labels} | (selected if self.columns else set())) - {None})
         if both:
             raise InputError(
                 f"column {names[both[0]]!r} is to be left out and used; delete one of the two"
             )
-        return [j for j in range(len(names)) if j in chosen - dropped and j != labels]
+        return [j for j in range(len(names)) if j in selected - dropped and j != labels]
 
     def reference_levels(
         self, levels: Mapping[str, Sequence[str]], *, intercept: bool
@@ -221,11 +221,11 @@ class Columns:
             Whether there is an intercept. Without one the first column of texts keeps all levels,
             unless a reference level of it is asked for, as in R and patsy.
         """
-        asked = dict(_column_and_level(one, levels) for one in self.reference)
-        default = {name: own[0] for name, own in levels.items()}
+        stated = dict(_column_and_level(reference, levels) for reference in self.reference)
+        default = {name: column_levels[0] for name, column_levels in levels.items()}
         if not intercept and default:
             del default[next(iter(levels))]
-        return {name: level for name, level in (default | asked).items() if level in levels[name]}
+        return {name: level for name, level in (default | stated).items() if level in levels[name]}
 
     def chosen_class(self, classes: AnyArray | None) -> object:
         """Return the label among those of a file that ``positive`` names; None if it names none."""
@@ -239,11 +239,11 @@ class Columns:
             numbers = not isinstance(label, str) and is_number(self.positive)
             if str(label) == self.positive or (numbers and float(self.positive) == label):
                 return label
-        plain = [str(plain_label(one)) for one in labels]
-        shown = ", ".join(plain[:_SHOWN]) + ", ..." * (len(plain) > _SHOWN)
+        plain = [str(plain_label(label)) for label in labels]
+        listed = ", ".join(plain[:_SHOWN]) + ", ..." * (len(plain) > _SHOWN)
         raise InputError(
             f"{option}: no label is {self.positive!r}{did_you_mean(self.positive, plain)}; the "
-            f"labels are {shown}"
+            f"labels are {listed}"
         )
 
     def refuse_hidden_labels(self, names: Sequence[str], last: AnyArray) -> None:
@@ -258,13 +258,14 @@ class Columns:
         """
         if self.rows or self.labels is not None or len(names) < 2:
             return
-        found = next((name for name in names if name.strip().lower() in NAMES_OF_LABELS), None)
+        suspect = next((name for name in names if name.strip().lower() in NAMES_OF_LABELS), None)
         reason = "by its name"
-        if found is None and len(last) > 2 and len(np.unique(last)) == 2:
-            found, reason = names[-1], "with two values"
-        if found is not None:
+        if suspect is None and len(last) > 2 and len(np.unique(last)) == 2:
+            suspect, reason = names[-1], "with two values"
+        if suspect is not None:
             raise InputError(
-                f"column {found!r} looks like labels, {reason}; say {self.option('labels', found)} "
+                f"column {suspect!r} looks like labels, {reason}; say "
+                f"{self.option('labels', suspect)} "
                 f"if it holds them, or {self.option('rows')} if every column is a coordinate"
             )
 
@@ -337,23 +338,23 @@ class Contents:
 
 def _column_and_level(reference: str, levels: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     """Return the column and the level of ``COLUMN=LEVEL``, either of which may hold ``=``."""
-    marks = [i for i, one in enumerate(reference) if one == "="]
+    marks = [i for i, character in enumerate(reference) if character == "="]
     pairs = [(reference[:i], reference[i + 1 :]) for i in marks]
     for column, level in pairs:
         if level in levels.get(column, ()):
             return column, level
-    shown = "; ".join(
-        f"{name}: {', '.join(own[:_SHOWN])}{', ...' * (len(own) > _SHOWN)}"
-        for name, own in levels.items()
+    listed = "; ".join(
+        f"{name}: {', '.join(column_levels[:_SHOWN])}{', ...' * (len(column_levels) > _SHOWN)}"
+        for name, column_levels in levels.items()
     )
     if not pairs:
-        said = "give COLUMN=LEVEL"
-    elif known := next((pair for pair in pairs if pair[0] in levels), None):
-        said = f"column {known[0]!r} has no level {known[1]!r}"
-        said += did_you_mean(known[1], levels[known[0]])
+        fault = "give COLUMN=LEVEL"
+    elif pair_of_column := next((pair for pair in pairs if pair[0] in levels), None):
+        fault = f"column {pair_of_column[0]!r} has no level {pair_of_column[1]!r}"
+        fault += did_you_mean(pair_of_column[1], levels[pair_of_column[0]])
     else:
-        said = f"no column of texts is called {pairs[0][0]!r}{did_you_mean(pairs[0][0], levels)}"
-    raise InputError(f"reference {reference!r}: {said}; the levels are {shown or '(none)'}")
+        fault = f"no column of texts is called {pairs[0][0]!r}{did_you_mean(pairs[0][0], levels)}"
+    raise InputError(f"reference {reference!r}: {fault}; the levels are {listed or '(none)'}")
 
 
 def place_of(name: str, names: Sequence[str], empty: Collection[int] = ()) -> int:
@@ -378,8 +379,8 @@ def place_of(name: str, names: Sequence[str], empty: Collection[int] = ()) -> in
             f"first line, a number from 1 to {len(names)}, or {LAST}"
         )
     if len(name) > _LONGEST_COUNT or not 1 <= int(name) <= len(names):
-        shown = f"{name[:_LONGEST_COUNT]}{'...' * (len(name) > _LONGEST_COUNT)}"
-        raise InputError(f"there is no column {shown}; give 1 to {len(names)}, or {LAST}")
+        printed = f"{name[:_LONGEST_COUNT]}{'...' * (len(name) > _LONGEST_COUNT)}"
+        raise InputError(f"there is no column {printed}; give 1 to {len(names)}, or {LAST}")
     return int(name) - 1
 
 
@@ -400,9 +401,9 @@ def refuse_repeated(names: Sequence[str]) -> None:
     """Refuse names that several columns have: answers name coordinates by them."""
     for name, count in Counter(filter(None, names)).items():
         if count > 1:
-            places = [str(j + 1) for j, other in enumerate(names) if other == name]
+            positions = [str(j + 1) for j, other in enumerate(names) if other == name]
             raise InputError(
-                f"columns {', '.join(places[:-1])} and {places[-1]} are called {name!r}; "
+                f"columns {', '.join(positions[:-1])} and {positions[-1]} are called {name!r}; "
                 "rename all but one"
             )
 

@@ -146,7 +146,7 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
 
 def _resembling(path: Path) -> str:
     """Return the question whether a data file beside was meant; empty where none resembles it."""
-    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    beside = [neighbour.name for neighbour in path.parent.iterdir()] if path.parent.is_dir() else []
     readable = [name for name in beside if name.removesuffix(".gz").endswith(tuple(FORMATS))]
     return did_you_mean(path.name, readable)
 
@@ -166,8 +166,8 @@ def kind_of(path: Path) -> str:
     if kind is None or (packed and kind not in _PACKED):
         if advice := next((FOREIGN[end] for end in FOREIGN if name.endswith(end)), ""):
             raise DataError(f"{path}: {advice}")
-        known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
-        raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
+        formats = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
+        raise DataError(f"{path}: nothing is known of such files; allowed are {formats}")
     return kind
 
 
@@ -216,29 +216,31 @@ def _read(path: Path, kind: str, columns: Columns, memory: int | None, *, exact:
 
 def _parquet(path: Path, columns: Columns, memory: int) -> Contents:
     names, index = parquet_names(path)
-    place = columns.place_in(names)
-    asked = [names[j] for j in columns.features_in(names, place)]
-    left_out = [name for name in index if name in asked and not columns.columns]
-    features = [name for name in asked if name not in left_out]
+    label_column = columns.place_in(names)
+    selected = [names[j] for j in columns.features_in(names, label_column)]
+    left_out = [name for name in index if name in selected and not columns.columns]
+    features = [name for name in selected if name not in left_out]
     notes = [f"the row index of the frame is left out: {', '.join(left_out)}"] * bool(left_out)
     if columns.drop:
         notes.append(f"left out as asked: {', '.join(columns.drop)}")
     rows = ParquetRows(path, memory, names=features)
-    if place is None:
+    if label_column is None:
         columns.refuse_hidden_labels(features, parquet_column(path, features[-1]))
         return Contents(rows, features=features, notes=notes)
-    return Contents(rows, parquet_column(path, names[place]), features, names[place], notes)
+    return Contents(
+        rows, parquet_column(path, names[label_column]), features, names[label_column], notes
+    )
 
 
 def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
     if memory is not None:
         source = NumpyRows(path, memory)
-        place = columns.place_in(_numbers(source.shape[1]))
-        if place is None:
+        label_column = columns.place_in(_numbers(source.shape[1]))
+        if label_column is None:
             return Contents(source)
-        classes = np.concatenate([some[:, place] for _, some in source.blocks()])
+        classes = np.concatenate([some[:, label_column] for _, some in source.blocks()])
         signs = Contents(None, classes, positive=columns.chosen_class(classes)).two_classes().signs
-        return Contents(LabelledRows(source, signs, affine=True, omitted=place))
+        return Contents(LabelledRows(source, signs, affine=True, omitted=label_column))
     # Mapped and not read: rows may be larger than memory.
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(rows, np.ndarray):
@@ -248,14 +250,14 @@ def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
         return Contents(rows)
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
-    place = columns.place_in(_numbers(rows.shape[1]))
-    assert place is not None
-    return Contents(np.delete(rows, place, axis=1), rows[:, place])
+    label_column = columns.place_in(_numbers(rows.shape[1]))
+    assert label_column is not None
+    return Contents(np.delete(rows, label_column, axis=1), rows[:, label_column])
 
 
 def _numbers(width: int) -> Sequence[str]:
     """Return the names of columns that have none: their numbers from 1 on."""
-    return [str(place + 1) for place in range(width)]
+    return [str(column + 1) for column in range(width)]
 
 
 def _archive(path: Path) -> Contents:
@@ -310,9 +312,9 @@ def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
             raise InputError(f"{match.group(1).decode()[:40]} has no double near it; rescale")
     if _MANY_DIGITS.search(content):
         return Doubles(examples, 1)
-    found = of_short_decimals(examples.data)
-    whole = None
-    if found.whole is not None:
-        parts = found.whole, examples.indices, examples.indptr
-        whole = sp.csr_array(parts, shape=examples.shape)
-    return Doubles(examples, found.roundings, whole, found.multiple)
+    decimals = of_short_decimals(examples.data)
+    integers = None
+    if decimals.whole is not None:
+        parts = decimals.whole, examples.indices, examples.indptr
+        integers = sp.csr_array(parts, shape=examples.shape)
+    return Doubles(examples, decimals.roundings, integers, decimals.multiple)

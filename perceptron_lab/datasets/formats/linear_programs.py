@@ -68,8 +68,8 @@ class LinearModel:
         """Return the linear system: inequalities, equations, bounds."""
         if not self.variables:
             raise InputError("it has no variables; a linear program has some")
-        conditions = [one for row in self.rows for one in _conditions(row)]
-        conditions.sort(key=lambda one: one.equation)
+        conditions = [condition for row in self.rows for condition in _conditions(row)]
+        conditions.sort(key=lambda row_condition: row_condition.equation)
         bounds = bound_conditions(self.lower, self.upper, self.variables)
         return LinearSystem.of_conditions([*conditions, *bounds], self.variables)
 
@@ -79,14 +79,14 @@ def _conditions(row: ModelRow) -> list[Condition]:
     if lower is not None and lower == upper:
         return [condition(row.entries, lower, row.name, equation=True)]
     both = lower is not None and upper is not None
-    found = []
+    conditions = []
     if lower is not None:
-        found.append(condition(row.entries, lower, f"{row.name} (>=)" if both else row.name))
+        conditions.append(condition(row.entries, lower, f"{row.name} (>=)" if both else row.name))
     if upper is not None:
         columns, numbers = row.entries
         negated = columns, tuple(-number for number in numbers)
-        found.append(condition(negated, -upper, f"{row.name} (<=)" if both else row.name))
-    return found
+        conditions.append(condition(negated, -upper, f"{row.name} (<=)" if both else row.name))
+    return conditions
 
 
 def lower_limit(number: Fraction | None, name: str) -> Fraction | None:
@@ -136,7 +136,9 @@ def read_lp(path: Path) -> LinearModel:
     if quadratic or any(program.col_cost_):
         notes.append("the objective is left out: the question is whether there is a point")
     text = path.read_text(encoding="utf-8", errors="replace")
-    long = next((one for one in _MANY_DIGITS.finditer(text) if len(_digits(one[0])) > DIGITS), None)
+    long = next(
+        (number for number in _MANY_DIGITS.finditer(text) if len(_digits(number[0])) > DIGITS), None
+    )
     if long is not None:
         notes.append(f"numbers of more than {DIGITS} digits are rounded to doubles: {long[0][:40]}")
     lower = tuple(map(_lower, program.col_lower_, variables))
@@ -161,8 +163,8 @@ def _read(path: Path) -> tuple[Any, list[int], bool]:
             solver.setOptionValue(name, value)
         status = solver.readModel(str(path))
         solver.setOptionValue("log_file", "")
-        said = log.read_text(errors="replace").splitlines() if log.is_file() else []
-    warned = [line for line in said if line.startswith(("WARNING", "ERROR"))]
+        log_lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    warned = [line for line in log_lines if line.startswith(("WARNING", "ERROR"))]
     if warned or status != highspy.HighsStatus.kOk:
         reason = " ".join((warned or ["it cannot be read"])[0].split())
         raise InputError(f"HiGHS does not take it as it is ({reason.replace(str(path), 'it')})")
@@ -185,18 +187,18 @@ def _rows(program: Any) -> tuple[ModelRow, ...]:
     starts, matrix = list(program.a_matrix_.start_), program.a_matrix_
     indices, values = list(matrix.index_), list(matrix.value_)
     for j in range(program.num_col_):
-        for place in range(starts[j], starts[j + 1]):
-            if values[place]:
-                entries[indices[place]][0].append(j)
-                entries[indices[place]][1].append(_exact(values[place]))
+        for position in range(starts[j], starts[j + 1]):
+            if values[position]:
+                entries[indices[position]][0].append(j)
+                entries[indices[position]][1].append(_exact(values[position]))
     names = list(program.row_names_) or [f"row {i + 1}" for i in range(program.num_row_)]
     limits = zip(program.row_lower_, program.row_upper_, strict=True)
-    found = []
+    rows = []
     for name, (columns, numbers), (low, high) in zip(names, entries, limits, strict=True):
         lower, upper = _lower(low, name), _upper(high, name)
         if lower is not None or upper is not None:
-            found.append(ModelRow(name, (tuple(columns), tuple(numbers)), lower, upper))
-    return tuple(found)
+            rows.append(ModelRow(name, (tuple(columns), tuple(numbers)), lower, upper))
+    return tuple(rows)
 
 
 def _exact(value: float) -> Fraction:
@@ -302,8 +304,8 @@ class _MpsReader:
         if word in _OBJECTIVES:
             self.quadratic = True
         elif word not in _HEADS:
-            said = f"the section {words[0][:40]}{did_you_mean(word, (*_HEADS, 'ENDATA'))}"
-            raise InputError(f"{said} is none of a linear program: {', '.join(_HEADS)}, ENDATA")
+            fault = f"the section {words[0][:40]}{did_you_mean(word, (*_HEADS, 'ENDATA'))}"
+            raise InputError(f"{fault} is none of a linear program: {', '.join(_HEADS)}, ENDATA")
         self.section = word
         return False
 
@@ -325,20 +327,20 @@ class _MpsReader:
         if self.marked:
             self.integers.add(name)
         for row, number in _pairs(pairs):
-            found = self.entries[self._known(row, self.kinds, "row")]
-            if j in found:
+            column_entries = self.entries[self._known(row, self.kinds, "row")]
+            if j in column_entries:
                 raise InputError(f"column {name} has a second entry in row {row}; give one")
-            found[j] = _number(number)
+            column_entries[j] = _number(number)
 
-    def _limits(self, words: list[str], section: str, found: dict[str, Fraction]) -> None:
+    def _limits(self, words: list[str], section: str, limits: dict[str, Fraction]) -> None:
         name = words.pop(0) if len(words) % 2 else ""
         _sized(words, (2, 4), "one or two rows with their numbers")
         if not self._first(section, name):
             return
         for row, number in _pairs(words):
-            if self._known(row, self.kinds, "row") in found:
+            if self._known(row, self.kinds, "row") in limits:
                 raise InputError(f"row {row} has a second number in {section}; give one")
-            found[row] = _number(number)
+            limits[row] = _number(number)
 
     def _first(self, section: str, name: str) -> bool:
         """Return whether a line belongs to the first set of its section."""
@@ -370,9 +372,9 @@ class _MpsReader:
         if kind in ("LI", "UI", "BV"):
             self.integers.add(column)
 
-    def _known(self, name: str, known: dict[str, str] | dict[str, int], kind: str) -> str:
-        if name not in known:
-            raise InputError(f"no {kind} is called {name[:40]!r}{did_you_mean(name, known)}")
+    def _known(self, name: str, names: dict[str, str] | dict[str, int], kind: str) -> str:
+        if name not in names:
+            raise InputError(f"no {kind} is called {name[:40]!r}{did_you_mean(name, names)}")
         return name
 
     def model(self) -> LinearModel:
@@ -414,16 +416,16 @@ class _MpsReader:
                 low, high = (
                     (right - abs(width), right) if kind == "L" else (right, right + abs(width))
                 )
-            found = {j: number for j, number in sorted(self.entries[name].items()) if number}
-            entries = tuple(found), tuple(found.values())
+            row_entries = {j: number for j, number in sorted(self.entries[name].items()) if number}
+            entries = tuple(row_entries), tuple(row_entries.values())
             low, high = lower_limit(low, name), upper_limit(high, name)
             if low is not None or high is not None:
                 yield ModelRow(name, entries, low, high)
 
 
-def _sized(words: list[str], sizes: tuple[int, ...], what: str) -> list[str]:
+def _sized(words: list[str], sizes: tuple[int, ...], expected: str) -> list[str]:
     if len(words) not in sizes:
-        raise InputError(f"{' '.join(words)[:40]!r} has {len(words)} words; give {what}")
+        raise InputError(f"{' '.join(words)[:40]!r} has {len(words)} words; give {expected}")
     return words
 
 

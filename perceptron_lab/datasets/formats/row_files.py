@@ -42,9 +42,9 @@ class _FileRows(RowSource):
         """Return some rows, in the file's order."""
 
     def _doubles(self, numbers: AnyArray) -> FloatArray:
-        found = doubles_of(numbers)
-        self._roundings = max(self._roundings, found.roundings)
-        return np.asarray(found.values)
+        doubles = doubles_of(numbers)
+        self._roundings = max(self._roundings, doubles.roundings)
+        return np.asarray(doubles.values)
 
 
 class NumpyRows(_FileRows):
@@ -97,9 +97,9 @@ class NumpyRows(_FileRows):
         rows = np.empty((len(increasing), self.shape[1]), self.dtype)
         size = self._kind.itemsize * self.shape[1]
         with self.path.open("rb", buffering=0) as file:
-            for place, index in enumerate(increasing.tolist()):
+            for position, index in enumerate(increasing.tolist()):
                 file.seek(self._begin + index * size)
-                rows[place] = self._read(file, 1)[0]
+                rows[position] = self._read(file, 1)[0]
         return rows
 
     def _read(self, file: BinaryIO, count: int) -> Dense:
@@ -149,7 +149,7 @@ class ParquetRows(_FileRows):
                     f"{path}: column {name!r} holds {column}; give numbers, say that it holds the "
                     f"labels if it does, or leave it out: --drop {quote(name)}"
                 )
-        single = all(np.can_cast(one.to_pandas_dtype(), np.float32) for one in columns)
+        single = all(np.can_cast(type_.to_pandas_dtype(), np.float32) for type_ in columns)
         super().__init__((count, len(columns)), np.float32 if single else np.float64, memory)
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
@@ -166,7 +166,7 @@ class ParquetRows(_FileRows):
         )
         for batch in batches:
             rows = np.empty((len(self._names), batch.num_rows), self.dtype)
-            for place, name in enumerate(self._names):
+            for position, name in enumerate(self._names):
                 column = batch.column(name)
                 if column.null_count:
                     empty = column.is_null().to_numpy(zero_copy_only=False)
@@ -175,7 +175,7 @@ class ParquetRows(_FileRows):
                         f"{self.path}: column {name!r} has no value in row {row}; fill it, or "
                         "remove the row"
                     )
-                rows[place] = self._doubles(column.to_numpy(zero_copy_only=False))
+                rows[position] = self._doubles(column.to_numpy(zero_copy_only=False))
             yield slice(start, start + batch.num_rows), rows.T
             start += batch.num_rows
 
@@ -186,9 +186,9 @@ class ParquetRows(_FileRows):
         with opened(self.path) as file:
             for group in np.unique(groups).tolist():
                 first = int(self._ends[group - 1]) if group else 0
-                for at, found in self._batches(file, [group], first):
+                for at, batch in self._batches(file, [group], first):
                     low, high = np.searchsorted(increasing, (at.start, at.stop))
-                    rows[low:high] = found[increasing[low:high] - at.start]
+                    rows[low:high] = batch[increasing[low:high] - at.start]
         return rows
 
 

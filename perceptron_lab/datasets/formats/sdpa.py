@@ -91,12 +91,12 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
             f"block orders {shortened(blocks)}; allowed: none 0, at most {LARGEST_ORDER} in all"
         )
     objective = reader.reals(variables, "the objective")
-    places, value = reader.table(5)
-    places = places - [0, 1, 1, 1]
-    fault = entry_fault(places, value.values, variables, blocks)
+    indices_read, value = reader.table(5)
+    indices_read = indices_read - [0, 1, 1, 1]
+    fault = entry_fault(indices_read, value.values, variables, blocks)
     if fault is not None:
         raise reader.error(fault[1], reader.table_line(5 * fault[0] + 4))
-    indices: IntArray = places.astype(np.int64)
+    indices: IntArray = indices_read.astype(np.int64)
     conflict = first_conflict(indices, value.values)
     if conflict is not None:
         first, second = (reader.table_line(5 * entry + 4) for entry in conflict)
@@ -130,31 +130,34 @@ class _SdpaReader:
         """Return the error that blames a line, by default the one read last."""
         return DataError(f"{self._source}:{self._line if line is None else line}: {reason}")
 
-    def count(self, what: str) -> int:
+    def count(self, quantity: str) -> int:
         """Read a positive number; the rest of its line is the file's own remark."""
-        words = re.split(r"[\s=]", self._content(what).strip(), maxsplit=1)
-        number = self._integer(words[0], what)
+        words = re.split(r"[\s=]", self._content(quantity).strip(), maxsplit=1)
+        number = self._integer(words[0], quantity)
         if number < 1:
-            raise self.error(f"{what} is {number}; allowed: 1 or more")
+            raise self.error(f"{quantity} is {number}; allowed: 1 or more")
         if number > self._characters:
             raise self.error(
-                f"{what} is {number}, but the whole file has only {self._characters} characters; "
+                f"{quantity} is {number}, but the whole file has only {self._characters} "
+                "characters; "
                 "mend the count, or fetch the file again"
             )
         return number
 
-    def integers(self, count: int, what: str) -> list[int]:
+    def integers(self, count: int, quantity: str) -> list[int]:
         """Read a list of integers; text after the last one of a line is a remark."""
-        return [self._integer(word, what) for word in self._words(count, what, remarks=True)]
+        return [
+            self._integer(word, quantity) for word in self._words(count, quantity, remarks=True)
+        ]
 
-    def reals(self, count: int, what: str) -> Doubles:
+    def reals(self, count: int, quantity: str) -> Doubles:
         """Read a list of finite numbers, shape ``(count,)``."""
         words: list[str] = []
         numbers: list[float] = []
-        for word in self._words(count, what):
+        for word in self._words(count, quantity):
             number = _numbers([word])
             if number is None or not np.isfinite(number).all():
-                raise self.error(f"found {word[:40]!r} in {what}; allowed: a finite number")
+                raise self.error(f"found {word[:40]!r} in {quantity}; allowed: a finite number")
             words.append(word)
             numbers += number.tolist()
         return self._printed(words, np.array(numbers), self._line)
@@ -172,17 +175,19 @@ class _SdpaReader:
             )
         numbers = _numbers(words)
         if numbers is None:
-            wrong = next(place for place, word in enumerate(words) if _numbers([word]) is None)
+            first = next(
+                position for position, word in enumerate(words) if _numbers([word]) is None
+            )
             raise self.error(
-                f"found {words[wrong][:40]!r} among the entries; allowed: matrix block row column "
+                f"found {words[first][:40]!r} among the entries; allowed: matrix block row column "
                 "value",
-                self.table_line(wrong),
+                self.table_line(first),
             )
         if len(numbers) % width:
             uneven = (
-                f"line {line} holds {found}: complete it, or fetch the file again"
-                for line, found in self._counts()
-                if found not in (0, width)
+                f"line {line} holds {count}: complete it, or fetch the file again"
+                for line, count in self._counts()
+                if count not in (0, width)
             )
             raise self.error(
                 f"the entries end after {len(numbers)} numbers, which is no multiple of {width} "
@@ -197,8 +202,8 @@ class _SdpaReader:
 
     def table_line(self, word: int) -> int:
         """Return the line on which a number of the table stands (numbers counted from 0)."""
-        for line, found in self._counts():
-            word -= found
+        for line, count in self._counts():
+            word -= count
             if word < 0:
                 return line
         return len(self._lines)
@@ -217,7 +222,7 @@ class _SdpaReader:
         except InputError as error:
             raise self.error(str(error), line) from None
 
-    def _content(self, what: str, progress: str = "") -> str:
+    def _content(self, quantity: str, progress: str = "") -> str:
         """Return the next line that is not blank, without punctuation."""
         while self._line < len(self._lines):
             content = self._lines[self._line].translate(_PUNCTUATION)
@@ -225,31 +230,32 @@ class _SdpaReader:
             if content.strip():
                 return content
         raise self.error(
-            f"the file ends before {what}{progress}; it is truncated, fetch it again",
+            f"the file ends before {quantity}{progress}; it is truncated, fetch it again",
             len(self._lines),
         )
 
-    def _words(self, count: int, what: str, *, remarks: bool = False) -> Iterator[str]:
+    def _words(self, count: int, quantity: str, *, remarks: bool = False) -> Iterator[str]:
         """Yield the words of a list, whose lines hold exactly as many as promised."""
-        found, first = 0, self._line + 1
-        while found < count:
-            progress = f" (found {found} of {count} numbers)"
-            for word in self._content(what, progress).split():
+        numbers_read, first = 0, self._line + 1
+        while numbers_read < count:
+            progress = f" (found {numbers_read} of {count} numbers)"
+            for word in self._content(quantity, progress).split():
                 if remarks and _REMARK.match(word):
                     break
-                found += 1
+                numbers_read += 1
                 yield word
-        if found > count:
+        if numbers_read > count:
             several = self._line > first
             where = f"lines {first} to {self._line} hold" if several else "this line holds"
             raise self.error(
-                f"{where} {found} numbers for {what}, but {count} are promised above; mend the "
+                f"{where} {numbers_read} numbers for {quantity}, but {count} are promised above; "
+                "mend the "
                 "list or the count"
             )
 
-    def _integer(self, word: str, what: str) -> int:
+    def _integer(self, word: str, quantity: str) -> int:
         if not _INTEGER.fullmatch(word):
-            raise self.error(f"found {word[:40]!r} in {what}; allowed: a whole number")
+            raise self.error(f"found {word[:40]!r} in {quantity}; allowed: a whole number")
         return int(word)
 
 

@@ -66,13 +66,14 @@ def _decoded(content: bytes) -> str:
         return content.decode(encoding or "utf-8-sig")
     except UnicodeDecodeError as error:
         if encoding:
-            said = f"it begins as {encoding} and goes on otherwise"
-            raise InputError(f"{said}; save it as UTF-8") from None
+            fault = f"it begins as {encoding} and goes on otherwise"
+            raise InputError(f"{fault}; save it as UTF-8") from None
         at = error.start
         before = _LINE_END.sub("\n", content[:at].decode("latin-1"))
-        shown = content[max(0, at - _AROUND) : at + _AROUND].decode("cp1252", "replace")
+        excerpt = content[max(0, at - _AROUND) : at + _AROUND].decode("cp1252", "replace")
         raise InputError(
             f"line {before.count(chr(10)) + 1}: the byte {content[at : at + 1].hex()}, in "
-            f"{shown!r} by Windows-1252, is no UTF-8; save the file as UTF-8 (spreadsheets call it "
+            f"{excerpt!r} by Windows-1252, is no UTF-8; save the file as UTF-8 (spreadsheets call "
+            "it "
             "CSV UTF-8)"
         ) from None

@@ -100,11 +100,11 @@ class Lines:
         comma gives way to another one that does so too, and leaves commas as decimal commas alone:
         as the semicolon of ``0,5;1``.
         """
-        whole, (text, comments) = text, _without_comments(text)
+        full_text, (text, comments) = text, _without_comments(text)
         stated = _STATED.match(text, _blank_until(text))
         text = text[stated.end() if stated else 0 :]
         text = text[_blank_until(text) :]
-        before = whole.count("\n") - text.count("\n")
+        before = full_text.count("\n") - text.count("\n")
         if stated:
             separators = stated[1]
             if separators not in SEPARATORS:
@@ -113,21 +113,29 @@ class Lines:
                     f"allowed: {', '.join(map(repr, SEPARATORS))}"
                 )
         lines = list(islice(io.StringIO(text), _SAMPLE))
-        found = {separator: _fields(lines, separator) for separator in separators}
-        first = next(iter(found.values()))
+        rows_by_separator = {separator: _fields(lines, separator) for separator in separators}
+        first = next(iter(rows_by_separator.values()))
         if not first:
             raise InputError("the file is empty; give rows of numbers")
-        agreed = [s for s, rows in found.items() if len({*map(len, rows)}) == 1 < len(rows[0])]
-        short = [s for s in separators if not agreed and _has_row_names(found[s], lines, s)]
+        agreed = [
+            s for s, rows in rows_by_separator.items() if len({*map(len, rows)}) == 1 < len(rows[0])
+        ]
+        short = [
+            s for s in separators if not agreed and _has_row_names(rows_by_separator[s], lines, s)
+        ]
         chosen = [*agreed, *short, separators[0]][0]
         if chosen == ",":
-            chosen = next((s for s in agreed[1:] if _leaves_decimal_commas(found[s])), chosen)
+            chosen = next(
+                (s for s in agreed[1:] if _leaves_decimal_commas(rows_by_separator[s])), chosen
+            )
         if short:
             text = f'""{chosen}{text}'
-            found[chosen][0] = ["", *found[chosen][0]]
+            rows_by_separator[chosen][0] = ["", *rows_by_separator[chosen][0]]
         starts = _starts_of(text, chosen)
         stating = bool(stated)
-        return cls(text, chosen, before, found[chosen], comments, stating, bool(short), starts)
+        return cls(
+            text, chosen, before, rows_by_separator[chosen], comments, stating, bool(short), starts
+        )
 
     @property
     def first(self) -> int:
@@ -200,13 +208,13 @@ class Lines:
 
     def empty_columns(self) -> frozenset[int]:
         """Return the columns, by their places, that have neither a name nor an entry."""
-        found = {
+        empty = {
             j for j in range(self.width) if not any(j < len(row) and row[j] for row in self.sample)
         }
-        if found:
+        if empty:
             for part in self.fields():
-                found = {j for j in found if not part.texts[:, j].any()}
-        return frozenset(found)
+                empty = {j for j in empty if not part.texts[:, j].any()}
+        return frozenset(empty)
 
     def _fields_of(self, line: int) -> list[str]:
         at = line - self.first
@@ -223,25 +231,25 @@ class Lines:
 
     def _explained(self, error: str) -> str:
         """Return what pandas found wrong, and how to mend it."""
-        if found := _UNCLOSED.search(error):
-            line = self._line_of(int(found[1]))
+        if match := _UNCLOSED.search(error):
+            line = self._line_of(int(match[1]))
             return f"line {line} opens a quotation mark that nothing closes; close or delete it"
-        found = _TOO_LONG.search(error)
-        if found is None:
+        match = _TOO_LONG.search(error)
+        if match is None:
             return f"{error}; mend it"
-        line = self._line_of(int(found[2]) - 1)
-        said = f"line {line} has {found[3]} fields, the first has {found[1]}"
+        line = self._line_of(int(match[2]) - 1)
+        fault = f"line {line} has {match[3]} fields, the first has {match[1]}"
         fields = self._fields_of(line)
         if fields and not fields[-1].strip():
-            return f"{said}; delete the separator at its end, or end the first so too"
+            return f"{fault}; delete the separator at its end, or end the first so too"
         if self.separator == "," and DECIMAL_COMMA.fullmatch(",".join(fields)):
-            return f"{said}; give every row as many, and a decimal comma as a point"
-        said = f"{said}; give every row as many, and nothing but the names of columns above them"
-        if int(found[3]) == self.width + 1 and int(found[2]) == 2:
-            said += (
+            return f"{fault}; give every row as many, and a decimal comma as a point"
+        fault = f"{fault}; give every row as many, and nothing but the names of columns above them"
+        if int(match[3]) == self.width + 1 and int(match[2]) == 2:
+            fault += (
                 f" (if rows begin with their names, begin line {self.first} with {self.separator})"
             )
-        return said
+        return fault
 
 
 def _blank_until(text: str) -> int:

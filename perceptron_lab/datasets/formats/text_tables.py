@@ -83,17 +83,17 @@ def _opened(lines: Lines, columns: Columns) -> _Table:
     """Find the names and the labels of columns, by the first line."""
     names, empty = list(lines.sample[0]), lines.empty_columns()
     _refuse_comment_of_names(lines, columns)
-    place = columns.place_in(names, empty)
+    label_column = columns.place_in(names, empty)
     named = lines.row_names or not {*columns.named}.isdisjoint(names)
-    others = [name for j, name in enumerate(names) if j != place and j not in empty]
-    named |= not any(is_number(number_text(name, lines.separator)) for name in others)
+    features = [name for j, name in enumerate(names) if j != label_column and j not in empty]
+    named |= not any(is_number(number_text(name, lines.separator)) for name in features)
     # Names of a frame that pandas wrote with a column that counts the rows
     named |= len(names) > 1 and names == ["", *map(str, range(len(names) - 1))]
     if named:
         refuse_repeated(names)
     else:
-        place = columns.place_in([str(j + 1) for j in range(lines.width)], empty)
-    return _Table(lines, names if named else None, place, empty, columns)
+        label_column = columns.place_in([str(j + 1) for j in range(lines.width)], empty)
+    return _Table(lines, names if named else None, label_column, empty, columns)
 
 
 def _refuse_comment_of_names(lines: Lines, columns: Columns) -> None:
@@ -108,9 +108,9 @@ def _refuse_comment_of_names(lines: Lines, columns: Columns) -> None:
             )
 
 
-def _entries(chunk: Fields, kept: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
+def _entries(chunk: Fields, used: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield (line, column) and text of each entry of some columns, one after the other."""
-    for j in kept:
+    for j in used:
         for line, text in zip(chunk.lines.tolist(), chunk.texts[:, j], strict=True):
             yield (line, j), text
 
@@ -143,21 +143,21 @@ class _Table:
     def read(self, *, exact: bool = False) -> Contents:
         """Return the numbers of all lines; ``exact`` as for :func:`read_text`."""
         names = self.header or [str(j + 1) for j in range(self.lines.width)]
-        index, asked = self._row_names(), self.columns.features_in(names, self.place)
-        index = index if index in asked else None
-        kept = [j for j in asked if j != index and j not in self.empty]
-        if not kept:
+        index, selected = self._row_names(), self.columns.features_in(names, self.place)
+        index = index if index in selected else None
+        features = [j for j in selected if j != index and j not in self.empty]
+        if not features:
             beside = "" if index is None else " and that of row names, which has no name"
             raise InputError(
                 f"no column but that of the labels{beside}; give one of numbers or more"
             )
-        commas = self._decimal_commas(kept)
-        categories, references = self._encoding(kept) if self.columns.one_hot else ({}, {})
+        commas = self._decimal_commas(features)
+        categories, references = self._encoding(features) if self.columns.one_hot else ({}, {})
         printed, arrays, classes, count = PrintedNumbers(), [], list[str](), 0
         kept_words, numbers = list[AnyArray](), list[int]()
         for chunk in self._chunks():
             count += len(chunk)
-            complete, words, values = self._converted(chunk, kept, categories)
+            complete, words, values = self._converted(chunk, features, categories)
             printed.add(words.ravel().tolist(), values.ravel())
             arrays.append(values)
             kept_words += [words] * exact
@@ -175,16 +175,16 @@ class _Table:
         if self.header is not None:
             contents.features = [
                 f"{self._name(j)}={value}" if j in categories else self._name(j)
-                for j in kept
+                for j in features
                 for value in categories.get(j, [""])
             ]
         contents.reference_levels = references
         if self.place is not None:
             contents.label = self._name(self.place)
             contents.classes = self._labels(classes, self.place)
-        contents.lines, contents.reading = np.array(numbers), self._reading(count, kept)
-        perhaps = [*self._perhaps_names(), *self._perhaps_index(contents, kept)]
-        contents.notes = [*self._left_out(index, kept), *commas, *perhaps]
+        contents.lines, contents.reading = np.array(numbers), self._reading(count, features)
+        perhaps = [*self._perhaps_names(), *self._perhaps_index(contents, features)]
+        contents.notes = [*self._left_out(index, features), *commas, *perhaps]
         contents.notes += self._encoding_told(references, categories)
         if dropped := count - len(contents.rows.values):
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
@@ -197,25 +197,26 @@ class _Table:
             if len(rows := part[int(named) :]):
                 yield rows
 
-    def _labels(self, classes: Sequence[str], place: int) -> AnyArray:
+    def _labels(self, classes: Sequence[str], column: int) -> AnyArray:
         """Return labels, as numbers if all are; refuse one that may be a column's name."""
         counts = Counter(classes)
         named = not is_number(classes[0]) and counts[classes[0]] == 1
         if self.header is None and named and len(counts) == 3:
             raise InputError(
-                f"line {self.lines.first}, {self._named(place)}: no other row has the label "
+                f"line {self.lines.first}, {self._named(column)}: no other row has the label "
                 f"{classes[0]!r}, and there are two besides; {_NAMED_BY_NUMBERS}"
             )
         for text in counts:
             if (remark := _REMARK.fullmatch(text)) and remark[1] in counts:
                 raise InputError(
-                    f"{self._named(place)}: received {text[:LONGEST_TEXT]!r} beside {remark[1]!r}; "
+                    f"{self._named(column)}: received {text[:LONGEST_TEXT]!r} beside "
+                    f"{remark[1]!r}; "
                     "give a comment a line that begins with #"
                 )
         numbers = [number_text(text, self.lines.separator) for text in classes]
         return as_labels(numbers if all(map(is_number, numbers)) else classes)
 
-    def _left_out(self, index: int | None, kept: Sequence[int]) -> Iterator[str]:
+    def _left_out(self, index: int | None, features: Sequence[int]) -> Iterator[str]:
         """Yield sentences on columns that are left out."""
         if comments := len(self.lines.comments):
             yield f"{counted(comments, 'line')} of comments, which begin with #: left out"
@@ -227,31 +228,31 @@ class _Table:
         elif index is not None:
             texts = self._column(0)
             starts = (texts == [str(start + k) for k in range(len(texts))] for start in (0, 1))
-            shown = ", ".join([*texts[:3], *["..."] * (len(texts) > 3)])
-            does = "counts the rows" if any(starts) else f"names the rows ({shown[:LONGEST_TEXT]})"
+            listed = ", ".join([*texts[:3], *["..."] * (len(texts) > 3)])
+            does = "counts the rows" if any(starts) else f"names the rows ({listed[:LONGEST_TEXT]})"
             assert self.header is not None
             name = self.header[0]
             called = "without a name" if name in _UNNAMED else f"called {name}"
             yield f"the first column, {called}, {does}: left out"
         if self.columns.drop:
             yield f"left out as asked: {', '.join(self.columns.drop)}"
-        unused = [j for j in range(self.lines.width) if j not in (*kept, index, self.place)]
+        unused = [j for j in range(self.lines.width) if j not in (*features, index, self.place)]
         if self.columns.columns and unused:
             yield f"not used, as asked: {', '.join(map(self._name, unused[:_MOST_NAMES]))}"
         if self.empty:
             places = ", ".join(str(j + 1) for j in sorted(self.empty))
             yield f"without a name and without an entry, left out: column {places}"
 
-    def _reading(self, count: int, kept: Sequence[int]) -> str:
+    def _reading(self, count: int, features: Sequence[int]) -> str:
         """Return how the file is read, in a sentence."""
-        names = [self._name(j) for j in kept[:_MOST_NAMES]]
-        more = f" and {len(kept) - len(names)} more" if len(kept) > len(names) else ""
+        names = [self._name(j) for j in features[:_MOST_NAMES]]
+        more = f" and {len(features) - len(names)} more" if len(features) > len(names) else ""
         words = [counted(count, "row")]
         if self.lines.width > 1:
             stated = ", as its line sep= says" * self.lines.stated
             words[0] += f", columns separated by {SEPARATORS[self.lines.separator]}{stated}"
         if self.header is None:
-            words.append(f"no names of columns; {counted(len(kept), 'coordinate')}")
+            words.append(f"no names of columns; {counted(len(features), 'coordinate')}")
         else:
             words.append(f"names in line {self.lines.first}; coordinates {', '.join(names)}{more}")
         if self.place is not None:
@@ -262,49 +263,49 @@ class _Table:
         """Yield a sentence where the numbers of the first line may be names of columns."""
         first = self.lines.sample[0]
         if self.header is None and counts_on(first):
-            shown = ", ".join(first[:3]) + ", ..." * (len(first) > 3)
-            yield f"line {self.lines.first} is read as a row, {shown}; {_NAMED_BY_NUMBERS}"
+            listed = ", ".join(first[:3]) + ", ..." * (len(first) > 3)
+            yield f"line {self.lines.first} is read as a row, {listed}; {_NAMED_BY_NUMBERS}"
 
-    def _perhaps_index(self, contents: Contents, kept: Sequence[int]) -> Iterator[str]:
+    def _perhaps_index(self, contents: Contents, features: Sequence[int]) -> Iterator[str]:
         """Yield a sentence where the first column is used and counts the rows."""
         first = contents.rows.values[:, 0]
-        start = first[0] if len(first) > _FEW and kept[0] == 0 else np.nan
+        start = first[0] if len(first) > _FEW and features[0] == 0 else np.nan
         if start in (0, 1) and np.array_equal(first, np.arange(start, start + len(first))):
             drop = self.columns.option("drop", self._name(0))
             yield f"{self._named(0)} counts the rows; if it is no coordinate, leave it out: {drop}"
 
     def _converted(
-        self, chunk: Fields, kept: Sequence[int], categories: dict[int, list[str]]
+        self, chunk: Fields, features: Sequence[int], categories: dict[int, list[str]]
     ) -> tuple[Fields, AnyArray, FloatArray]:
         """Return the rows that lack no entry, their printed numbers, and the nearest doubles."""
         texts = [*categories, *([] if self.place is None else [self.place])]
         if not self._lacking(chunk, texts).any():
-            words = self._words(chunk, kept, categories)
+            words = self._words(chunk, features, categories)
             with suppress(ValueError):
                 values = self._doubles(words)
                 if np.isfinite(values).all():
                     return chunk, words, values
-        complete = self._complete(chunk, kept)
-        words = self._words(complete, kept, categories)
-        return complete, words, self._numbers(complete, words, kept)
+        complete = self._complete(chunk, features)
+        words = self._words(complete, features, categories)
+        return complete, words, self._numbers(complete, words, features)
 
     @staticmethod
     def _lacking(chunk: Fields, columns: Sequence[int]) -> AnyArray:
         """Return where columns hold no value, shape ``(m, k)``."""
         texts = chunk.texts[:, list(columns)]
-        found = np.array([text.lower() in _MISSING for text in texts.ravel()], dtype=bool)
-        return found.reshape(texts.shape)
+        lacking = np.array([text.lower() in _MISSING for text in texts.ravel()], dtype=bool)
+        return lacking.reshape(texts.shape)
 
-    def _complete(self, chunk: Fields, kept: Sequence[int]) -> Fields:
+    def _complete(self, chunk: Fields, features: Sequence[int]) -> Fields:
         """Return the rows that lack no entry; refuse the others if they are not to be left out."""
-        used = [*kept, *([] if self.place is None else [self.place])]
-        lacking = self._lacking(chunk, used)
+        columns = [*features, *([] if self.place is None else [self.place])]
+        lacking = self._lacking(chunk, columns)
         if not lacking.any():
             return chunk
         if self.columns.drop_missing:
             return chunk[~lacking.any(axis=1)]
         row, at = np.argwhere(lacking)[0].tolist()
-        j = used[at]
+        j = columns[at]
         raise InputError(self._no_value(int(chunk.lines[row]), j, chunk.texts[row, j]))
 
     def _no_value(self, line: int, j: int, word: str) -> str:
@@ -318,11 +319,11 @@ class _Table:
         return f"line {line}, {self._named(j)}: received {word!r}, no value; fill it, or {drop}"
 
     def _words(
-        self, chunk: Fields, kept: Sequence[int], categories: dict[int, list[str]]
+        self, chunk: Fields, features: Sequence[int], categories: dict[int, list[str]]
     ) -> AnyArray:
         """Return the printed numbers of rows, shape ``(m, n)``; categories become 0 and 1."""
         parts = []
-        for j in kept:
+        for j in features:
             texts = chunk.texts[:, j]
             if j in categories:
                 parts += [np.where(texts == value, "1", "0") for value in categories[j]]
@@ -341,24 +342,24 @@ class _Table:
             raise ValueError("1_000 is a number in Python alone")
         return words.astype(float)
 
-    def _numbers(self, chunk: Fields, words: AnyArray, kept: Sequence[int]) -> FloatArray:
+    def _numbers(self, chunk: Fields, words: AnyArray, features: Sequence[int]) -> FloatArray:
         """Return the doubles nearest to printed numbers; refuse what is none, or not finite."""
         try:
             values = self._doubles(words)
         except ValueError:
             line, j = next(
-                place
-                for place, word in _entries(chunk, kept)
+                position
+                for position, word in _entries(chunk, features)
                 if not is_number(number_text(word, self.lines.separator))
             )
             raise InputError(self._no_number(line, j, chunk)) from None
         if not np.isfinite(values).all():
-            row, place = np.argwhere(~np.isfinite(values))[0]
+            row, column = np.argwhere(~np.isfinite(values))[0]
             where = f"line {chunk.lines[row]}"
-            if words.shape[1] == len(kept):
-                where += f", {self._named(kept[place])}"
+            if words.shape[1] == len(features):
+                where += f", {self._named(features[column])}"
             raise InputError(
-                f"{where}: received {words[row, place][:LONGEST_TEXT]!r}; give finite numbers, or "
+                f"{where}: received {words[row, column][:LONGEST_TEXT]!r}; give finite numbers, or "
                 "remove the row"
             )
         return values
@@ -367,37 +368,37 @@ class _Table:
         """Return that an entry of a column is no number, and how to mend it."""
         column: list[str] = chunk.texts[:, j].tolist()
         word = column[chunk.lines.tolist().index(line)]
-        said = (
+        fault = (
             f"line {line}, {self._named(j)}: received {word[:LONGEST_TEXT]!r}, which is no number"
         )
         if _REMARK.fullmatch(word):
-            return f"{said}; give a comment a line that begins with #"
-        if mend := mend_of(word[:LONGEST_TEXT]):
-            return f"{said}; {mend}"
+            return f"{fault}; give a comment a line that begins with #"
+        if remedy := mend_of(word[:LONGEST_TEXT]):
+            return f"{fault}; {remedy}"
         if _SEPARATED.search(word) and (self.lines.width == 1 or ";" in word):
-            return f"{said}; separate all columns by commas, all by semicolons, or all by tabs"
+            return f"{fault}; separate all columns by commas, all by semicolons, or all by tabs"
         if self.header is None and line == self.lines.first:
-            return f"{said}; {_NAMED_BY_NUMBERS}"
+            return f"{fault}; {_NAMED_BY_NUMBERS}"
         if any(is_number(number_text(other, self.lines.separator)) for other in column):
-            return f"{said}, as others of the column are; mend it, or remove the row"
+            return f"{fault}, as others of the column are; mend it, or remove the row"
         one_hot = self.columns.option("one_hot")
         if len({*column}) == len(column) > 2:
-            return f"{said}; {self._leave_out(j)}"
+            return f"{fault}; {self._leave_out(j)}"
         if self.place is not None:
-            return f"{said}; mend it, or make columns of 0 and 1 of texts: {one_hot}"
+            return f"{fault}; mend it, or make columns of 0 and 1 of texts: {one_hot}"
         name = str(j + 1) if self.header is None else self.header[j]
         labels, rows = self.columns.option("labels", name), self.columns.option("rows")
         return (
-            f"{said}; say {labels} if the column holds the labels, or {rows} and {one_hot} if it "
+            f"{fault}; say {labels} if the column holds the labels, or {rows} and {one_hot} if it "
             "is a coordinate"
         )
 
-    def _decimal_commas(self, kept: Sequence[int]) -> list[str]:
+    def _decimal_commas(self, features: Sequence[int]) -> list[str]:
         """Return a sentence on decimal commas; refuse marks that may stand between thousands."""
         if self.lines.separator == "," or "," not in self.lines.text:
             return []
         sure, doubtful = decimal_commas(
-            entry for chunk in self._chunks() for entry in _entries(chunk, kept)
+            entry for chunk in self._chunks() for entry in _entries(chunk, features)
         )
         if doubtful is not None:
             (line, j), word = doubtful
@@ -439,8 +440,8 @@ class _Table:
     def _leave_out(self, j: int) -> str:
         """Return how a column of texts that all differ is left out."""
         names = self.header or [str(k + 1) for k in range(self.lines.width)]
-        others = [k for k in self.columns.features_in(names, self.place) if k != j]
-        listed = ",".join(names[k] or str(k + 1) for k in others[:_MOST_NAMES]) or "A,B"
+        other_columns = [k for k in self.columns.features_in(names, self.place) if k != j]
+        listed = ",".join(names[k] or str(k + 1) for k in other_columns[:_MOST_NAMES]) or "A,B"
         drop = self.columns.option("drop", names[j] or str(j + 1))
         return (
             "its texts all differ, as names of rows do, and a column of 0 and 1 for each would "
@@ -448,13 +449,13 @@ class _Table:
             f"{self.columns.option('columns', listed)}"
         )
 
-    def _encoding(self, kept: Sequence[int]) -> tuple[dict[int, list[str]], dict[str, str]]:
+    def _encoding(self, features: Sequence[int]) -> tuple[dict[int, list[str]], dict[str, str]]:
         """Return the levels that get columns, by their column, and the reference levels by name."""
-        levels = self._categories(kept)
-        named = {self._name(j): own for j, own in levels.items()}
+        levels = self._categories(features)
+        named = {self._name(j): column_levels for j, column_levels in levels.items()}
         references = self.columns.reference_levels(named, intercept=self.place is not None)
         for j, own in levels.items():
-            levels[j] = [one for one in own if one != references.get(self._name(j))]
+            levels[j] = [level for level in own if level != references.get(self._name(j))]
         return levels, references
 
     def _encoding_told(
@@ -467,21 +468,21 @@ class _Table:
         if references:
             levels = ", ".join(f"{name}={level}" for name, level in references.items())
             yield f"reference levels, without a column: {levels}"
-        for j in (j for j, own in categories.items() if not own):
+        for j in (j for j, column_levels in categories.items() if not column_levels):
             yield f"{self._named(j)} holds one text in every row: left out"
 
-    def _categories(self, kept: Sequence[int]) -> dict[int, list[str]]:
+    def _categories(self, features: Sequence[int]) -> dict[int, list[str]]:
         """Return the values of each column of texts, sorted, by its place.
 
         They are those of the rows that are used: the intercept is the sum of their columns.
         """
-        seen: dict[int, Counter[str]] = {j: Counter() for j in kept}
+        counters: dict[int, Counter[str]] = {j: Counter() for j in features}
         for chunk in self._chunks():
-            rows = self._complete(chunk, kept) if self.columns.drop_missing else chunk
-            for j in kept:
-                seen[j].update(rows.texts[:, j])
+            rows = self._complete(chunk, features) if self.columns.drop_missing else chunk
+            for j in features:
+                counters[j].update(rows.texts[:, j])
         categories = dict[int, list[str]]()
-        for j, counts in seen.items():
+        for j, counts in counters.items():
             texts = sorted(text for text in counts if text.lower() not in _MISSING)
             numbers = all(is_number(number_text(text, self.lines.separator)) for text in texts)
             if numbers or _truth_values(texts) is not None:

@@ -109,12 +109,14 @@ def subspace_basis(
     large ones. Shape ``(cone.size, dimension)``, 1 <= dimension < size.
     """
     root = np.sqrt(cone.multiplicity)
-    known = [cone.assemble(one, frame) / root for one in (elements.inside, elements.across)]
-    first, second = (one / np.linalg.norm(one) for one in known)
+    columns_of_elements = [
+        cone.assemble(element, frame) / root for element in (elements.inside, elements.across)
+    ]
+    first, second = (column / np.linalg.norm(column) for column in columns_of_elements)
     second -= (first @ second) * first  # of the margin; else 0 but for rounding
     second /= np.linalg.norm(second)
-    others = rng.standard_normal((cone.size, dimension - 1))
-    columns = np.linalg.qr(np.column_stack([first, second, others]))[0]
+    random_columns = rng.standard_normal((cone.size, dimension - 1))
+    columns = np.linalg.qr(np.column_stack([first, second, random_columns]))[0]
     columns = np.delete(columns, 0 if twin else 1, axis=1)
     columns[:, 0] = second if twin else first
     return np.asarray(columns / root[:, None])
@@ -136,8 +138,8 @@ def _lower_half(rng: Generator, cone: Cone) -> Bools:
 
 def _lower_half_of(eigenvalues: FloatArray, cone: Cone) -> Bools:
     """Return which eigenvalues are in the lower half of their part."""
-    places = np.cumsum([part.rank for part, _ in cone.blocks])[:-1]
-    parts = np.split(eigenvalues, places)
+    ends = np.cumsum([part.rank for part, _ in cone.blocks])[:-1]
+    parts = np.split(eigenvalues, ends)
     return np.concatenate([np.argsort(np.argsort(part)) < len(part) // 2 for part in parts])
 
 
@@ -270,32 +272,32 @@ class ConditionedCones(ProductOfCones):
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
-        made = self.generate(seed)
-        system = ConicSystem(Matrix(made.data), made.cone)
-        point = made.point if self.side == "feasible" else None
-        return self.stated(system, made.data, point=point)
+        generated = self.generate(seed)
+        system = ConicSystem(Matrix(generated.data), generated.cone)
+        point = generated.point if self.side == "feasible" else None
+        return self.stated(system, generated.data, point=point)
 
     def generate(self, seed: int) -> ConditionedCone:
         """Return the data, with the solutions known by construction."""
         with self.random(seed, 32 * self.size * self._unknowns, self._stream) as rng:
             cone = self.cone
             frame = cone.spectrum(rng.standard_normal(cone.size) / np.sqrt(cone.multiplicity))[1]
-            found = self._elements(rng, cone)
+            elements = self._elements(rng, cone)
             twin = self.side == "infeasible"
-            data = subspace_basis(rng, cone, frame, found, self._unknowns, twin=twin)
+            data = subspace_basis(rng, cone, frame, elements, self._unknowns, twin=twin)
             turn = _rotation(rng, self._unknowns) if self.rotated else np.eye(self._unknowns)
             point = None if twin else turn[0]
-            weights = found.inside if twin else found.across
-            known = self.side != "feasible" or self.known == "margin"
-            element = cone.assemble(weights / weights.sum(), frame) if known else None
+            weights = elements.inside if twin else elements.across
+            stated = self.side != "feasible" or self.known == "margin"
+            element = cone.assemble(weights / weights.sum(), frame) if stated else None
             return ConditionedCone(cone, data @ turn if self.rotated else data, point, element)
 
     def _elements(self, rng: Generator, cone: Cone) -> Elements:
         if self.known == "margin":
-            made = margin_elements(rng, cone, self.delta)
+            elements = margin_elements(rng, cone, self.delta)
         else:
-            made = centre_elements(rng, cone, self.delta, self.large or 0.0)
-        return boundary_elements(rng, cone, made) if self.side == "ill-posed" else made
+            elements = centre_elements(rng, cone, self.delta, self.large or 0.0)
+        return boundary_elements(rng, cone, elements) if self.side == "ill-posed" else elements
 
     @property
     def _unknowns(self) -> int:

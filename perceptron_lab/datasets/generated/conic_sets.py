@@ -177,9 +177,9 @@ class ConicSets(ProductOfCones):
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
-        made = self.generate(seed)
-        system = ConicSystem(Matrix(made.data), made.cone)
-        return self.stated(system, made.data, point=made.point)
+        generated = self.generate(seed)
+        system = ConicSystem(Matrix(generated.data), generated.cone)
+        return self.stated(system, generated.data, point=generated.point)
 
     def generate(self, seed: int) -> ConicSet:
         """Return the data, with the solutions known by construction."""

@@ -56,11 +56,11 @@ def orthogonalised(matrix: FloatArray) -> FloatArray:
     orthogonal to rounding, unless the matrix is singular to rounding.
     """
     rows = np.array(matrix.T)
-    for place in range(len(rows)):
-        current, before = rows[place : place + 1], rows[:place]
-        for _ in range(2 if place else 0):
+    for index in range(len(rows)):
+        current, before = rows[index : index + 1], rows[:index]
+        for _ in range(2 if index else 0):
             current = unit(current - product(product(current, before.T), before))
-        rows[place] = unit(current)[0]
+        rows[index] = unit(current)[0]
     return rows.T
 
 
@@ -209,10 +209,10 @@ class EllipsoidSets(GeneratedDataset):
             training = self._drawn(rng, self.training - self.dimension - 1)
             tight = [simplex(rng, self.dimension), self.ratio * simplex(rng, self.dimension)]
             test = self._drawn(rng, self.test)
-            whole = np.vstack([tight[0], training[0], tight[1], training[1]])
+            rows = np.vstack([tight[0], training[0], tight[1], training[1]])
             task = Task(
                 "inside",
-                ellipsoid.of(whole),
+                ellipsoid.of(rows),
                 np.repeat([1.0, -1.0], self.training),
                 ellipsoid.of(np.vstack(test)),
                 np.repeat([1.0, -1.0], self.test),

@@ -70,21 +70,21 @@ def planar_edges(vertices: int, edges: int, rng: np.random.Generator) -> Edges:
     are all edges of one triangulation and some of a second one on the same vertices, as in the
     G-set; at most :func:`most_planar`.
     """
-    whole = 3 * vertices - 6
+    maximum = 3 * vertices - 6
     first = triangulation(vertices, rng)
-    if edges <= whole:
+    if edges <= maximum:
         return _decoded(vertices, _some(first, edges, rng))
     while True:
         other = np.setdiff1d(triangulation(vertices, rng), first, assume_unique=True)
-        if len(other) >= edges - whole:
-            both = np.concatenate([first, _some(other, edges - whole, rng)])
+        if len(other) >= edges - maximum:
+            both = np.concatenate([first, _some(other, edges - maximum, rng)])
             return _decoded(vertices, both)
 
 
 def most_planar(vertices: int) -> int:
     """Return the most edges of :func:`planar_edges`: of a union, less those that may coincide."""
-    whole = 3 * vertices - 6
-    return max(whole, 2 * whole - COINCIDING)
+    maximum = 3 * vertices - 6
+    return max(maximum, 2 * maximum - COINCIDING)
 
 
 def triangulation(vertices: int, rng: np.random.Generator) -> IntArray:
@@ -97,7 +97,7 @@ def triangulation(vertices: int, rng: np.random.Generator) -> IntArray:
     # Imported here, so that checking a configuration's names does not wait for it.
     from scipy.spatial import Delaunay
 
-    whole = 3 * vertices - 6
+    maximum = 3 * vertices - 6
     while True:
         inside = rng.dirichlet([1.0, 1.0, 1.0], vertices - 3)[:, :2]
         corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -107,7 +107,7 @@ def triangulation(vertices: int, rng: np.random.Generator) -> IntArray:
         keys: IntArray = np.sort(pairs[:, 0] * vertices + pairs[:, 1])
         keys = np.asarray(keys[np.append(True, keys[1:] > keys[:-1])])
         # Points closer than rounding can tell might be left out: of random ones, in theory only.
-        if len(keys) == whole:
+        if len(keys) == maximum:
             return keys
 
 

@@ -147,9 +147,9 @@ class LabelledSets(GeneratedDataset):
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
-        made = self.generate(seed)
-        system = ConicSystem.from_labelled(made.examples, made.labels)
-        return self.stated(system, *_arrays(made), point=made.point)
+        generated = self.generate(seed)
+        system = ConicSystem.from_labelled(generated.examples, generated.labels)
+        return self.stated(system, *_arrays(generated), point=generated.point)
 
     def generate(self, seed: int) -> LabelledSet:
         """Return the examples, their labels and a separator."""
@@ -175,8 +175,13 @@ class LabelledSets(GeneratedDataset):
         return {name: getattr(self, name) for name in _DEFAULTS[self.family]}
 
 
-def _arrays(made: LabelledSet) -> list[AnyArray]:
+def _arrays(generated: LabelledSet) -> list[AnyArray]:
     """Return the arrays that the examples consist of, and the labels."""
-    if isinstance(made.examples, np.ndarray):
-        return [made.examples, made.labels]
-    return [made.examples.data, made.examples.indices, made.examples.indptr, made.labels]
+    if isinstance(generated.examples, np.ndarray):
+        return [generated.examples, generated.labels]
+    return [
+        generated.examples.data,
+        generated.examples.indices,
+        generated.examples.indptr,
+        generated.labels,
+    ]

@@ -61,8 +61,8 @@ class LinearSystems(GeneratedDataset):
     def name(self) -> str:
         """The name of the instance: its kind, sizes, digits and gap."""
         size = f"{self.variables}x{self.inequalities}x{self.equations}"
-        said = f"{self.kind}-{size}-{self.digits}"
-        return f"{said}-{self.gap}" if self.kind == "infeasible" else said
+        name = f"{self.kind}-{size}-{self.digits}"
+        return f"{name}-{self.gap}" if self.kind == "infeasible" else name
 
     @property
     def feasible(self) -> bool:
@@ -77,17 +77,17 @@ class LinearSystems(GeneratedDataset):
         unit = Fraction(1, 10**self.digits)
         rows, right, equations, values, point, room = parts
         last = Fraction(1, 10**self.gap) if self.kind == "infeasible" else Fraction(0)
-        limits = [unit**2 * one for one in right.tolist()]
+        limits = [unit**2 * limit for limit in right.tolist()]
         limits[-1] += last
         bounded = self.variables // 2
-        at = [unit * one for one in point.tolist()]
-        slack = [unit * one for one in room.tolist()]
+        at = [unit * coordinate for coordinate in point.tolist()]
+        slack = [unit * gap for gap in room.tolist()]
         free = [None] * (self.variables - bounded)
         pairs = list(zip(at[:bounded], slack[:bounded], strict=True))
         system = ConicSystem.from_linear(
             rows * unit,
             np.array(limits),
-            (equations * unit, np.array([unit**2 * one for one in values.tolist()])),
+            (equations * unit, np.array([unit**2 * value for value in values.tolist()])),
             [*(x - s for x, s in pairs), *free],
             [*(x + s + unit for x, s in pairs), *free],
         )
@@ -125,5 +125,5 @@ class LinearSystems(GeneratedDataset):
     def _whole(self, rng: Generator, shape: tuple[int, ...], scale: int) -> Whole:
         """Return whole numbers as Python's own, a third of them 0."""
         drawn = rng.integers(-LARGEST * scale, LARGEST * scale + 1, shape)
-        kept: Whole = np.where(rng.random(shape) < 2 / 3, drawn, 0).astype(object)
-        return kept
+        sparse: Whole = np.where(rng.random(shape) < 2 / 3, drawn, 0).astype(object)
+        return sparse

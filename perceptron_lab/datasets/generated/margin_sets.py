@@ -346,15 +346,17 @@ class MarginSets(GeneratedDataset):
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
-        made = self.generate(seed)
-        if made.labels is None:
-            system = ConicSystem.from_rows(made.rows, margin=self.measured)
-            arrays = [made.rows]
+        generated = self.generate(seed)
+        if generated.labels is None:
+            system = ConicSystem.from_rows(generated.rows, margin=self.measured)
+            arrays = [generated.rows]
         else:
-            system = ConicSystem.from_labelled(made.rows, made.labels, margin=self.measured)
-            arrays = [made.rows, made.labels]
-        problem = self.stated(system, *arrays, point=made.point)
-        if not self.bracket or made.point is not None:
+            system = ConicSystem.from_labelled(
+                generated.rows, generated.labels, margin=self.measured
+            )
+            arrays = [generated.rows, generated.labels]
+        problem = self.stated(system, *arrays, point=generated.point)
+        if not self.bracket or generated.point is not None:
             return problem
         return replace(problem, facts=negative_margin(system).known(problem.facts))
 

@@ -105,14 +105,14 @@ class MarginEnclosure:
         indptr, indices, data = self.matrix.indptr, self.matrix.indices, self.matrix.data
         for i in range(len(self.factor)):
             entries = slice(indptr[i], indptr[i + 1])
-            others = indices[entries]
-            away = np.where(others == i, 0.0, data[entries])
-            gradient = away @ self.factor[others]
+            neighbours = indices[entries]
+            away = np.where(neighbours == i, 0.0, data[entries])
+            gradient = away @ self.factor[neighbours]
             length = float(norm(gradient))
-            own = float(data[entries] @ (others == i))
+            diagonal = float(data[entries] @ (neighbours == i))
             # Of an isolated vertex every direction is as good as its own
             direction = gradient / length if length else self.factor[i] / norm(self.factor[i])
-            self.factor[i] = _root(own, length) * direction
+            self.factor[i] = _root(diagonal, length) * direction
 
 
 def enclosed(laplacian: sparse.csr_array, accuracy: float = ACCURACY) -> MarginEnclosure:
@@ -137,8 +137,8 @@ def scale_for(laplacian: sparse.csr_array, margin: float) -> float:
     target, low, factor = math.sqrt(margin**-2 - 1.0), 0.0, _first(order)
     size_low, scale = math.sqrt(order), 1.0
     for _ in range(_SCALINGS):
-        found = _narrowed(MarginEnclosure(_shifted(laplacian, scale), factor), ACCURACY / 4.0)
-        lower, upper = found.ends
+        enclosure = _narrowed(MarginEnclosure(_shifted(laplacian, scale), factor), ACCURACY / 4.0)
+        lower, upper = enclosure.ends
         size = math.sqrt(2.0 / (lower**2 + upper**2) - 1.0)
         if abs(size / target - 1.0) < ACCURACY / 4.0:
             return scale
@@ -149,7 +149,7 @@ def scale_for(laplacian: sparse.csr_array, margin: float) -> float:
     raise InputError(f"no weights are found for the margin {margin:g}; choose another one")
 
 
-def proved_bracket(system: ConicSystem, found: MarginEnclosure) -> tuple[float, float]:
+def proved_bracket(system: ConicSystem, enclosure: MarginEnclosure) -> tuple[float, float]:
     """Return lower and upper bounds of the margin, proved on the data of the system.
 
     Parameters
@@ -160,35 +160,35 @@ def proved_bracket(system: ConicSystem, found: MarginEnclosure) -> tuple[float, 
     # Imported here, so that checking a configuration's names loads no cones.
     from perceptron_lab.cones.semidefinite import Semidefinite
 
-    whole = system.completed()
-    point = np.concatenate([[1.0], found.point])
-    proof = whole.prove_point(point)
-    (_, _), (block, place) = whole.cone.blocks
+    completed = system.completed()
+    point = np.concatenate([[1.0], enclosure.point])
+    proof = completed.prove_point(point)
+    (_, _), (block, indices) = completed.cone.blocks
     assert isinstance(block, Semidefinite)
-    matrix = found.factor @ found.factor.T
+    matrix = enclosure.factor @ enclosure.factor.T
     matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-9  # definite, as is to be proved
     squares = np.diag(matrix)
-    product = float((found.matrix @ matrix).trace())
+    product = float((enclosure.matrix @ matrix).trace())
     matrix *= product / (product**2 + float(squares @ squares))
-    weights = np.zeros(whole.cone.size)
-    weights[place] = matrix[block.rows, block.columns] * np.where(
+    weights = np.zeros(completed.cone.size)
+    weights[indices] = matrix[block.rows, block.columns] * np.where(
         block.rows == block.columns, 1.0, 2.0
     )
     weights[0] = 1.0 - float(np.trace(matrix))
-    upper = whole.prove_weights(weights)
+    upper = completed.prove_weights(weights)
     if not proof.feasible or upper is None:
         raise InputError("rounding hides the margin of the graph; choose one with less edges")
     return proof.margin_lower, upper
 
 
-def _narrowed(found: MarginEnclosure, accuracy: float) -> MarginEnclosure:
+def _narrowed(enclosure: MarginEnclosure, accuracy: float) -> MarginEnclosure:
     for _ in range(_SWEEPS // _BETWEEN):
         for _ in range(_BETWEEN):
-            found.sweep()
-        lower, upper = found.ends
+            enclosure.sweep()
+        lower, upper = enclosure.ends
         if upper - lower <= accuracy * lower:
             break
-    return found
+    return enclosure
 
 
 def _shifted(laplacian: sparse.csr_array, scale: float) -> sparse.csr_array:
@@ -201,12 +201,12 @@ def _first(order: int) -> FloatArray:
     return np.random.default_rng(order).standard_normal((order, columns)) / math.sqrt(columns)
 
 
-def _root(own: float, length: float) -> float:
+def _root(diagonal: float, length: float) -> float:
     """Return the root r > 0 of r^3 = own r + length by Newton's method, from above."""
-    root = math.sqrt(max(own, 0.0)) + math.cbrt(length)
+    root = math.sqrt(max(diagonal, 0.0)) + math.cbrt(length)
     for _ in range(50):
         before = root
-        root -= (root**3 - own * root - length) / (3.0 * root**2 - own)
+        root -= (root**3 - diagonal * root - length) / (3.0 * root**2 - diagonal)
         if abs(root - before) <= 1e-15 * root:
             break
     return root
@@ -303,12 +303,12 @@ class Maxcut(Dataset):
         """Generate an instance, also one that is not listed."""
         from perceptron_lab.systems.pencil import homogenised
 
-        asked = graph_name(name)
-        check_generated(_BYTES * (2 * asked.vertices + asked.edges), name)
+        graph = graph_name(name)
+        check_generated(_BYTES * (2 * graph.vertices + graph.edges), name)
         weights = graph_of(name, seed)
         data = maxcut_data(weights)
         system, digest = homogenised(data), sha256_of_text(data)
-        if not (self.enclose or asked.margin):
+        if not (self.enclose or graph.margin):
             return Problem(name, system, digest, system.facts())
         with one_thread():
             lower, upper = proved_bracket(system, enclosed(laplacian(weights)))
@@ -326,23 +326,23 @@ def graph_of(name: str, seed: int) -> sparse.csr_array:
 
     Graphs that differ in their weights alone have the same edges.
     """
-    asked = graph_name(name)
-    rng = np.random.default_rng(seed_sequence(asked.stream, seed))
-    edges = _edges_of(asked, rng)
-    weight = signs(asked.edges, rng) if asked.signed else np.ones(asked.edges)
-    weights = weights_of(asked.vertices, edges, weight)
-    if not asked.margin:
+    graph = graph_name(name)
+    rng = np.random.default_rng(seed_sequence(graph.stream, seed))
+    edges = _edges_of(graph, rng)
+    weight = signs(graph.edges, rng) if graph.signed else np.ones(graph.edges)
+    weights = weights_of(graph.vertices, edges, weight)
+    if not graph.margin:
         return weights
     from perceptron_lab.datasets.generated.maxcut import scale_for  # as above
 
     with one_thread():
-        return sparse.csr_array(weights * scale_for(laplacian(weights), asked.margin))
+        return sparse.csr_array(weights * scale_for(laplacian(weights), graph.margin))
 
 
-def _edges_of(asked: GraphName, rng: np.random.Generator) -> Edges:
-    match asked.family:
+def _edges_of(graph: GraphName, rng: np.random.Generator) -> Edges:
+    match graph.family:
         case "torus":
-            return torus_edges(asked.sizes)
+            return torus_edges(graph.sizes)
         case "planar":
-            return planar_edges(asked.vertices, asked.edges, rng)
-    return random_edges(asked.vertices, asked.edges, rng)
+            return planar_edges(graph.vertices, graph.edges, rng)
+    return random_edges(graph.vertices, graph.edges, rng)

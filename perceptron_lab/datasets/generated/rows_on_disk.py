@@ -57,17 +57,17 @@ class Description(BaseModel):
         """Return the description of a whole file with the bytes that were written, or None."""
         try:
             content = read_regular(path.with_suffix(".json"), _LONGEST)
-            known = cls.model_validate_json(content)
-            found = path.stat()
+            description = cls.model_validate_json(content)
+            status = path.stat()
         except (OSError, ValueError, DataError):
             return None
-        if not stat.S_ISREG(found.st_mode) or known.bytes != found.st_size:
+        if not stat.S_ISREG(status.st_mode) or description.bytes != status.st_size:
             return None
         # Read once in a process, as long as the file's state is the same
-        state = (path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        state = (path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         if state not in _HASHES:
             _HASHES[state] = sha256_of(path)
-        return known if _HASHES[state] == known.sha256 else None
+        return description if _HASHES[state] == description.sha256 else None
 
 
 @parameter_record
@@ -122,17 +122,17 @@ class RowsOnDisk(GeneratedDataset):
         own = self.path(seed, base)
         # A verification makes the rows again, whatever a folder holds that others have named.
         path = written(own.parent) / own.name
-        known = Description.read(path)
-        if known is None:
+        description = Description.read(path)
+        if description is None:
             try:
-                known = self._write(seed, path)
+                description = self._write(seed, path)
             except OSError as error:
                 raise DataError(
                     f"{path} cannot be written ({error.strerror}); set PLAB_DATA_DIR, or the "
                     "dataset's directory, to a folder that you may write to"
                 ) from error
         system = ConicSystem.from_rows(NumpyRows(path, self.memory))
-        return Problem(self.name, system, known.sha256, system.facts(known.margin))
+        return Problem(self.name, system, description.sha256, system.facts(description.margin))
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Return the instance, from its file."""
@@ -141,8 +141,8 @@ class RowsOnDisk(GeneratedDataset):
 
     def path(self, seed: int, base: Path) -> Path:
         """Return the path of the instance's file, which need not exist yet."""
-        own = self.directory
-        folder = cache_folder() / "rows-on-disk" if own is None else base / own
+        directory = self.directory
+        folder = cache_folder() / "rows-on-disk" if directory is None else base / directory
         return folder / f"{self.name}-seed{seed}.npy"
 
     def blocks(self, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -185,6 +185,6 @@ class RowsOnDisk(GeneratedDataset):
         # What rounding may have added to the scores: dimension * 2^-53 of unit vectors, and more
         margin = least - 4.0 * (self.dimension + 4) * 2.0**-53
         safe = margin if margin > 0.0 else None
-        known = Description(sha256=digest.hexdigest(), bytes=size, margin=safe)
-        replace_file(path.with_suffix(".json"), known.model_dump_json().encode())
-        return known
+        description = Description(sha256=digest.hexdigest(), bytes=size, margin=safe)
+        replace_file(path.with_suffix(".json"), description.model_dump_json().encode())
+        return description

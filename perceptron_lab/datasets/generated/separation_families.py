@@ -53,9 +53,9 @@ class _Rows:
     examples: FloatArray
     separated: npt.NDArray[np.bool_]
 
-    def chosen(self, places: IntArray | slice) -> _Rows:
+    def chosen(self, indices: IntArray | slice) -> _Rows:
         """Return some of the rows."""
-        return _Rows(self.labels[places], self.examples[places], self.separated[places])
+        return _Rows(self.labels[indices], self.examples[indices], self.separated[indices])
 
 
 @parameter_record
@@ -122,45 +122,45 @@ class SeparationFamilies(GeneratedDataset):
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
-        made, _ = self._made(seed)
-        system = ConicSystem.from_labelled(made.examples, made.labels)
-        none = made.examples[:0], made.labels[:0]
-        task = Task("positive", made.examples, made.labels, *none)
-        return self.stated(system, made.examples, made.labels, tasks=(task,))
+        generated, _ = self._made(seed)
+        system = ConicSystem.from_labelled(generated.examples, generated.labels)
+        none = generated.examples[:0], generated.labels[:0]
+        task = Task("positive", generated.examples, generated.labels, *none)
+        return self.stated(system, generated.examples, generated.labels, tasks=(task,))
 
     def known(self, seed: int) -> Known:
         """Return the answer on the instance of a seed."""
-        made, classes = self._made(seed)
-        return Known(self.kind, made.separated, classes)
+        generated, classes = self._made(seed)
+        return Known(self.kind, generated.separated, classes)
 
     def _made(self, seed: int) -> tuple[_Rows, tuple[str, ...]]:
         width = sum(self._counts) + 3 * self.degenerate
         with self.random(seed, 64 * self.rows * (width + 1)) as rng:
-            made = self._whole(rng)
+            rows = self._whole(rng)
             if self.degenerate:
-                kept = len(made.labels)
-                repeated = rng.integers(0, kept, self.rows - kept)
-                made = made.chosen(np.concatenate([np.arange(kept), repeated]))
-            made = made.chosen(rng.permutation(self.rows))
-        examples = made.examples
+                distinct = len(rows.labels)
+                repeated = rng.integers(0, distinct, self.rows - distinct)
+                rows = rows.chosen(np.concatenate([np.arange(distinct), repeated]))
+            rows = rows.chosen(rng.permutation(self.rows))
+        examples = rows.examples
         if self.degenerate:
             copy = examples[:, [self.infinite - 1]]
             zeros = np.zeros_like(copy)
             examples = np.hstack([examples, zeros, copy, np.full_like(copy, 3.0)])
-        return _Rows(made.labels, examples, made.separated), self._classes()
+        return _Rows(rows.labels, examples, rows.separated), self._classes()
 
     def _classes(self) -> tuple[str, ...]:
         """Return the classes of the coefficients; columns that depend on others determine none."""
         infinite, finite, undetermined = self._counts
         signed = ["+INF" if j % 2 == 0 else "-INF" for j in range(infinite)]
-        found = [*signed, *["FINITE"] * finite, *["UNDETERMINED"] * undetermined]
-        found.append("UNDETERMINED" if self.kind == "complete" else "FINITE")
+        classes = [*signed, *["FINITE"] * finite, *["UNDETERMINED"] * undetermined]
+        classes.append("UNDETERMINED" if self.kind == "complete" else "FINITE")
         if self.kind == "overlap":
-            found = ["FINITE"] * len(found)
+            classes = ["FINITE"] * len(classes)
         if self.degenerate:
-            found[infinite - 1] = "UNDETERMINED"
-            found[-1:] = ["UNDETERMINED"] * 4
-        return tuple(found)
+            classes[infinite - 1] = "UNDETERMINED"
+            classes[-1:] = ["UNDETERMINED"] * 4
+        return tuple(classes)
 
     def _whole(self, rng: Generator) -> _Rows:
         """Return the rows without repetitions, in whole multiples of 2^-gap."""
@@ -213,9 +213,9 @@ class SeparationFamilies(GeneratedDataset):
         drawn = rng.integers(-_LARGEST, _LARGEST + 1, (max(count - finite - 1, 0), finite))
         points = np.vstack([np.eye(finite + 1, finite, -1)[:count], drawn])
         moves = rng.integers(-2, 3, points.shape)
-        others = points + moves - np.roll(moves, 1, axis=0)
-        made = self._rows(np.repeat([1.0, -1.0], count), finite=np.vstack([points, others]))
-        return _Rows(made.labels, made.examples, np.zeros(2 * count, dtype=bool))
+        moved_points = points + moves - np.roll(moves, 1, axis=0)
+        rows = self._rows(np.repeat([1.0, -1.0], count), finite=np.vstack([points, moved_points]))
+        return _Rows(rows.labels, rows.examples, np.zeros(2 * count, dtype=bool))
 
     def _beyond(self, rng: Generator, count: int) -> _Rows:
         """Return examples with y s_j x_j >= 0, and > 0 for one infinite feature at least."""
@@ -223,9 +223,12 @@ class SeparationFamilies(GeneratedDataset):
         labels = rng.choice([-1.0, 1.0], count)
         sizes = rng.integers(0, _LARGEST + 1, (count, infinite))
         sizes[np.arange(count), np.arange(count) % infinite] += 1
-        others = rng.integers(-_LARGEST, _LARGEST + 1, (count, finite + undetermined))
+        sizes_beyond = rng.integers(-_LARGEST, _LARGEST + 1, (count, finite + undetermined))
         return self._rows(
-            labels, labels[:, None] * self._signs * sizes, others[:, :finite], others[:, finite:]
+            labels,
+            labels[:, None] * self._signs * sizes,
+            sizes_beyond[:, :finite],
+            sizes_beyond[:, finite:],
         )
 
     def _rows(

@@ -180,6 +180,6 @@ class Resisting(GeneratedDataset):
 
         with self.random(seed, 8 * 32 * self.dimension**2):  # nothing is drawn
             system = ResistingSystem.of_margin(self.dimension, self.margin)
-        known = system.adversary.figures
+        figures = system.adversary.figures
         digest = sha256_of_arrays(np.array([self.dimension, self.margin]), system.adversary.rows)
-        return Problem(self.name, system, digest, system.facts(self.margin), lambda point: known)
+        return Problem(self.name, system, digest, system.facts(self.margin), lambda point: figures)
