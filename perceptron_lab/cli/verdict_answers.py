@@ -90,5 +90,5 @@ def verdict_answer(
     columns = columns or Columns()
     with told(file):
         given, contents = labelled_file(file, columns)
-        found = replace(decided(given, max_seconds=seconds, asked=asked), lines=contents.lines)
+        found = replace(decided(given, max_seconds=seconds, stop=asked), lines=contents.lines)
     return VerdictAnswer(file, columns, found, tuple(contents.notes), contents.reading)

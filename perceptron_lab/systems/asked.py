@@ -141,8 +141,8 @@ class AskedSystem(System):
         if self.caution and not slack:
             slack = -self.caution * float(np.abs(scores).max())
         atom = self.cone.separate(scores, slack)
-        seen = scores if atom is None else scores[atom.span]
-        if not np.isfinite(seen).all():
+        relevant = scores if atom is None else scores[atom.span]
+        if not np.isfinite(relevant).all():
             raise NumericalError(OVERFLOW)
         if atom is None:
             return None

@@ -57,7 +57,9 @@ class Condition(NamedTuple):
             x = numerators / denominator, the denominator > 0.
         """
         pairs = zip(self.coefficients, self.columns, strict=True)
-        value = sum(one * numerators[j] for one, j in pairs) - self.right * denominator
+        value = (
+            sum(coefficient * numerators[j] for coefficient, j in pairs) - self.right * denominator
+        )
         return Fraction(value, denominator * self.scale)
 
     def violation(self, numerators: Sequence[int], denominator: int) -> Fraction:
@@ -77,8 +79,8 @@ def condition(
     """Return a condition a'x >= b, or a'x = b, of exact numbers."""
     columns, numbers = entries
     scale = math.lcm(right.denominator, *(number.denominator for number in numbers))
-    whole = tuple(int(number * scale) for number in numbers)
-    return Condition(columns, whole, int(right * scale), scale, equation, name, bound)
+    integers = tuple(int(number * scale) for number in numbers)
+    return Condition(columns, integers, int(right * scale), scale, equation, name, bound)
 
 
 def bound_conditions(
@@ -98,12 +100,12 @@ def bound_conditions(
 
 def over_common(numbers: Iterable[Fraction]) -> tuple[list[int], int]:
     """Return numerators over a common denominator, and it."""
-    given = list(numbers)
-    common = math.lcm(*(number.denominator for number in given))
-    return [number.numerator * (common // number.denominator) for number in given], common
+    fractions = list(numbers)
+    common = math.lcm(*(number.denominator for number in fractions))
+    return [number.numerator * (common // number.denominator) for number in fractions], common
 
 
-def exact_matrix(rows: ArrayOrSparse, what: str) -> tuple[list[Entries], int]:
+def exact_matrix(rows: ArrayOrSparse, noun: str) -> tuple[list[Entries], int]:
     """Return the rows of a matrix without their zeros, and the number of its columns.
 
     Parameters
@@ -111,31 +113,31 @@ def exact_matrix(rows: ArrayOrSparse, what: str) -> tuple[list[Entries], int]:
     rows
         Shape ``(m, n)``, dense or scipy.sparse, of real numbers: doubles are the numbers that they
         are, integers, fractions and decimals too; m may be 0.
-    what
+    noun
         Its name in messages.
     """
     if sp.issparse(rows):
-        return _exact_sparse(rows, what)
+        return _exact_sparse(rows, noun)
     data = array_of(rows)
     if data.size == 0 and data.ndim == 1:
         return [], 0
     if data.ndim != 2:
-        raise InputError(f"{what} has shape {data.shape}; give a matrix, one row per condition")
-    kept = []
-    for i, row in enumerate(_objects(data, what)):
-        numbers = _finite(row, f"row {i} of {what}")
-        places = tuple(j for j, number in enumerate(numbers) if number)
-        kept.append((places, tuple(numbers[j] for j in places)))
-    return kept, int(data.shape[1])
+        raise InputError(f"{noun} has shape {data.shape}; give a matrix, one row per condition")
+    rows_of_entries = []
+    for i, row in enumerate(_objects(data, noun)):
+        numbers = _finite(row, f"row {i} of {noun}")
+        columns = tuple(j for j, number in enumerate(numbers) if number)
+        rows_of_entries.append((columns, tuple(numbers[j] for j in columns)))
+    return rows_of_entries, int(data.shape[1])
 
 
-def exact_vector(numbers: npt.ArrayLike, count: int, what: str) -> list[Fraction]:
+def exact_vector(numbers: npt.ArrayLike, count: int, noun: str) -> list[Fraction]:
     """Return so many finite numbers exactly; one number, or a column, will do as well."""
-    return _finite(_vector(numbers, count, what), what)
+    return _finite(_vector(numbers, count, noun), noun)
 
 
 def exact_bounds(
-    numbers: npt.ArrayLike | None, count: int, what: str, infinite: float
+    numbers: npt.ArrayLike | None, count: int, noun: str, infinite: float
 ) -> list[Fraction | None]:
     """Return one bound per variable; None where there is none.
 
@@ -145,69 +147,73 @@ def exact_bounds(
         One number for all, or one each; None, and ``infinite``, for none.
     count
         The number of variables.
-    what
+    noun
         Their name in messages.
     infinite
         -inf for lower bounds, inf for upper ones.
     """
     if numbers is None:
         return [None] * count
-    given = [infinite if one is None else one for one in _vector(numbers, count, what)]
-    if any(isinstance(one, float) and one == -infinite for one in given):
-        raise InputError(f"{what} holds {-infinite}, which no number is beyond; remove it")
-    bounded = [j for j, one in enumerate(given) if not (isinstance(one, float) and one == infinite)]
-    found: list[Fraction | None] = [None] * count
-    for j, number in zip(bounded, _finite([given[j] for j in bounded], what), strict=True):
-        found[j] = number
-    return found
+    bounds = [infinite if bound is None else bound for bound in _vector(numbers, count, noun)]
+    if any(isinstance(bound, float) and bound == -infinite for bound in bounds):
+        raise InputError(f"{noun} holds {-infinite}, which no number is beyond; remove it")
+    bounded = [
+        j for j, bound in enumerate(bounds) if not (isinstance(bound, float) and bound == infinite)
+    ]
+    exact: list[Fraction | None] = [None] * count
+    for j, number in zip(bounded, _finite([bounds[j] for j in bounded], noun), strict=True):
+        exact[j] = number
+    return exact
 
 
-def _exact_sparse(given: Any, what: str) -> tuple[list[Entries], int]:
-    check_indices(given)
-    stored = sp.csr_array(given if given.format in WITH_DATA else given.tocoo())
+def _exact_sparse(matrix: Any, noun: str) -> tuple[list[Entries], int]:
+    check_indices(matrix)
+    stored = sp.csr_array(matrix if matrix.format in WITH_DATA else matrix.tocoo())
     stored.sum_duplicates()
-    numbers = _finite(_objects(stored.data[None, :], what)[0], what)
-    places = zip(stored.indptr[:-1].tolist(), stored.indptr[1:].tolist(), strict=True)
-    columns, kept = stored.indices.tolist(), []
-    for first, last in places:
-        here = [k for k in range(first, last) if numbers[k]]
-        kept.append((tuple(columns[k] for k in here), tuple(numbers[k] for k in here)))
-    return kept, int(stored.shape[1])
+    numbers = _finite(_objects(stored.data[None, :], noun)[0], noun)
+    ends = zip(stored.indptr[:-1].tolist(), stored.indptr[1:].tolist(), strict=True)
+    columns, rows_of_entries = stored.indices.tolist(), []
+    for first, last in ends:
+        nonzero = [k for k in range(first, last) if numbers[k]]
+        rows_of_entries.append(
+            (tuple(columns[k] for k in nonzero), tuple(numbers[k] for k in nonzero))
+        )
+    return rows_of_entries, int(stored.shape[1])
 
 
-def _vector(numbers: npt.ArrayLike, count: int, what: str) -> list[Any]:
+def _vector(numbers: npt.ArrayLike, count: int, noun: str) -> list[Any]:
     data: Any = np.asarray(numbers, dtype=object) if _ragged(numbers) else array_of(numbers)
     if data.ndim == 0:
         data = np.full(count, data.item() if data.dtype == object else data[()])
     if data.shape not in ((count,), (count, 1)):
-        raise InputError(f"{what} has shape {data.shape}; give {count} numbers")
-    found: list[Any] = data.ravel().tolist()
-    return found
+        raise InputError(f"{noun} has shape {data.shape}; give {count} numbers")
+    entries: list[Any] = data.ravel().tolist()
+    return entries
 
 
 def _ragged(numbers: object) -> bool:
     """Return whether a list has None among its numbers, for a bound that is not there."""
-    return isinstance(numbers, list | tuple) and any(one is None for one in numbers)
+    return isinstance(numbers, list | tuple) and any(number is None for number in numbers)
 
 
-def _objects(data: Any, what: str) -> list[list[Any]]:
+def _objects(data: Any, noun: str) -> list[list[Any]]:
     """Return numbers as Python's own; doubles stay what they are."""
     if data.dtype.kind not in "buifO":
-        raise InputError(f"{what} is of type {data.dtype}; give real numbers")
+        raise InputError(f"{noun} is of type {data.dtype}; give real numbers")
     if data.dtype.kind == "f" and data.dtype.itemsize > 8:
         data = data.astype(object)
     rows: list[list[Any]] = data.tolist()
     return rows
 
 
-def _finite(numbers: Iterable[object], what: str) -> list[Fraction]:
+def _finite(numbers: Iterable[object], noun: str) -> list[Fraction]:
     """Return finite numbers as fractions."""
-    return list(_fractions(list(numbers), what))
+    return list(_fractions(list(numbers), noun))
 
 
-def _fractions(numbers: list[object], what: str) -> Iterator[Fraction]:
-    wanted = "real numbers (a decimal in text as Decimal)"
-    for place, number in enumerate(exact_numbers(numbers, f"{what} holds", wanted)):
+def _fractions(numbers: list[object], noun: str) -> Iterator[Fraction]:
+    expected = "real numbers (a decimal in text as Decimal)"
+    for position, number in enumerate(exact_numbers(numbers, f"{noun} holds", expected)):
         if isinstance(number, float) and not math.isfinite(number):
-            raise InputError(f"{what} holds {number} at place {place}; give finite numbers")
+            raise InputError(f"{noun} holds {number} at place {position}; give finite numbers")
         yield Fraction(number)

@@ -252,8 +252,8 @@ class ConicSystem(ProvedSystem):
         ('FEASIBLE', True)
         """
         # By name: the module makes conic systems
-        made = loaded("perceptron_lab.systems.pencil:of_matrices")
-        system: ConicSystem = made(constant, matrices)
+        of_matrices = loaded("perceptron_lab.systems.pencil:of_matrices")
+        system: ConicSystem = of_matrices(constant, matrices)
         return system
 
     @classmethod
@@ -341,8 +341,8 @@ class ConicSystem(ProvedSystem):
         ('FEASIBLE', Fraction(1, 3))
         """
         # By name: its cones make conic systems, and cvxpy takes a second to load
-        made = loaded("perceptron_lab.systems.cvxpy_problem:system_of_problem")
-        system: System = made(problem)
+        system_of_problem = loaded("perceptron_lab.systems.cvxpy_problem:system_of_problem")
+        system: System = system_of_problem(problem)
         return system
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ConicSystem:
@@ -400,12 +400,12 @@ class ConicSystem(ProvedSystem):
         """
         if self.operator.free_bias:
             return self.formed()
-        cone, places = self.cone.completed(required=required, sparing=sparing)
+        cone, indices = self.cone.completed(required=required, sparing=sparing)
         operator = self.operator
         if cone.size != self.cone.size:
             assert isinstance(operator, Matrix)
-            entries = (np.ones(len(places)), (places, np.arange(len(places))))
-            spread = sp.csr_array(entries, shape=(cone.size, len(places)))
+            entries = (np.ones(len(indices)), (indices, np.arange(len(indices))))
+            spread = sp.csr_array(entries, shape=(cone.size, len(indices)))
             data = sp.csr_array(spread @ sp.csr_array(operator.data))
             operator = Matrix(data, roundings=operator.roundings)
         return self if cone is self.cone else replace(self, operator=operator, cone=cone)

@@ -96,8 +96,8 @@ def of_labelled(
 ) -> Parts:
     """Return the rows s_i (x_i, rho); see :meth:`.ConicSystem.from_labelled`."""
     constant = _constant(augment, affine)
-    given = _checked(examples, memory)
-    data, whole = given.values, given.whole
+    checked = _checked(examples, memory)
+    data, integers = checked.values, checked.whole
     signs = signs_of(labels, data.shape[0])
     if margin == "geometric":
         if constant != 1.0:
@@ -105,17 +105,17 @@ def of_labelled(
                 f"margin 'geometric' with affine={affine}, augment={augment}; its bias is free: "
                 "leave both out"
             )
-        return _classes(given, signs)
+        return _classes(checked, signs)
     if isinstance(data, RowSource):
         return of_rows(LabelledRows(data, signs, affine=affine, augment=augment), margin=margin)
-    if whole is not None and constant is not None:
-        number = Fraction(constant) * int(given.multiple)
+    if integers is not None and constant is not None:
+        number = Fraction(constant) * int(checked.multiple)
         exact = number.denominator == 1 and number <= LARGEST_WHOLE
-        whole = _signed(whole, signs, float(number)) if exact else None
-    elif whole is not None:
-        whole = _signed(whole, signs, None)
+        integers = _signed(integers, signs, float(number)) if exact else None
+    elif integers is not None:
+        integers = _signed(integers, signs, None)
     rows = _signed(data, signs.astype(augmented_precision(data.dtype, constant)), constant)
-    return _seen(replace(given, values=rows, whole=whole), margin)
+    return _seen(replace(checked, values=rows, whole=integers), margin)
 
 
 def geometric_bracket(
@@ -195,18 +195,22 @@ def of_kernel(
 
 def of_second_order(matrix: ArrayOrSparse, sizes: Sequence[int]) -> Parts:
     """Return blocks below one another; see :meth:`.ConicSystem.second_order`."""
-    found = doubles_of_rows(matrix)
-    data = found.values
+    doubles = doubles_of_rows(matrix)
+    data = doubles.values
     refuse_not_finite(data)
-    given = np.atleast_1d(np.asarray(sizes))
-    if given.dtype.kind not in "iu" or given.min() < 1 or given.sum() != data.shape[0]:
+    orders_given = np.atleast_1d(np.asarray(sizes))
+    if (
+        orders_given.dtype.kind not in "iu"
+        or orders_given.min() < 1
+        or orders_given.sum() != data.shape[0]
+    ):
         raise InputError(
             f"blocks of sizes {sizes} for {data.shape[0]} rows; give whole numbers, 1 or more, "
             "that sum to the number of rows"
         )
-    orders: list[int] = given.tolist()
+    orders: list[int] = orders_given.tolist()
     cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
-    operator = Matrix(data.astype(float, copy=False), roundings=found.roundings)
+    operator = Matrix(data.astype(float, copy=False), roundings=doubles.roundings)
     return Parts(operator, cones[0] if len(cones) == 1 else Product(cones))
 
 
@@ -216,13 +220,13 @@ def _checked(rows: Rows, memory: int | None) -> Doubles:
         if memory is not None:
             raise InputError("these rows have a memory of their own; leave memory out")
         return Doubles(rows)
-    given = rows if isinstance(rows, Doubles) else doubles_of_rows(rows)
-    refuse_empty(given.values.shape)
+    doubles = rows if isinstance(rows, Doubles) else doubles_of_rows(rows)
+    refuse_empty(doubles.values.shape)
     if memory is None:
-        return given
-    if not isinstance(given.values, np.ndarray):
+        return doubles
+    if not isinstance(doubles.values, np.ndarray):
         raise InputError("sparse rows are in memory already; leave memory out")
-    return Doubles(ArrayRows(given.values, memory, given.roundings))
+    return Doubles(ArrayRows(doubles.values, memory, doubles.roundings))
 
 
 def _constant(augment: float, affine: bool) -> float | None:
@@ -234,33 +238,33 @@ def _constant(augment: float, affine: bool) -> float | None:
     return float(augment) if affine else None
 
 
-def _seen(given: Doubles, margin: Margin) -> Parts:
+def _seen(doubles: Doubles, margin: Margin) -> Parts:
     """Return rows as they are, or through unit rows and proved on whole numbers if they can be."""
-    original = Matrix(given.values, roundings=given.roundings)
+    original = Matrix(doubles.values, roundings=doubles.roundings)
     norms = original.row_norms()
-    refuse_extreme_rows(given.values, norms)
+    refuse_extreme_rows(doubles.values, norms)
     if margin == "directional":  # whole numbers would have another margin
-        return Parts(original, Orthant(given.values.shape[0]))
+        return Parts(original, Orthant(doubles.values.shape[0]))
     if margin != "unit":
         raise InputError(f"margin {margin!r}; give 'unit', 'directional' or 'geometric'")
-    view = Matrix(given.values, 1.0 / norms, given.roundings)
+    view = Matrix(doubles.values, 1.0 / norms, doubles.roundings)
     proved_on, multiple = original, 1.0
-    if given.whole is not None:
-        proved_on, multiple = Matrix(given.whole), given.multiple
-    return Parts(view, Orthant(given.values.shape[0]), proved_on, multiple)
+    if doubles.whole is not None:
+        proved_on, multiple = Matrix(doubles.whole), doubles.multiple
+    return Parts(view, Orthant(doubles.values.shape[0]), proved_on, multiple)
 
 
-def _classes(given: Doubles, signs: FloatArray, omitted: int | None = None) -> Parts:
+def _classes(doubles: Doubles, signs: FloatArray, omitted: int | None = None) -> Parts:
     """Return two classes of examples as they are, checked to be finite and in range."""
     double = signs.astype(np.float64)
-    found = Classes(given.values, double, omitted=omitted, roundings=given.roundings)
-    if not found.dimension > 1:
+    classes = Classes(doubles.values, double, omitted=omitted, roundings=doubles.roundings)
+    if not classes.dimension > 1:
         raise InputError("there is no feature beside the labels; give one column or more")
-    norms = found.example_norms()
+    norms = classes.example_norms()
     fine = norms < 1e150
     if not fine.all():
-        refuse_extreme_rows(given.values, np.where(fine, 1.0, norms))
-    return Parts(found, Orthant(found.size))
+        refuse_extreme_rows(doubles.values, np.where(fine, 1.0, norms))
+    return Parts(classes, Orthant(classes.size))
 
 
 def _kernel_matrix_of(
@@ -281,18 +285,18 @@ def _kernel_matrix_of(
             "perceptron_lab.cones.operators.kernels, or 'precomputed'"
         )
     else:
-        found = doubles_of_rows(examples)
-        refuse_not_finite(found.values)
+        doubles = doubles_of_rows(examples)
+        refuse_not_finite(doubles.values)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
             matrix = kernel_matrix(
-                kernel, dense_array(found.values).astype(float, copy=False), found.roundings
+                kernel, dense_array(doubles.values).astype(float, copy=False), doubles.roundings
             )
     check_kernel(matrix.values)
     if matrix.definite:
         return matrix
     values, part = semidefinite(matrix.values)
-    said = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
-    provenance = said or matrix.provenance
+    raised = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
+    provenance = raised or matrix.provenance
     return replace(matrix, values=values, provenance=provenance, definite=True, raised=part)
 
 

@@ -62,17 +62,17 @@ class ConicForm:
             )
         # Equations are the last of a linear system, and stand beside the scores of a conic one
         self._linear = kinds <= {"Zero", "NonNeg"}
-        equations = [one for one in self.blocks if one.kind == "Zero"]
-        rows = [one for one in self.blocks if one.kind != "Zero"]
+        equations = [block for block in self.blocks if block.kind == "Zero"]
+        rows = [block for block in self.blocks if block.kind != "Zero"]
         self._scored = rows + equations if self._linear else rows
 
     def system(self) -> System:
         """Return the feasible set."""
         names = _names(self._program)
         if self._linear:
-            found = conditions_of(self.blocks)
-            found.sort(key=lambda one: one.equation)
-            return LinearSystem.of_conditions(found, names)
+            conditions = conditions_of(self.blocks)
+            conditions.sort(key=lambda row: row.equation)
+            return LinearSystem.of_conditions(conditions, names)
         return conic_system(self.blocks, names)
 
     def completed(self, result: Result, run: Callable[[System], Result]) -> Result:
@@ -87,15 +87,15 @@ class ConicForm:
         run
             Solves another system: proofs may have weights on constraints that are not needed.
         """
-        values, found = dict[str, FloatArray](), dict[int, Any]()
+        values, inverted = dict[str, FloatArray](), dict[int, Any]()
         if result.status is Status.FEASIBLE:
-            found = self._inverted(_doubles(result), []).primal_vars
+            inverted = self._inverted(_doubles(result), []).primal_vars
         for variable in self.problem.variables():
-            variable.save_value(found.get(variable.id))
-            if variable.id in found:
+            variable.save_value(inverted.get(variable.id))
+            if variable.id in inverted:
                 name = variable.name()
                 key = name if name not in values else f"{name} ({variable.id})"
-                values[key] = np.asarray(found[variable.id])
+                values[key] = np.asarray(inverted[variable.id])
         conflict = tuple(map(_label, self._conflicting(result, run)))
         return replace(result, values=values, conflict=conflict)
 
@@ -107,14 +107,16 @@ class ConicForm:
         """
         if result.status is not Status.INFEASIBLE or result.weights is None:
             return []
-        found = self._touched(result.weights)
-        if self._linear or len(found) > MOST_FILTERED:  # weights at a vertex: none can be left out
-            return found
-        for one in tuple(found):
-            fewer = [other for other in found if other is not one]
+        conflicting = self._touched(result.weights)
+        if (
+            self._linear or len(conflicting) > MOST_FILTERED
+        ):  # weights at a vertex: none can be left out
+            return conflicting
+        for candidate in tuple(conflicting):
+            fewer = [other for other in conflicting if other is not candidate]
             if fewer and self._decided(fewer, run) is Status.INFEASIBLE:
-                found = fewer
-        return found
+                conflicting = fewer
+        return conflicting
 
     def _decided(self, constraints: list[object], run: Callable[[System], Result]) -> Status:
         return run(ConicForm(cvxpy.Problem(cvxpy.Minimize(0), constraints)).system()).status
@@ -124,20 +126,20 @@ class ConicForm:
 
         Equations that are eliminated have no weights, nor have those that contradict one another.
         """
-        width = [sum(part.cone.size for part in _parts(one)) for one in self._scored]
+        width = [sum(part.cone.size for part in _parts(block)) for block in self._scored]
         if self._linear:
-            width = [len(one.constant) for one in self._scored]
+            width = [len(block.constant) for block in self._scored]
         ends = np.cumsum([0 if self._linear else 1, *width])  # the first of a cone's scores is t
-        used = [one for one in self.blocks if one not in self._scored]
+        blocks = [block for block in self.blocks if block not in self._scored]
         if ends[-1] == len(weights):
             spans = zip(self._scored, ends[:-1], ends[1:], strict=True)
-            used += [one for one, first, last in spans if weights[first:last].any()]
-        duals = self._inverted(np.zeros(int(self._program.x.size)), used).dual_vars
-        return [one for one in self.problem.constraints if one.id in duals]
+            blocks += [block for block, first, last in spans if weights[first:last].any()]
+        duals = self._inverted(np.zeros(int(self._program.x.size)), blocks).dual_vars
+        return [constraint for constraint in self.problem.constraints if constraint.id in duals]
 
     def _inverted(self, x: FloatArray, touched: Sequence[Block]) -> Any:
         """Return the solution of the problem that cvxpy makes of one of the conic form."""
-        duals = {one.constraint.id: np.ones(one.constraint.shape) for one in touched}
+        duals = {block.constraint.id: np.ones(block.constraint.shape) for block in touched}
         solution = Solution(cvxpy.OPTIMAL, 0.0, {self._program.x.id: x}, duals, {})
         for reduction, inverse in reversed(self._steps):
             solution = reduction.invert(solution, inverse)
@@ -166,14 +168,16 @@ def system_of_problem(problem: object) -> System:
 
 def _canonical(problem: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """Return cvxpy's conic form of the constraints before a solver's scaling, and its steps."""
-    given = [one for one in problem.variables() if one.attributes["integer"]]
-    given += [one for one in problem.variables() if one.attributes["boolean"]]
-    if given:
-        raise InputError(f"the variable {given[0].name()} takes whole numbers; relax it to reals")
-    unset = [one.name() for one in problem.parameters() if one.value is None]
+    integral = [variable for variable in problem.variables() if variable.attributes["integer"]]
+    integral += [variable for variable in problem.variables() if variable.attributes["boolean"]]
+    if integral:
+        raise InputError(
+            f"the variable {integral[0].name()} takes whole numbers; relax it to reals"
+        )
+    unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
     if unset:
         raise InputError(f"the parameter {unset[0]} has no value; set it")
-    if not problem.constraints and not any(one.domain for one in problem.variables()):
+    if not problem.constraints and not any(variable.domain for variable in problem.variables()):
         raise InputError("the problem has no constraints; every point is feasible")
     program, steps = cvxpy.Problem(cvxpy.Minimize(0), problem.constraints), []
     try:
@@ -195,10 +199,10 @@ def _blocks(program: Any) -> Iterator[Block]:
     refuse_not_finite(rows)
     if not np.isfinite(constant).all():
         raise InputError("the problem's constraints hold NaN or infinity; replace them")
-    for one in program.constraints:
-        span = slice(start, start := start + int(one.size))
+    for constraint in program.constraints:
+        span = slice(start, start := start + int(constraint.size))
         part = np.asarray(constant[span], dtype=float)
-        yield Block(type(one).__name__, one, sp.csr_array(rows[span]), part)
+        yield Block(type(constraint).__name__, constraint, sp.csr_array(rows[span]), part)
 
 
 def _names(program: Any) -> list[str]:
@@ -207,9 +211,11 @@ def _names(program: Any) -> list[str]:
     for identity, first in program.var_id_to_col.items():
         variable = program.id_to_var[identity]
         name, shape = variable.name(), variable.shape
-        for place in range(int(variable.size)):
-            index = ",".join(str(one) for one in np.unravel_index(place, shape, order="F"))
-            names[first + place] = f"{name}[{index}]" if shape else name
+        for entry in range(int(variable.size)):
+            index = ",".join(
+                str(coordinate) for coordinate in np.unravel_index(entry, shape, order="F")
+            )
+            names[first + entry] = f"{name}[{index}]" if shape else name
     return names
 
 
@@ -248,7 +254,7 @@ def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
     cone = Product([part.cone for part in parts])
     equations = conditions_of([block for block in blocks if block.kind == "Zero"])
     if not equations:
-        means = [(one.rows + one.others) / 2.0 if one.different else one.rows for one in parts]
+        means = [(part.rows + part.others) / 2.0 if part.different else part.rows for part in parts]
         rounded = any(part.different for part in parts)
         return ConicSystem(
             Matrix(sp.csr_array(sp.vstack(means)), roundings=int(rounded)), cone, homogenised=True
@@ -262,14 +268,14 @@ def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
 
 def conditions_of(blocks: Sequence[Block]) -> list[Condition]:
     """Return matrix @ x + constant >= 0, or = 0, the doubles as they are."""
-    found = list[Condition]()
+    conditions = list[Condition]()
     for block in blocks:
         equation = block.kind == "Zero"
         for columns, numbers, value in _entries(block.matrix, block.constant):
-            name = f"{'equation' if equation else 'row'} {len(found) + 1}"
+            name = f"{'equation' if equation else 'row'} {len(conditions) + 1}"
             entries = columns, tuple(map(Fraction, numbers))
-            found.append(condition(entries, -Fraction(value), name, equation=equation))
-    return found
+            conditions.append(condition(entries, -Fraction(value), name, equation=equation))
+    return conditions
 
 
 def _entries(
@@ -277,8 +283,8 @@ def _entries(
 ) -> Iterator[tuple[tuple[int, ...], tuple[float, ...], float]]:
     """Yield the columns and numbers of each row that are not 0, and its constant."""
     for i, value in enumerate(constant.tolist()):
-        places = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        pairs = zip(matrix.indices[places].tolist(), matrix.data[places].tolist(), strict=True)
+        span = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        pairs = zip(matrix.indices[span].tolist(), matrix.data[span].tolist(), strict=True)
         entries = {j: number for j, number in pairs if number}
         yield tuple(entries), tuple(entries.values()), value
 
@@ -288,13 +294,13 @@ def _means(part: Part) -> Iterator[Condition]:
     for i in range(part.rows.shape[0]):
         sums = dict[int, Fraction]()
         for rows in (part.rows, part.others):
-            places = slice(rows.indptr[i], rows.indptr[i + 1])
-            pairs = zip(rows.indices[places].tolist(), rows.data[places].tolist(), strict=True)
+            span = slice(rows.indptr[i], rows.indptr[i + 1])
+            pairs = zip(rows.indices[span].tolist(), rows.data[span].tolist(), strict=True)
             for j, number in pairs:
                 sums[j] = sums.get(j, Fraction()) + Fraction(number) / 2
         constant = sums.pop(0, Fraction())
-        kept = {j - 1: number for j, number in sums.items() if number}
-        yield condition((tuple(kept), tuple(kept.values())), -constant, f"score {i + 1}")
+        nonzero = {j - 1: number for j, number in sums.items() if number}
+        yield condition((tuple(nonzero), tuple(nonzero.values())), -constant, f"score {i + 1}")
 
 
 def _parts(block: Block) -> Iterator[Part]:
@@ -303,8 +309,8 @@ def _parts(block: Block) -> Iterator[Part]:
         yield Part(rows, rows, Orthant(rows.shape[0]))
     elif block.kind == "SOC":
         for order in _cones(block):
-            chosen = sp.csr_array(rows[order])
-            yield Part(chosen, chosen, _second_order(order))
+            ordered = sp.csr_array(rows[order])
+            yield Part(ordered, ordered, _second_order(order))
     else:
         yield _semidefinite(rows, int(block.constraint.args[0].shape[0]))
 
@@ -318,10 +324,14 @@ def _cones(block: Block) -> list[IntArray]:
 
     cvxpy has all t before all u, which are columns, or rows where the axis is 1.
     """
-    one = block.constraint
-    count = int(np.prod(one.args[0].shape, dtype=int))
-    places = np.arange(len(block.constant) - count).reshape(one.args[1].shape, order="F")
-    columns = places.reshape(-1, count, order="F") if one.axis == 0 else places.T.reshape(-1, count)
+    constraint = block.constraint
+    count = int(np.prod(constraint.args[0].shape, dtype=int))
+    positions = np.arange(len(block.constant) - count).reshape(constraint.args[1].shape, order="F")
+    columns = (
+        positions.reshape(-1, count, order="F")
+        if constraint.axis == 0
+        else positions.T.reshape(-1, count)
+    )
     return [np.append(count + columns[:, k], k) for k in range(count)]
 
 

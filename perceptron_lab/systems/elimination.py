@@ -67,32 +67,32 @@ class Elimination:
 
         For t = 1 it is a solution x, and for t > 0 it is t times one.
         """
-        found = dict(zip(self.free, values, strict=True))
+        solution = dict(zip(self.free, values, strict=True))
         for j, (entries, constant, denominator) in self.dependent.items():
-            total = sum((a * found[f] for f, a in entries.items()), constant * scale)
-            found[j] = total / denominator
-        return [found[j] for j in range(len(found))]
+            total = sum((a * solution[f] for f, a in entries.items()), constant * scale)
+            solution[j] = total / denominator
+        return [solution[j] for j in range(len(solution))]
 
     def substituted(self, row: Condition) -> Condition:
         """Return a'x - b as a condition on z, its columns the places of the free variables."""
-        used = [j for j in row.columns if j in self.dependent]
-        common = math.lcm(*(self.dependent[j].denominator for j in used))
-        place = {f: k for k, f in enumerate(self.free)}
+        eliminated_columns = [j for j in row.columns if j in self.dependent]
+        common = math.lcm(*(self.dependent[j].denominator for j in eliminated_columns))
+        position = {f: k for k, f in enumerate(self.free)}
         right, sums = row.right * common, dict[int, int]()
         for j, number in zip(row.columns, row.coefficients, strict=True):
-            if j in place:
-                sums[place[j]] = sums.get(place[j], 0) + number * common
+            if j in position:
+                sums[position[j]] = sums.get(position[j], 0) + number * common
                 continue
             entries, constant, denominator = self.dependent[j]
             factor = number * (common // denominator)
             right -= factor * constant
             for f, entry in entries.items():
-                sums[place[f]] = sums.get(place[f], 0) + factor * entry
-        kept = {k: number for k, number in sorted(sums.items()) if number}
-        divisor = math.gcd(right, row.scale * common, *kept.values())
+                sums[position[f]] = sums.get(position[f], 0) + factor * entry
+        nonzero = {k: number for k, number in sorted(sums.items()) if number}
+        divisor = math.gcd(right, row.scale * common, *nonzero.values())
         return row._replace(
-            columns=tuple(kept),
-            coefficients=tuple(number // divisor for number in kept.values()),
+            columns=tuple(nonzero),
+            coefficients=tuple(number // divisor for number in nonzero.values()),
             right=right // divisor,
             scale=row.scale * common // divisor,
         )
@@ -120,19 +120,21 @@ def eliminated(equations: Sequence[Condition], width: int) -> Elimination | None
     for component in _components(equations, width):
         dependent |= _solved(component)
     free = tuple(j for j in range(width) if j not in dependent)
-    found = Elimination(free, dependent)
-    for one in equations:
-        left = found.substituted(one)
+    elimination = Elimination(free, dependent)
+    for equation in equations:
+        left = elimination.substituted(equation)
         if left.columns:
-            raise InputError(f"{one.name} is not solved exactly; divide its numbers, or reorder")
+            raise InputError(
+                f"{equation.name} is not solved exactly; divide its numbers, or reorder"
+            )
         if left.right:
             return None
-    return found
+    return elimination
 
 
 def _components(equations: Sequence[Condition], width: int) -> Iterator[list[Condition]]:
     """Yield equations that are linked by common variables."""
-    pairs = [(i, j) for i, one in enumerate(equations) for j in one.columns]
+    pairs = [(i, j) for i, equation in enumerate(equations) for j in equation.columns]
     if not pairs:
         return
     rows, columns = np.array(pairs).T
@@ -150,33 +152,35 @@ def _components(equations: Sequence[Condition], width: int) -> Iterator[list[Con
 
 def _solved(equations: Sequence[Condition]) -> dict[int, Dependent]:
     """Return the dependent variables of linked equations."""
-    columns = sorted({j for one in equations for j in one.columns})
+    columns = sorted({j for equation in equations for j in equation.columns})
     if len(equations) * len(columns) > MOST_ENTRIES:
         raise _too_large(equations, columns)
     exact = [
-        Equation(dict(zip(one.columns, one.coefficients, strict=True)), one.right)
-        for one in equations
+        Equation(dict(zip(equation.columns, equation.coefficients, strict=True)), equation.right)
+        for equation in equations
     ]
-    found = basis(exact, _by_pivots(equations, columns))
-    if found is None:
+    chosen_basis = basis(exact, _by_pivots(equations, columns))
+    if chosen_basis is None:
         raise _too_large(equations, columns)
-    rows, pivots = found
+    rows, pivots = chosen_basis
     if not pivots:
         return {}
     solved = set(pivots)
-    others = [j for j in columns if j not in solved]
-    chosen = [exact[i] for i in rows]
-    bits = sum(sum(map(abs, one.entries.values())).bit_length() for one in chosen)
+    free = [j for j in columns if j not in solved]
+    independent = [exact[i] for i in rows]
+    bits = sum(sum(map(abs, equation.entries.values())).bit_length() for equation in independent)
     if len(pivots) ** 2 * (len(columns) + 1.0) * bits > MOST_WORK:
         raise _too_large(equations, columns)
-    square = fmpz_mat([[one.entries.get(j, 0) for j in pivots] for one in chosen])
-    sides = fmpz_mat([[one.right, *(-one.entries.get(j, 0) for j in others)] for one in chosen])
+    square = fmpz_mat([[equation.entries.get(j, 0) for j in pivots] for equation in independent])
+    sides = fmpz_mat(
+        [[equation.right, *(-equation.entries.get(j, 0) for j in free)] for equation in independent]
+    )
     answer: Any = square.solve(sides)
-    whole, denominator = answer.numer_denom()
-    below, values = int(denominator), whole.tolist()
+    numerators, denominator = answer.numer_denom()
+    below, values = int(denominator), numerators.tolist()
     dependent = {}
     for j, (constant, *entries) in zip(pivots, values, strict=True):
-        numbers = {f: int(entry) for f, entry in zip(others, entries, strict=True) if int(entry)}
+        numbers = {f: int(entry) for f, entry in zip(free, entries, strict=True) if int(entry)}
         divisor = math.gcd(below, int(constant), *numbers.values())
         shared = {f: number // divisor for f, number in numbers.items()}
         dependent[j] = Dependent(shared, int(constant) // divisor, below // divisor)
@@ -185,12 +189,12 @@ def _solved(equations: Sequence[Condition]) -> dict[int, Dependent]:
 
 def _by_pivots(equations: Sequence[Condition], columns: Sequence[int]) -> list[int]:
     """Return the columns in the order in which a QR factorisation with pivots takes them."""
-    place = {j: k for k, j in enumerate(columns)}
+    position = {j: k for k, j in enumerate(columns)}
     table = np.zeros((len(equations), len(columns)))
-    for i, one in enumerate(equations):
-        largest = max(map(abs, one.coefficients))
-        for j, number in zip(one.columns, one.coefficients, strict=True):
-            table[i, place[j]] = number / largest
+    for i, equation in enumerate(equations):
+        largest = max(map(abs, equation.coefficients))
+        for j, number in zip(equation.columns, equation.coefficients, strict=True):
+            table[i, position[j]] = number / largest
     _, order = scipy.linalg.qr(table, mode="r", pivoting=True)
     return [columns[k] for k in order.tolist()]
 
@@ -222,8 +226,8 @@ class EliminatedResult(Result):
     @property
     def x(self) -> tuple[Fraction, ...] | None:
         """The exact rational x of the equations and the cones; None where none is proved."""
-        found = self.certificate.get(EXACT_POINT)
-        return None if found is None else tuple(read_exact(one) for one in found)
+        printed = self.certificate.get(EXACT_POINT)
+        return None if printed is None else tuple(read_exact(coordinate) for coordinate in printed)
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,7 +304,7 @@ class EliminatedSystem(ConicSystem):
     def exact(self, point: FloatArray) -> tuple[Fraction, ...]:
         """Return x = x0 + N z / t of a point (t, z), t > 0, exactly."""
         scale, *values = self.lifted(point)
-        return tuple(one / scale for one in values)
+        return tuple(value / scale for value in values)
 
     def prove_exact(self, x: Sequence[Fraction]) -> PointProof:
         """Prove a rational x: the equations by rational numbers, then that M x + c lies inside K.
@@ -308,18 +312,19 @@ class EliminatedSystem(ConicSystem):
         Scores are rounded once, which the proof encloses.
         """
         numerators, denominator = over_common(x)
-        if any(one.violation(numerators, denominator) for one in self.equations):
+        if any(equation.violation(numerators, denominator) for equation in self.equations):
             return PointProof(False, -math.inf, 0, "an equation is violated")
         scores = [row.slack(numerators, denominator) for row in self.rows]
         size = max(map(abs, scores))
         if not size:
             return PointProof(False, -math.inf, 0, "all scores are zero")
-        near = to_doubles(one / size for one in scores)
+        doubles = to_doubles(score / size for score in scores)
         if any(
-            one and abs(double) < LEAST_NORMAL for one, double in zip(scores, near, strict=True)
+            score and abs(double) < LEAST_NORMAL
+            for score, double in zip(scores, doubles, strict=True)
         ):
             return PointProof(False, -math.inf, 0, "the scores span more than doubles do")
-        column = Matrix(near[:, None], roundings=1)
+        column = Matrix(doubles[:, None], roundings=1)
         return prove_point(column, self.given, np.ones(1))
 
     def prove_point(self, point: FloatArray) -> PointProof:
@@ -334,27 +339,27 @@ class EliminatedSystem(ConicSystem):
 
     def answer(self, result: Result) -> Result:
         """Return a result in the variables as given: (t, x) in doubles, x exactly."""
-        found = {one.name: getattr(result, one.name) for one in fields(result)}
+        values = {field.name: getattr(result, field.name) for field in fields(result)}
         if np.isfinite(result.point).all():
             lifted = self.lifted(result.point)
-            found["point"] = to_doubles(lifted)
+            values["point"] = to_doubles(lifted)
         else:
-            found["point"] = np.full(1 + len(self.variables), np.nan)
+            values["point"] = np.full(1 + len(self.variables), np.nan)
         exact: dict[str, Any] = {"equations": len(self.equations)}
         if result.status is Status.FEASIBLE:
-            exact[EXACT_POINT] = [exact_text(one) for one in self.exact(result.point)]
+            exact[EXACT_POINT] = [exact_text(coordinate) for coordinate in self.exact(result.point)]
             count = counted(len(self.equations), "equation")
-            found["message"] = f"{result.message}; its x satisfies {count} exactly"
-        found["certificate"] = {**result.certificate, **exact}
-        return EliminatedResult(**found)
+            values["message"] = f"{result.message}; its x satisfies {count} exactly"
+        values["certificate"] = {**result.certificate, **exact}
+        return EliminatedResult(**values)
 
 
 def _in_doubles(rows: Sequence[Condition], width: int) -> tuple[sp.csr_array, bool]:
     """Return the rows (-b, a) as doubles, and whether one was rounded."""
     values, columns, ends, rounded = list[float](), list[int](), [0], False
     for row in rows:
-        places = (0, *(k + 1 for k in row.columns))
-        for column, number in zip(places, (-row.right, *row.coefficients), strict=True):
+        columns_of_row = (0, *(k + 1 for k in row.columns))
+        for column, number in zip(columns_of_row, (-row.right, *row.coefficients), strict=True):
             if number:
                 double = _nearest(number, row.scale, row.name)
                 rounded = rounded or Fraction(double) * row.scale != number

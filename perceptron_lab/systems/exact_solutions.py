@@ -59,8 +59,12 @@ def near_solution(
     most_pivots
         The rank beyond which there is too much work; None: :data:`MOST_PIVOTS`.
     """
-    found = near_multiples(equations, guess, order, most_pivots)
-    return None if found is None else [_fraction(one, found[1]) for one in found[0]]
+    multiples = near_multiples(equations, guess, order, most_pivots)
+    return (
+        None
+        if multiples is None
+        else [_fraction(numerator, multiples[1]) for numerator in multiples[0]]
+    )
 
 
 def _fraction(numerator: int, denominator: int) -> Fraction:
@@ -79,7 +83,9 @@ def near_multiples(
     if min(len(equations), len(order)) > most:
         return _peeled_solution(equations, guess, order, most)
     factors = factorised(equations, order, most_pivots)
-    return None if factors is None else factors.near([one.right for one in equations], guess)
+    return (
+        None if factors is None else factors.near([equation.right for equation in equations], guess)
+    )
 
 
 def _peeled_solution(
@@ -91,34 +97,34 @@ def _peeled_solution(
     other equation has come last; what is left between is solved as a matrix.
     """
     first, last, rows, columns = _peeled(equations, order)
-    found = [fmpq(one.numerator, one.denominator) for one in guess]
+    solution = [fmpq(value.numerator, value.denominator) for value in guess]
     for i, j in first:
         check_time()
-        found[j] = _value(equations[i], j, found)
+        solution[j] = _value(equations[i], j, solution)
     if rows:
         check_time()
         factors = factorised([equations[i] for i in rows], columns, most)
-        near = [_fraction(int(one.p), int(one.q)) for one in found]
+        fractions = [_fraction(int(value.p), int(value.q)) for value in solution]
         rights = [equations[i].right for i in rows]
-        core = None if factors is None else factors.near(rights, near)
+        core = None if factors is None else factors.near(rights, fractions)
         if core is None:
             return None
         for j in columns:
-            found[j] = fmpq(core[0][j], core[1])
+            solution[j] = fmpq(core[0][j], core[1])
     for i, j in reversed(last):
         check_time()
-        found[j] = _value(equations[i], j, found)
-    for one in equations:
+        solution[j] = _value(equations[i], j, solution)
+    for equation in equations:
         check_time()
-        if sum((a * found[j] for j, a in one.entries.items()), fmpq(-one.right)) != 0:
+        if sum((a * solution[j] for j, a in equation.entries.items()), fmpq(-equation.right)) != 0:
             return None
-    return over_common([_fraction(int(one.p), int(one.q)) for one in found])
+    return over_common([_fraction(int(value.p), int(value.q)) for value in solution])
 
 
 def _value(equation: Equation, j: int, values: Sequence[Any]) -> Any:
     """Return the x_j of an equation, the other unknowns given."""
-    others = sum((a * values[k] for k, a in equation.entries.items() if k != j), fmpq(0))
-    return (equation.right - others) / equation.entries[j]
+    rest = sum((a * values[k] for k, a in equation.entries.items() if k != j), fmpq(0))
+    return (equation.right - rest) / equation.entries[j]
 
 
 _Pairs = list[tuple[int, int]]
@@ -128,8 +134,8 @@ def _peeled(
     equations: Sequence[Equation], order: Sequence[int]
 ) -> tuple[_Pairs, _Pairs, list[int], list[int]]:
     """Return pairs (equation, its unknown) to solve first, and last, and what is between."""
-    place = {j: k for k, j in enumerate(order)}
-    unknowns = [{j for j in one.entries if j in place} for one in equations]
+    position = {j: k for k, j in enumerate(order)}
+    unknowns = [{j for j in equation.entries if j in position} for equation in equations]
     holders: dict[int, set[int]] = {}
     for i, row in enumerate(unknowns):
         for j in row:
@@ -147,7 +153,7 @@ def _peeled(
             unknowns[other].discard(j)
             if len(unknowns[other]) == 1:
                 single.append(other)
-    alone = [(place[j], j) for j, rows in holders.items() if len(rows) == 1]
+    alone = [(position[j], j) for j, rows in holders.items() if len(rows) == 1]
     heapify(alone)
     while alone:
         check_time()
@@ -159,7 +165,7 @@ def _peeled(
         for other in unknowns[i]:
             holders[other].discard(i)
             if len(holders[other]) == 1:
-                heappush(alone, (place[other], other))
+                heappush(alone, (position[other], other))
         unknowns[i] = set()
     rows = [i for i, row in enumerate(unknowns) if row]
     return first, last, rows, [j for j in order if holders.get(j)]
@@ -172,12 +178,16 @@ def factorised(
 
     None if that is too much work; the parameters are those of :func:`near_solution`.
     """
-    used = {j for one in equations for j in one.entries}
-    columns = [j for j in order if j in used]
+    present = {j for equation in equations for j in equation.entries}
+    columns = [j for j in order if j in present]
     if len(equations) * len(columns) > MOST_ENTRIES:
         return None
-    chosen = basis(equations, columns, most_pivots)
-    return None if chosen is None else Factors([one.entries for one in equations], *chosen)
+    selected = basis(equations, columns, most_pivots)
+    return (
+        None
+        if selected is None
+        else Factors([equation.entries for equation in equations], *selected)
+    )
 
 
 @dataclass
@@ -208,17 +218,17 @@ class Factors:
         sides = []
         for i in self.rows:
             check_time()
-            known = sum(a * numerators[j] for j, a in self.entries[i].items() if j not in solved)
-            sides.append(rights[i] * denominator - known)
+            fixed = sum(a * numerators[j] for j, a in self.entries[i].items() if j not in solved)
+            sides.append(rights[i] * denominator - fixed)
         answer = self._square_solution(sides)
         if answer is None:
             return None
         multiples, multiple = answer
-        found = [one * multiple for one in numerators]
+        candidate = [numerator * multiple for numerator in numerators]
         for j, one in zip(self.pivots, multiples, strict=True):
-            found[j] = one
+            candidate[j] = one
         common = denominator * multiple
-        return (found, common) if self._solves(rights, found, common) else None
+        return (candidate, common) if self._solves(rights, candidate, common) else None
 
     def _square_solution(self, sides: Sequence[int]) -> tuple[list[int], int] | None:
         """Return N and D > 0 with A N = D b, A the regular part; None if it is not found."""
@@ -226,9 +236,9 @@ class Factors:
             return [0] * len(sides), 1
         if len(sides) >= SMALLEST_LIFTED:
             return None if self._lifted is None else self._lifted.solution(sides)
-        found: Any = fmpz_mat(self._square).solve(fmpz_mat([[side] for side in sides]))
-        numerators, denominator = found.numer_denom()
-        return [int(one) for one in numerators.entries()], int(denominator)
+        solution: Any = fmpz_mat(self._square).solve(fmpz_mat([[side] for side in sides]))
+        numerators, denominator = solution.numer_denom()
+        return [int(entry) for entry in numerators.entries()], int(denominator)
 
     @property
     def _square(self) -> list[list[int]]:
@@ -239,21 +249,23 @@ class Factors:
         return LiftedMatrix.of(self._square)
 
     def _solves(self, rights: Sequence[int], numerators: Sequence[int], denominator: int) -> bool:
-        entries = sum(len(one) for one in self.entries)
+        entries = sum(len(row) for row in self.entries)
         if entries * _DENSE <= len(self.entries) * len(numerators):
             return all(
-                sum(a * numerators[j] for j, a in one.items()) == right * denominator
-                for one, right in zip(self.entries, rights, strict=True)
+                sum(a * numerators[j] for j, a in row.items()) == right * denominator
+                for row, right in zip(self.entries, rights, strict=True)
             )
-        products: Any = self._matrix(len(numerators)) * fmpz_mat([[one] for one in numerators])
+        products: Any = self._matrix(len(numerators)) * fmpz_mat(
+            [[numerator] for numerator in numerators]
+        )
         sides = (right * denominator for right in rights)
-        return all(found == side for found, side in zip(products.entries(), sides, strict=True))
+        return all(product == side for product, side in zip(products.entries(), sides, strict=True))
 
     def _matrix(self, width: int) -> Any:
         """Return the left-hand sides as a matrix of python-flint."""
         if self._table is None:
-            places = range(width)
-            self._table = fmpz_mat([[one.get(j, 0) for j in places] for one in self.entries])
+            columns = range(width)
+            self._table = fmpz_mat([[row.get(j, 0) for j in columns] for row in self.entries])
         return self._table
 
     _table: Any = field(default=None, init=False, repr=False)
@@ -285,9 +297,9 @@ def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
     """Return such vectors by lifting; None where the rank modulo the prime is not the rank."""
     width = len(table[0])
     equations = [Equation({j: a for j, a in enumerate(row) if a}, 0) for row in table]
-    chosen = basis(equations, range(width), width)
-    assert chosen is not None
-    factors = Factors([one.entries for one in equations], *chosen)
+    selected = basis(equations, range(width), width)
+    assert selected is not None
+    factors = Factors([equation.entries for equation in equations], *selected)
     columns = []
     for free in sorted(set(range(width)) - set(factors.pivots)):
         guess = [Fraction(int(j == free)) for j in range(width)]
@@ -320,12 +332,14 @@ def basis(
     if not equations or not columns:
         return [], []
     most = MOST_PIVOTS if most_pivots is None else most_pivots
-    table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in in_time(equations)]
+    table = [
+        [equation.entries.get(j, 0) % PRIME for j in columns] for equation in in_time(equations)
+    ]
     pivots = _pivots(table, most)
     if len(pivots) > most:
         return None
-    turned = [[row[place] for row in table] for place in pivots]
-    return _pivots(turned), [columns[place] for place in pivots]
+    turned = [[row[column] for row in table] for column in pivots]
+    return _pivots(turned), [columns[column] for column in pivots]
 
 
 def _pivots(table: list[list[int]], most: int | None = None) -> list[int]:
@@ -358,13 +372,13 @@ def _reduced(table: list[list[int]]) -> tuple[Any, int]:
 
 
 def _columns_of_pivots(reduced: object, rank: int) -> list[int]:
-    found, column = list[int](), 0
+    pivots, column = list[int](), 0
     for row in range(rank):
         while int(_entry(reduced, row, column)) == 0:
             column += 1
-        found.append(column)
+        pivots.append(column)
         column += 1
-    return found
+    return pivots
 
 
 def _entry(matrix: Any, row: int, column: int) -> Any:

@@ -119,14 +119,14 @@ def negative_margin(problem: Problem) -> NegativeMargin:
     search = _Search(scaled @ span.basis)
     axes = [(k, sign) for k in range(span.dimension) for sign in (1.0, -1.0)]
     reaches = [_reach(search, rows, span, k, sign, unit) for k, sign in axes]
-    found = [reach for reach in reaches if reach is not None]
-    inner = inner_radius(span, found) if len(found) == len(reaches) else 0.0
+    proved_reaches = [reach for reach in reaches if reach is not None]
+    inner = inner_radius(span, proved_reaches) if len(proved_reaches) == len(reaches) else 0.0
     outer, normal = math.inf, search.nearest()
     if normal is not None:
-        direction, whole = -span.basis @ normal, span.dimension == rows.shape[1]
-        if not whole:
+        direction, full = -span.basis @ normal, span.dimension == rows.shape[1]
+        if not full:
             direction = np.asarray(np.linalg.lstsq(rows.T, direction, rcond=None)[0], float)
-        outer = outer_radius(Matrix(rows), direction, complete=whole, unit_rows=unit)
+        outer = outer_radius(Matrix(rows), direction, complete=full, unit_rows=unit)
     reason = "" if inner else "0 could not be proved to lie inside the hull"
     if time_is_up():
         reason = "the time is up, before all axes and the facets near them were looked at"
@@ -182,10 +182,10 @@ class _Search:
         left = seconds_left()
         if left <= 0.0:
             return None
-        given: Any = {"A_eq": equations, "b_eq": rights, "method": "highs"}
+        arguments: Any = {"A_eq": equations, "b_eq": rights, "method": "highs"}
         if math.isfinite(left):
-            given["options"] = {"time_limit": left}
-        answer = scipy.optimize.linprog(cost, **given)
+            arguments["options"] = {"time_limit": left}
+        answer = scipy.optimize.linprog(cost, **arguments)
         if answer.x is None or answer.x[count] <= 0.0:
             return None
         normal = -np.asarray(answer.eqlin.marginals)[:dimension]
@@ -228,5 +228,5 @@ def _reach(
     weights = search.reach(sign * np.eye(span.dimension)[axis])
     if weights is None:
         return None
-    given = weights / np.linalg.norm(rows, axis=1) if unit else weights
-    return prove_reach(rows, given, sign * span.basis[:, axis], unit_rows=unit)
+    scaled = weights / np.linalg.norm(rows, axis=1) if unit else weights
+    return prove_reach(rows, scaled, sign * span.basis[:, axis], unit_rows=unit)

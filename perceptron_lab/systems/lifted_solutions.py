@@ -56,7 +56,7 @@ class LiftedMatrix:
 
     def __init__(self, matrix: Matrix, divisors: list[int], inverse: Any, prime: int) -> None:
         self._matrix, self._divisors, self.prime = matrix, divisors, prime
-        residues = np.array([int(one) for one in inverse.entries()], dtype=np.uint32)
+        residues = np.array([int(entry) for entry in inverse.entries()], dtype=np.uint32)
         self.inverse = residues.reshape(len(matrix), len(matrix))
         self._denominator = fmpz(1)  # of the last solution
 
@@ -89,9 +89,9 @@ class LiftedMatrix:
         digits = _Digits(self, right)
         if self._denominator > 1:
             values, modulus = digits.values(most + _SPARE)
-            found = _centred(values, self._denominator, modulus)
-            if max(map(abs, found)) < fmpz(1) << most:
-                return found, self._denominator
+            centred = _centred(values, self._denominator, modulus)
+            if max(map(abs, centred)) < fmpz(1) << most:
+                return centred, self._denominator
         values, modulus = digits.values(most + bits + _SPARE)
         numerators, self._denominator = _fractions(values, modulus, fmpz(1) << most)
         return numerators, self._denominator
@@ -186,7 +186,7 @@ def _bits_of_root(square: int) -> int:
 def _centred(values: Sequence[fmpz], factor: fmpz, modulus: fmpz) -> list[fmpz]:
     """Return values times a factor modulo a number, each nearest to 0."""
     products = (value * factor % modulus for value in values)
-    return [one - modulus if 2 * one > modulus else one for one in products]
+    return [product - modulus if 2 * product > modulus else product for product in products]
 
 
 def _fractions(values: Sequence[fmpz], modulus: fmpz, most: fmpz) -> tuple[list[fmpz], fmpz]:
@@ -199,7 +199,7 @@ def _fractions(values: Sequence[fmpz], modulus: fmpz, most: fmpz) -> tuple[list[
             numerator -= modulus
         if abs(numerator) > most:
             numerator, factor = _fraction(numerator % modulus, modulus, most)
-            numerators = [one * factor for one in numerators]
+            numerators = [numerator * factor for numerator in numerators]
             denominator *= factor
         numerators.append(numerator)
     return numerators, denominator

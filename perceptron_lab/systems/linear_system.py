@@ -92,7 +92,7 @@ class LinearSystem(System):
     def violation(self, point: Sequence[Fraction]) -> Fraction:
         """Return the largest violation of a condition as given at x, exactly; 0: x is feasible."""
         numerators, denominator = over_common(point)
-        violations = (one.violation(numerators, denominator) for one in self.conditions)
+        violations = (row.violation(numerators, denominator) for row in self.conditions)
         return max(violations, default=Fraction())
 
     def facts(self, margin: float | None = None) -> Facts:
@@ -109,7 +109,7 @@ class LinearSystem(System):
         InputError
             If there are equations: then none is. If a number is not 0 and no double is near to it.
         """
-        if any(one.equation for one in self.conditions):
+        if any(row.equation for row in self.conditions):
             raise InputError("a system with equations has no strict interior; solve it as it is")
         for one in self.conditions:
             if not all(_near_a_double(number, one.scale) for number in _numbers(one)):
@@ -146,22 +146,22 @@ def linear_system(
     if not width:
         raise InputError("A has no columns; give a column for each variable")
     names = [f"x_{j + 1}" for j in range(width)]
-    found = [
+    conditions = [
         condition(row, limit, f"row {i + 1}")
         for i, (row, limit) in enumerate(zip(rows, limits, strict=True))
     ]
-    found += [
+    conditions += [
         condition(row, value, f"equation {i + 1}", equation=True)
         for i, (row, value) in enumerate(zip(equations, values, strict=True))
     ]
     below = exact_bounds(lower, width, "lower", -np.inf)
     above = exact_bounds(upper, width, "upper", np.inf)
-    return LinearSystem.of_conditions([*found, *bound_conditions(below, above, names)], names)
+    return LinearSystem.of_conditions([*conditions, *bound_conditions(below, above, names)], names)
 
 
-def _numbers(one: Condition) -> tuple[int, ...]:
+def _numbers(row: Condition) -> tuple[int, ...]:
     """Return -b and the entries of a that are not 0, times the scale."""
-    return (-one.right, *one.coefficients)
+    return (-row.right, *row.coefficients)
 
 
 def _near_a_double(number: int, scale: int) -> bool:
@@ -174,11 +174,11 @@ def _homogenised(conditions: Sequence[Condition], width: int) -> sp.csr_array:
     """Return the rows (1, 0), (-b_k, a_k) and, for equations, (b_k, -a_k), as nearest doubles."""
     values: list[float] = [1.0]
     columns, ends = [0], [0, 1]
-    for one in conditions:
-        here = [to_double(number, one.scale) for number in _numbers(one)]
-        for sign in (1.0, -1.0)[: 1 + one.equation]:
-            values += [sign * number + 0.0 for number in here]  # no negative zeros
-            columns += [0, *(j + 1 for j in one.columns)]
+    for row in conditions:
+        doubles = [to_double(number, row.scale) for number in _numbers(row)]
+        for sign in (1.0, -1.0)[: 1 + row.equation]:
+            values += [sign * number + 0.0 for number in doubles]  # no negative zeros
+            columns += [0, *(j + 1 for j in row.columns)]
             ends.append(len(values))
     data: FloatArray = np.array(values)
     shape = (len(ends) - 1, width + 1)

@@ -91,13 +91,13 @@ class SdpaData:
                 f"SDPA blocks of orders {shortened(self.blocks)}; allowed: at least one block, no "
                 f"order 0, orders of at most {LARGEST_ORDER} in all"
             )
-        places = [self.matrix, self.block, self.row, self.column]
-        shapes = {array.shape for array in (*places, self.value)}
+        positions = [self.matrix, self.block, self.row, self.column]
+        shapes = {array.shape for array in (*positions, self.value)}
         if shapes != {(self.value.size,)} or not self.value.size:
             raise InputError(
                 f"SDPA entries of shapes {sorted(shapes)}; allowed: one (entries,), nonempty"
             )
-        indices = np.column_stack(places)
+        indices = np.column_stack(positions)
         fault = entry_fault(indices, self.value, len(objective), self.blocks)
         if fault is not None:
             raise InputError(f"entry {fault[0]} of the SDPA data: {fault[1]}")
@@ -137,21 +137,21 @@ class SdpaData:
                 f"SDPA indices of shape {indices.shape}; allowed: ({len(value)}, 4), one row of "
                 "matrix, block, row, column per value"
             )
-        kept: FloatArray = np.array(value, dtype=np.float64)
+        values: FloatArray = np.array(value, dtype=np.float64)
         upper = _upper(indices)
-        if not (_increasing(upper).all() and kept.all()):  # many entries come in order
+        if not (_increasing(upper).all() and values.all()):  # many entries come in order
             # Before zeros go: a position given as 0 and as 1 is a conflict as well
             conflict = first_conflict(indices, value)
             if conflict is not None:
                 raise InputError(
                     f"SDPA entries {conflict[0]} and {conflict[1]} give one position two values"
                 )
-            upper, kept = upper[kept != 0], kept[kept != 0]
+            upper, values = upper[values != 0], values[values != 0]
             order = np.lexsort(upper.T[::-1])
             order = order[_increasing(upper[order])]
-            upper, kept = upper[order], kept[order]
+            upper, values = upper[order], values[order]
         columns = [np.ascontiguousarray(column) for column in upper.T]
-        arrays: list[Any] = [np.array(objective, dtype=np.float64), *columns, kept]
+        arrays: list[Any] = [np.array(objective, dtype=np.float64), *columns, values]
         # A frozen record of writable arrays would not be one
         for array in arrays:
             array.setflags(write=False)
@@ -168,16 +168,16 @@ def entry_fault(
 ) -> tuple[int, str] | None:
     """Return the first entry that cannot belong to the program, and why; None if all can."""
     with np.errstate(invalid="ignore"):
-        whole = np.ones(len(indices), dtype=np.bool_)
+        integral = np.ones(len(indices), dtype=np.bool_)
         if not np.issubdtype(indices.dtype, np.integer):
-            whole = (indices == np.floor(indices)).all(axis=1) & np.isfinite(indices).all(axis=1)
+            integral = (indices == np.floor(indices)).all(axis=1) & np.isfinite(indices).all(axis=1)
         in_range = (indices[:, 0] >= 0) & (indices[:, 0] <= variables)
         block_known = (indices[:, 1] >= 0) & (indices[:, 1] < len(blocks))
     sizes = np.array(blocks, dtype=np.int64)
-    size = sizes[np.where(whole & block_known, indices[:, 1], 0).astype(np.int64)]
+    size = sizes[np.where(integral & block_known, indices[:, 1], 0).astype(np.int64)]
     inside = ((indices[:, 2:] >= 0) & (indices[:, 2:] < abs(size)[:, None])).all(axis=1)
     off_diagonal = (size < 0) & (indices[:, 2] != indices[:, 3]) & (value != 0)
-    good = whole & in_range & block_known & inside & ~off_diagonal & np.isfinite(value)
+    good = integral & in_range & block_known & inside & ~off_diagonal & np.isfinite(value)
     if good.all():
         return None
     first = int(np.argmin(good))
@@ -195,13 +195,13 @@ def _reason(at: IntArray | FloatArray, value: float, variables: int, blocks: Seq
     if not 1 <= block <= len(blocks):
         return f"block {block:.15g} does not exist; allowed: 1 to {len(blocks)}"
     order = abs(blocks[int(block) - 1])
-    place = f"row {row:.15g}, column {column:.15g}"
+    entry = f"row {row:.15g}, column {column:.15g}"
     if not (1 <= row <= order and 1 <= column <= order):
-        return f"{place} lies outside block {block:.15g}; allowed: 1 to {order}"
+        return f"{entry} lies outside block {block:.15g}; allowed: 1 to {order}"
     if not np.isfinite(value):
         return f"the value is {value}; allowed: finite numbers"
     return (
-        f"{place} lies off the diagonal of block {block:.15g}, which is diagonal (order {-order}); "
+        f"{entry} lies off the diagonal of block {block:.15g}, which is diagonal (order {-order}); "
         f"write the block's order as {order} to allow it"
     )
 
@@ -248,8 +248,15 @@ def _parts(data: SdpaData) -> Iterator[str]:
     yield " ".join(_printed(data.objective)) + "\n"
     for start in range(0, len(data.value), _LINES):
         some = slice(start, start + _LINES)
-        places = data.matrix[some], data.block[some] + 1, data.row[some] + 1, data.column[some] + 1
-        lines = zip(*(one.tolist() for one in places), _printed(data.value[some]), strict=True)
+        positions = (
+            data.matrix[some],
+            data.block[some] + 1,
+            data.row[some] + 1,
+            data.column[some] + 1,
+        )
+        lines = zip(
+            *(array.tolist() for array in positions), _printed(data.value[some]), strict=True
+        )
         yield "".join([f"{i} {b} {r} {c} {text}\n" for i, b, r, c, text in lines])
 
 
@@ -306,22 +313,24 @@ def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> C
         raise InputError(f"the matrices beside F_0 are a {kind}; give a list [F_1, ..., F_m]")
     if not len(matrices):
         raise InputError("no matrix beside F_0; give one matrix per unknown")
-    given = [_symmetric(matrix, f"F_{i}") for i, matrix in enumerate([constant, *matrices])]
-    order = given[0][0].shape[0]
-    for i, (values, _) in enumerate(given):
+    symmetric = [_symmetric(matrix, f"F_{i}") for i, matrix in enumerate([constant, *matrices])]
+    order = symmetric[0][0].shape[0]
+    for i, (values, _) in enumerate(symmetric):
         if values.shape[0] != order:
             raise InputError(f"F_{i} has order {values.shape[0]}, F_0 has {order}; give one order")
-    entries = [sp.coo_array(sp.triu(values)) for values, _ in given]
-    row = np.concatenate([one.coords[0] for one in entries])
-    column = np.concatenate([one.coords[1] for one in entries])
+    entries = [sp.coo_array(sp.triu(values)) for values, _ in symmetric]
+    row = np.concatenate([matrix_entries.coords[0] for matrix_entries in entries])
+    column = np.concatenate([matrix_entries.coords[1] for matrix_entries in entries])
     if not len(row):
         raise InputError("all matrices are zero; give one that is not")
-    blocks, block, place = _connected(row, column, order)
-    matrix = np.repeat(np.arange(len(given)), [one.nnz for one in entries])
-    value = np.concatenate([one.data for one in entries])
-    indices = np.column_stack([matrix, block[row], place[row], place[column]])
+    blocks, block, position = _connected(row, column, order)
+    matrix = np.repeat(
+        np.arange(len(symmetric)), [matrix_entries.nnz for matrix_entries in entries]
+    )
+    value = np.concatenate([matrix_entries.data for matrix_entries in entries])
+    indices = np.column_stack([matrix, block[row], position[row], position[column]])
     data = SdpaData.from_entries(np.zeros(len(matrices)), blocks, indices, value)
-    return _feasibility(replace(data, roundings=max(roundings for _, roundings in given)))
+    return _feasibility(replace(data, roundings=max(roundings for _, roundings in symmetric)))
 
 
 def _connected(row: IntArray, column: IntArray, order: int) -> tuple[list[int], IntArray, IntArray]:
@@ -332,20 +341,20 @@ def _connected(row: IntArray, column: IntArray, order: int) -> tuple[list[int], 
     larger, alone = sizes > 1, int((sizes == 1).sum())
     # A row alone is an inequality: these make one diagonal block, the last
     block = np.where(larger[label], np.cumsum(larger)[label] - 1, larger.sum())
-    place = np.zeros(order, dtype=np.int64)
+    position = np.zeros(order, dtype=np.int64)
     for number in range(int(block.max()) + 1):
-        place[block == number] = np.arange((block == number).sum())
-    return [*sizes[larger].tolist(), *([-alone] if alone else [])], block, place
+        position[block == number] = np.arange((block == number).sum())
+    return [*sizes[larger].tolist(), *([-alone] if alone else [])], block, position
 
 
 def _symmetric(matrix: ArrayOrSparse, name: str) -> tuple[sp.csr_array, int]:
     """Return a symmetric matrix, and how often its numbers were rounded."""
     try:
-        found = doubles_of_rows(matrix)
-        refuse_not_finite(found.values)
+        doubles = doubles_of_rows(matrix)
+        refuse_not_finite(doubles.values)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
-    values = sp.csr_array(found.values.astype(float, copy=False))
+    values = sp.csr_array(doubles.values.astype(float, copy=False))
     if values.shape[0] != values.shape[1] or not values.shape[0]:
         raise InputError(f"{name} has shape {values.shape}; give a square matrix")
     if (difference := abs(values - values.T)).max() > 0.0:
@@ -354,7 +363,7 @@ def _symmetric(matrix: ArrayOrSparse, name: str) -> tuple[sp.csr_array, int]:
             f"{name} is not symmetric: {values[i, j]} in row {i + 1}, column {j + 1}, and "
             f"{values[j, i]} in row {j + 1}, column {i + 1}; give ({name} + {name}') / 2"
         )
-    return values, found.roundings
+    return values, doubles.roundings
 
 
 def _feasibility(data: SdpaData) -> ConicSystem:
@@ -386,9 +395,9 @@ def _stacked(row: sp.csr_array, data: SdpaData, first: int) -> tuple[sp.csr_arra
 
 
 def _block(data: SdpaData, number: int, size: int) -> tuple[Cone, sp.csr_array]:
-    here = data.block == number
-    matrix, row, column = data.matrix[here], data.row[here], data.column[here]
-    value = np.where(matrix == 0, -data.value[here], data.value[here])
+    in_block = data.block == number
+    matrix, row, column = data.matrix[in_block], data.row[in_block], data.column[in_block]
+    value = np.where(matrix == 0, -data.value[in_block], data.value[in_block])
     order, width = abs(size), len(data.objective) + 1
     if size < 0 or order == 1:
         entries = sp.csr_array((value, (row, matrix)), shape=(order, width))

@@ -78,16 +78,16 @@ def exact_weights(
     """
     if not _near(operator, weights):
         return None
-    mass, tried = weights * operator.row_norms(), 0
+    mass, last_size = weights * operator.row_norms(), 0
     rows, entries = (_ROWS, _ENTRIES) if quick else (_MOST_ROWS, _MOST_ENTRIES)
     for part in _PARTS:
         support = np.flatnonzero(mass > part * mass.max())
-        if len(support) == tried or len(support) > rows:
+        if len(support) == last_size or len(support) > rows:
             continue
-        tried = len(support)
-        found = _of_rows(operator, support, weights[support], entries)
-        if found is not None:
-            return _spread(support, found, len(weights))
+        last_size = len(support)
+        exact = _of_rows(operator, support, weights[support], entries)
+        if exact is not None:
+            return _spread(support, exact, len(weights))
     return None
 
 
@@ -107,18 +107,18 @@ def sought_weights(operator: Matrix, weights: FloatArray, scores: FloatArray) ->
     TimeIsUp
         If a time limit ends first.
     """
-    found = exact_weights(operator, weights)
+    exact = exact_weights(operator, weights)
     norms = operator.row_norms()
-    if found is not None or not (_near(operator, weights) and norms.min() > 0.0):
-        return found
+    if exact is not None or not (_near(operator, weights) and norms.min() > 0.0):
+        return exact
     mass = weights * norms
     heavy = mass > _PARTS[0] * mass.max()
     order = np.lexsort((np.abs(scores) / norms, ~heavy))
     size = _FIRST * operator.dimension
     while True:
-        found = _in_set(operator, np.sort(order[:size]))
-        if found is not None or size >= len(order):
-            return found
+        exact = _in_set(operator, np.sort(order[:size]))
+        if exact is not None or size >= len(order):
+            return exact
         size *= 2
 
 
@@ -133,9 +133,9 @@ def _in_set(operator: Matrix, support: IntArray) -> FloatArray | None:
         vertex = _vertex(rows)
         if vertex is None:
             return None
-        found = _solved(rows, vertex) if np.count_nonzero(vertex) <= _MOST_ROWS else None
-        if found is not None:
-            return _spread(support, found, size)
+        solution = _solved(rows, vertex) if np.count_nonzero(vertex) <= _MOST_ROWS else None
+        if solution is not None:
+            return _spread(support, solution, size)
         norms = operator.row_norms()[support]
         support = np.delete(support, int(np.argmax(vertex * norms)))
     return None
@@ -165,11 +165,11 @@ def _of_rows(
     if rows.nnz > entries:
         return None
     few = len(support) <= _FEW
-    found = _solved(rows, guess) if few else None
-    if found is None:
+    solution = _solved(rows, guess) if few else None
+    if solution is None:
         vertex = _vertex(rows)
-        found = None if vertex is None else _solved(rows, vertex)
-    return found if few or found is not None else _solved(rows, guess)
+        solution = None if vertex is None else _solved(rows, vertex)
+    return solution if few or solution is not None else _solved(rows, guess)
 
 
 def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
@@ -177,26 +177,32 @@ def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
     at = np.flatnonzero(guess)
     equations: dict[int, dict[int, int]] = {}
     scales, lengths = [], np.zeros(len(at))
-    for place, i in enumerate(at.tolist()):
+    for position, i in enumerate(at.tolist()):
         check_time()
         span = slice(rows.indptr[i], rows.indptr[i + 1])
-        entries = [Fraction(one) for one in rows.data[span].tolist()]
-        scale = max((one.denominator for one in entries), default=1)  # powers of two, all of them
+        entries = [Fraction(entry) for entry in rows.data[span].tolist()]
+        scale = max(
+            (entry.denominator for entry in entries), default=1
+        )  # powers of two, all of them
         scales.append(scale)
-        lengths[place] = float(np.abs(rows.data[span]).max(initial=0.0))
+        lengths[position] = float(np.abs(rows.data[span]).max(initial=0.0))
         for j, one in zip(rows.indices[span].tolist(), entries, strict=True):
-            equations.setdefault(j, {})[place] = int(one * scale)
-    given = [Fraction(one) / scale for one, scale in zip(guess[at].tolist(), scales, strict=True)]
+            equations.setdefault(j, {})[position] = int(one * scale)
+    scaled = [
+        Fraction(weight) / scale for weight, scale in zip(guess[at].tolist(), scales, strict=True)
+    ]
     order: list[int] = np.argsort(-guess[at] * lengths, kind="stable").tolist()
     from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
-    found = near_solution(
-        [Equation(one, 0) for one in equations.values()], given, order, _MOST_ROWS
+    solution = near_solution(
+        [Equation(entries_of, 0) for entries_of in equations.values()], scaled, order, _MOST_ROWS
     )
-    if found is None or min(found) < 0 or not any(found):
+    if solution is None or min(solution) < 0 or not any(solution):
         return None
     exact = np.zeros(len(guess))
-    exact[at] = to_doubles([w * scale for w, scale in zip(found, scales, strict=True)], scaled=True)
+    exact[at] = to_doubles(
+        [w * scale for w, scale in zip(solution, scales, strict=True)], scaled=True
+    )
     return exact
 
 
@@ -229,8 +235,8 @@ def _vertex(rows: sp.csr_array) -> FloatArray | None:
     check_time()
     if values is None:
         return None
-    found = np.maximum(values, 0.0) / norms
-    return np.where(found * norms > 1e-9 * (found * norms).max(), found, 0.0)
+    weights = np.maximum(values, 0.0) / norms
+    return np.where(weights * norms > 1e-9 * (weights * norms).max(), weights, 0.0)
 
 
 # Steps that balance the blocks of central weights, at most; two blocks take one
@@ -349,8 +355,8 @@ class ProvedSystem(AskedSystem):
         if not isinstance(operator, Matrix) or not self.cone.of_rows:
             return None
         scores = operator.scores(self.operator.compact(point))
-        found = sought_weights(operator, self.weights_to_origin(weights), scores)
-        return None if found is None else InfeasibilityProof(found, 0.0, RATIONAL)
+        weights_found = sought_weights(operator, self.weights_to_origin(weights), scores)
+        return None if weights_found is None else InfeasibilityProof(weights_found, 0.0, RATIONAL)
 
     def answer(self, result: Result) -> Result:
         """Return the result of a run in the variables as given: where these are the view's, it."""
@@ -424,7 +430,7 @@ def central_weights(system: AskedSystem) -> FloatArray:
     centres, image = [(barycentre(part), at) for part, at in cone.blocks], operator.combine(weights)
     for _ in range(STEPS):
         scores, centre = operator.scores(image), np.zeros(cone.size)
-        lowest = int(np.argmin([own @ scores[at] for own, at in centres]))
+        lowest = int(np.argmin([centre @ scores[at] for centre, at in centres]))
         centre[centres[lowest][1]] = centres[lowest][0]
         towards = operator.combine(centre) - image
         gain, square = -operator.inner(image, towards), operator.inner(towards, towards)

@@ -149,7 +149,7 @@ class CutStatistics:
     _sums: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        starts = [place.start for _, place in self.cone.blocks]
+        starts = [span.start for _, span in self.cone.blocks]
         self._starts = np.array(starts, dtype=np.int64)
         self._sums = np.zeros((4, len(starts)))
 

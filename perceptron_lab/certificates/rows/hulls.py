@@ -158,16 +158,16 @@ def balanced(signs: FloatArray, weights: FloatArray) -> FloatArray | None:
         return None
     if not 1e-100 < masses[0] / masses[1] < 1e100:
         return None
-    given = weights.copy()
-    given[second] *= masses[0] / masses[1]
+    balanced_weights = weights.copy()
+    balanced_weights[second] *= masses[0] / masses[1]
     for _ in range(BALANCING):
-        rest = math.fsum((signs * given).tolist())
+        rest = math.fsum((signs * balanced_weights).tolist())
         if rest == 0.0:
             break
-        able = np.flatnonzero((signs * rest < 0.0) | (given > 2.0 * abs(rest)))
-        least = able[np.argmin(given[able])]
-        given[least] -= signs[least] * rest
-    return given
+        able = np.flatnonzero((signs * rest < 0.0) | (balanced_weights > 2.0 * abs(rest)))
+        least = able[np.argmin(balanced_weights[able])]
+        balanced_weights[least] -= signs[least] * rest
+    return balanced_weights
 
 
 # Steps of iterative refinement before the error is bounded

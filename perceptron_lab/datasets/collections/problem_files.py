@@ -199,7 +199,7 @@ def read_system(
     :class:`.Columns`; ``reference`` is a mapping of columns to levels, as ``{"smoke": "no"}``, and
     ``positive`` may be a number.
     """
-    asked = Columns(
+    requested = Columns(
         labels,
         rows,
         drop_missing,
@@ -209,7 +209,7 @@ def read_system(
         reference=tuple(f"{name}={level}" for name, level in (reference or {}).items()),
         positive=None if positive is None else str(positive),
     )
-    return read_problem(path, asked, memory=memory, margin=margin).system
+    return read_problem(path, requested, memory=memory, margin=margin).system
 
 
 def read_problem(

@@ -94,8 +94,8 @@ def read_registered(collection_name: str, name: str) -> Registered:
     """
     source = collection(collection_name)
     file = source.file(name)
-    own = cache_folder() / source.name
-    for folder in (own, written(own)):
+    cache = cache_folder() / source.name
+    for folder in (cache, written(cache)):
         remove_partial_files(folder)
         cached = folder / file.file
         if (content := _read(cached)) is not None and _is_registered(content, file):

@@ -384,14 +384,14 @@ def place_of(name: str, names: Sequence[str], empty: Collection[int] = ()) -> in
     return int(name) - 1
 
 
-def listed_columns(given: str | Sequence[str], *, divided: bool = False) -> tuple[str, ...]:
+def listed_columns(columns: str | Sequence[str], *, divided: bool = False) -> tuple[str, ...]:
     """Return names of columns; a text is one, or if ``divided`` names with commas between them.
 
     A name with a comma is put in quotation marks: ``"a, b",c``.
     """
-    if isinstance(given, str):
-        given = next(csv.reader([given], skipinitialspace=True), []) if divided else [given]
-    names = tuple(map(str, given))
+    if isinstance(columns, str):
+        columns = next(csv.reader([columns], skipinitialspace=True), []) if divided else [columns]
+    names = tuple(map(str, columns))
     if not all(names):
         raise InputError("a column without a name is asked for; give a name, or a number from 1 on")
     return names

@@ -123,18 +123,18 @@ class Lines:
         short = [
             s for s in separators if not agreed and _has_row_names(rows_by_separator[s], lines, s)
         ]
-        chosen = [*agreed, *short, separators[0]][0]
-        if chosen == ",":
-            chosen = next(
-                (s for s in agreed[1:] if _leaves_decimal_commas(rows_by_separator[s])), chosen
+        best = [*agreed, *short, separators[0]][0]
+        if best == ",":
+            best = next(
+                (s for s in agreed[1:] if _leaves_decimal_commas(rows_by_separator[s])), best
             )
         if short:
-            text = f'""{chosen}{text}'
-            rows_by_separator[chosen][0] = ["", *rows_by_separator[chosen][0]]
-        starts = _starts_of(text, chosen)
+            text = f'""{best}{text}'
+            rows_by_separator[best][0] = ["", *rows_by_separator[best][0]]
+        starts = _starts_of(text, best)
         stating = bool(stated)
         return cls(
-            text, chosen, before, rows_by_separator[chosen], comments, stating, bool(short), starts
+            text, best, before, rows_by_separator[best], comments, stating, bool(short), starts
         )
 
     @property

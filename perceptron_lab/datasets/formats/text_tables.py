@@ -240,8 +240,8 @@ class _Table:
         if self.columns.columns and unused:
             yield f"not used, as asked: {', '.join(map(self._name, unused[:_MOST_NAMES]))}"
         if self.empty:
-            places = ", ".join(str(j + 1) for j in sorted(self.empty))
-            yield f"without a name and without an entry, left out: column {places}"
+            empty_columns = ", ".join(str(j + 1) for j in sorted(self.empty))
+            yield f"without a name and without an entry, left out: column {empty_columns}"
 
     def _reading(self, count: int, features: Sequence[int]) -> str:
         """Return how the file is read, in a sentence."""
@@ -454,8 +454,8 @@ class _Table:
         levels = self._categories(features)
         named = {self._name(j): column_levels for j, column_levels in levels.items()}
         references = self.columns.reference_levels(named, intercept=self.place is not None)
-        for j, own in levels.items():
-            levels[j] = [level for level in own if level != references.get(self._name(j))]
+        for j, all_levels in levels.items():
+            levels[j] = [level for level in all_levels if level != references.get(self._name(j))]
         return levels, references
 
     def _encoding_told(

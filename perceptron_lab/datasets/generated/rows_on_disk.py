@@ -119,9 +119,9 @@ class RowsOnDisk(GeneratedDataset):
 
     def problem(self, seed: int, base: Path = Path()) -> Problem:
         """Return the instance; its file is made if there is none yet, relative to a folder."""
-        own = self.path(seed, base)
+        file = self.path(seed, base)
         # A verification makes the rows again, whatever a folder holds that others have named.
-        path = written(own.parent) / own.name
+        path = written(file.parent) / file.name
         description = Description.read(path)
         if description is None:
             try:

@@ -83,9 +83,9 @@ def coefficients(rows: WholeRows, pair: ComplementaryPair) -> Iterator[tuple[int
     work = Work(_PIVOTS)
     cone = _Cone(rows, pair)
     for j in sorted(range(rows.width), key=lambda j: cone.nulls[:, j].any()):
-        one = cone.coefficient(j, work)
-        if one is not None:
-            yield j, one
+        coefficient = cone.coefficient(j, work)
+        if coefficient is not None:
+            yield j, coefficient
 
 
 class _Cone:
@@ -103,13 +103,13 @@ class _Cone:
         """The transposed rows of N's span, to be solved for combinations; None if too large."""
         some = self.pair.span.rows
         columns = self.rows.whole(some).T.tolist()
-        equations = [Equation({i: a for i, a in enumerate(one) if a}, 0) for one in columns]
+        equations = [Equation({i: a for i, a in enumerate(column) if a}, 0) for column in columns]
         return factorised(equations, range(len(some)))
 
     def coefficient(self, j: int, work: Work) -> Coefficient | None:
         """Return the class of coefficient j; None if there are too many pivots or equations."""
         check_time()
-        at = [int(one) for one in self.nulls[:, j]]
+        at = [int(entry) for entry in self.nulls[:, j]]
         if not any(at):
             multipliers = self._multipliers(self._unit(j, 1))
             return None if multipliers is None else Coefficient(FINITE, multipliers)
@@ -117,19 +117,19 @@ class _Cone:
         if not inside:
             return self._both_ways(at, j)
         sign = 1 if inside > 0 else -1
-        target, exactly = [sign * one for one in at], False
+        target, exactly = [sign * entry for entry in at], False
         self._use(self._near_the_edge())
         while True:
             check_time()
-            found = None if exactly else cone_proposal(self.images, target)
-            exactly = found is None  # from the first time on that doubles do not tell
-            found = found or self._alternative(target, work)
-            if found is None:
+            alternative = None if exactly else cone_proposal(self.images, target)
+            exactly = alternative is None  # from the first time on that doubles do not tell
+            alternative = alternative or self._alternative(target, work)
+            if alternative is None:
                 return None
-            if found.weights is not None:
-                return self._infinite(j, sign, found)
-            assert found.multipliers is not None
-            other = self._mixed_in(found.multipliers[:-1], j)
+            if alternative.weights is not None:
+                return self._infinite(j, sign, alternative)
+            assert alternative.multipliers is not None
+            other = self._mixed_in(alternative.multipliers[:-1], j)
             if sign * other[j] < 0 and self.rows.least_sign(self.pair.separated, other) >= 0:
                 pair = (self.pair.direction, other)[::sign]
                 return Coefficient(UNDETERMINED, {}, *pair)
@@ -140,18 +140,18 @@ class _Cone:
     def _alternative(self, target: Sequence[int], work: Work) -> Alternative | None:
         """Return l >= 0 with sum_i l_i a_i'Q = target, or a direction c; of the used rows."""
         height = len(target)
-        columns = [{k: one for k, one in enumerate(image) if one} for image in self.images]
-        minus = {k: -one for k, one in enumerate(target) if one} | {height: 1}
+        columns = [{k: entry for k, entry in enumerate(image) if entry} for image in self.images]
+        minus = {k: -entry for k, entry in enumerate(target) if entry} | {height: 1}
         return alternative([*columns, minus], height, work)
 
-    def _infinite(self, j: int, sign: int, found: Alternative) -> Coefficient | None:
-        assert found.weights is not None
-        weights = {k: one for k, one in found.weights.items() if k < len(self.used)}
-        cone = {self.used[k]: one / self.divisors[k] for k, one in weights.items()}
+    def _infinite(self, j: int, sign: int, alternative: Alternative) -> Coefficient | None:
+        assert alternative.weights is not None
+        weights = {k: weight for k, weight in alternative.weights.items() if k < len(self.used)}
+        cone = {self.used[k]: weight / self.divisors[k] for k, weight in weights.items()}
         target = self._unit(j, sign)
         for k, weight in cone.items():
             (row,) = self.rows.whole(np.array([k])).tolist()
-            target = [one - weight * entry for one, entry in zip(target, row, strict=True)]
+            target = [value - weight * entry for value, entry in zip(target, row, strict=True)]
         multipliers = self._multipliers(target)
         if multipliers is None:
             return None
@@ -173,28 +173,28 @@ class _Cone:
         if self._spanning is None:
             return None
         rights, common = over_common(target)
-        found = self._spanning.near(rights, [Fraction()] * len(some))
-        assert found is not None, "rows of N do not span what is orthogonal to their null space"
-        pairs = zip(some.tolist(), found[0], strict=True)
-        return {k: Fraction(one, found[1] * common) for k, one in pairs if one}
+        solution = self._spanning.near(rights, [Fraction()] * len(some))
+        assert solution is not None, "rows of N do not span what is orthogonal to their null space"
+        pairs = zip(some.tolist(), solution[0], strict=True)
+        return {k: Fraction(numerator, solution[1] * common) for k, numerator in pairs if numerator}
 
     def _both_ways(self, at: Sequence[int], j: int) -> Coefficient:
         """Return b* + t Q q_j and b* - t Q q_j: entries of both signs where that of b* is 0."""
-        along = mixed(self.pair.span.nulls, [Fraction(one) for one in at])
+        along = mixed(self.pair.span.nulls, [Fraction(entry) for entry in at])
         step = Fraction(1)
         for _ in range(_MOST_HALVES):
             check_time()
             two = [
                 mixed([self.pair.direction, along], [Fraction(1), sign * step]) for sign in (1, -1)
             ]
-            if all(self.rows.least_sign(self.pair.separated, one) >= 0 for one in two):
+            if all(self.rows.least_sign(self.pair.separated, direction) >= 0 for direction in two):
                 return Coefficient(UNDETERMINED, {}, *two)
             step /= 16
         raise AssertionError("no neighbourhood of an interior point is inside")
 
     def _mixed_in(self, point: Sequence[Fraction], j: int) -> tuple[int, ...]:
         """Return Q c + t b*, t so small that entry j keeps the sign that it has in Q c."""
-        direction = mixed(self.pair.span.nulls, [-one for one in point])
+        direction = mixed(self.pair.span.nulls, [-coordinate for coordinate in point])
         inside = self.pair.direction
         share = Fraction(abs(direction[j]), 2 * abs(inside[j]))
         return mixed([direction, inside], [Fraction(1), share])
@@ -219,10 +219,10 @@ class _Cone:
         every = np.array(self.rows.scores(separated, member), dtype=object) < 0
         return np.asarray(separated[every.astype(bool)][:_ADDED])  # doubles did not tell
 
-    def _use(self, chosen: IntArray) -> bool:
+    def _use(self, rows: IntArray) -> bool:
         """Use more rows from now on; return whether one of them is new."""
-        known = set(self.used)
-        new = [k for k in chosen.tolist() if k not in known]
+        present = set(self.used)
+        new = [k for k in rows.tolist() if k not in present]
         if new:
             step = max(1, _PRODUCTS // self.nulls.size)
             images: list[list[int]] = []
@@ -231,10 +231,10 @@ class _Cone:
                 table = self.rows.whole(np.array(new[start : start + step]))
                 if len(self.pair.span.rows):  # else the null vectors are the unit vectors
                     table = table @ self.nulls.T
-                images += [[int(one) for one in row] for row in table]
+                images += [[int(entry) for entry in row] for row in table]
             self.used += new
-            self.divisors += [math.gcd(*one) for one in images]
-            self.images += [without_divisor(one) for one in images]
+            self.divisors += [math.gcd(*image) for image in images]
+            self.images += [without_divisor(image) for image in images]
         return bool(new)
 
 
@@ -265,22 +265,24 @@ def cone_proposal(vectors: Sequence[Sequence[int]], target: Sequence[int]) -> Al
     lower = np.append(np.zeros(count - 1), -_FAR)
     free = np.full(width, INFINITE)
     matrix = sp.csr_array(rows)
-    found = run_highs(HighsProgram(costs, (-free, free), matrix, (lower, np.full(count, INFINITE))))
-    if not found.optimal or len(found.values) != width:
+    solution = run_highs(
+        HighsProgram(costs, (-free, free), matrix, (lower, np.full(count, INFINITE)))
+    )
+    if not solution.optimal or len(solution.values) != width:
         return None
-    if float(costs @ found.values) < -0.5 * _FAR:
-        pairs = zip(found.values.tolist(), sizes.tolist(), strict=True)
+    if float(costs @ solution.values) < -0.5 * _FAR:
+        pairs = zip(solution.values.tolist(), sizes.tolist(), strict=True)
         exact = (-in_units(value, 1.0, size) for value, size in pairs)
         return Alternative(None, (*exact, Fraction(1)))
-    weights = _exact(vectors, target, found.duals[:-1])
+    weights = _exact(vectors, target, solution.duals[:-1])
     return None if weights is None else Alternative(weights, None)
 
 
 def _doubles(vectors: Sequence[Sequence[int]]) -> FloatArray:
     """Return vectors as doubles, each over a power of two that makes it at most 1."""
-    tops = [max(map(abs, one)).bit_length() for one in vectors]
+    tops = [max(map(abs, vector)).bit_length() for vector in vectors]
     pairs = zip(vectors, tops, strict=True)
-    return np.array([[to_double(entry, 1 << top) for entry in one] for one, top in pairs])
+    return np.array([[to_double(entry, 1 << top) for entry in vector] for vector, top in pairs])
 
 
 def _exact(
@@ -293,7 +295,7 @@ def _exact(
         Equation({i: vectors[k][j] for i, k in enumerate(order) if vectors[k][j]}, right)
         for j, right in enumerate(target)
     ]
-    found = near_solution(equations, [Fraction()] * len(order), range(len(order)))
-    if found is None or any(one < 0 for one in found):
+    solution = near_solution(equations, [Fraction()] * len(order), range(len(order)))
+    if solution is None or any(weight < 0 for weight in solution):
         return None
-    return {k: one for k, one in zip(order, found, strict=True) if one}
+    return {k: weight for k, weight in zip(order, solution, strict=True) if weight}

@@ -67,35 +67,35 @@ def labelled(
     examples: Any = frame_of(X)
     shape: Any = np.shape(examples) if hasattr(X, "shape") else ()
     if affine and len(shape) == 2 and shape[0] and not shape[1]:
-        given, numbers = Doubles(np.zeros(shape)), None  # the intercept alone
+        doubles, numbers = Doubles(np.zeros(shape)), None  # the intercept alone
     else:
-        given, numbers = _finite(examples)
+        doubles, numbers = _finite(examples)
     names = column_names(X)
     return labelled_of(
-        given, y, names, numbers, affine=affine, positive=positive, leave_out=leave_out
+        doubles, y, names, numbers, affine=affine, positive=positive, leave_out=leave_out
     )
 
 
 def unlabelled(rows: ArrayOrSparse) -> WholeRows:
     """Return the rows of a matrix in whole numbers; they are finite, or refused."""
-    given, numbers = _finite(frame_of(rows))
-    return whole_rows(given, numbers, np.ones(len(given.values)), affine=False)
+    doubles, numbers = _finite(frame_of(rows))
+    return whole_rows(doubles, numbers, np.ones(len(doubles.values)), affine=False)
 
 
 def _finite(examples: Any) -> tuple[Doubles, Integers | None]:
     """Return a matrix as dense doubles, and as Python's own numbers where these are not exact."""
-    given = doubles_of_rows(examples)
-    if sp.issparse(given.values):
-        given = Doubles(dense(given.values), given.roundings)  # fractions are never sparse
-    refuse_not_finite(given.values)
-    if not given.roundings or given.whole is not None:
-        return given, None
+    doubles = doubles_of_rows(examples)
+    if sp.issparse(doubles.values):
+        doubles = Doubles(dense(doubles.values), doubles.roundings)  # fractions are never sparse
+    refuse_not_finite(doubles.values)
+    if not doubles.roundings or doubles.whole is not None:
+        return doubles, None
     numbers = dense(examples) if sp.issparse(examples) else array_of(examples)
-    return given, numbers.astype(object)
+    return doubles, numbers.astype(object)
 
 
 def labelled_of(
-    given: Doubles,
+    doubles: Doubles,
     y: npt.ArrayLike,
     names: Sequence[str] | None = None,
     numbers: Integers | None = None,
@@ -108,7 +108,7 @@ def labelled_of(
 
     Parameters
     ----------
-    given
+    doubles
         Dense, finite, shape ``(m, k)``.
     y, affine, positive
         As for ``separation``.
@@ -120,20 +120,20 @@ def labelled_of(
         Whether constant columns of the data, other than those of zeros, are left out beside the
         column of ones that ``affine`` adds (default true).
     """
-    count, width = given.values.shape
+    count, width = doubles.values.shape
     classes = two_classes(y, count, positive)
     every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=False)
-    constant = constant_places(given, numbers) if affine and leave_out else []
+    constant = constant_places(doubles, numbers) if affine and leave_out else []
     left_out = tuple(every[j] for j in constant)
     if constant:
-        given, numbers = _without(given, numbers, constant)
-    rows = whole_rows(given, numbers, classes.signs, affine=affine)
+        doubles, numbers = _without(doubles, numbers, constant)
+    rows = whole_rows(doubles, numbers, classes.signs, affine=affine)
     every = _with_intercept([name for name in every if name not in left_out], affine=affine)
     pair = (classes.negative, classes.positive)
     return Labelled(rows, every, pair, every[-1] if affine else None, left_out)
 
 
-def constant_places(given: Doubles, numbers: Integers | None = None) -> list[int]:
+def constant_places(doubles: Doubles, numbers: Integers | None = None) -> list[int]:
     """Return the places of the columns that hold one number other than 0 in every row.
 
     Parameters
@@ -141,27 +141,29 @@ def constant_places(given: Doubles, numbers: Integers | None = None) -> list[int
     given, numbers
         As for :func:`labelled_of`.
     """
-    near = given.values
-    exact = near if given.whole is None else given.whole
-    if numbers is not None and given.roundings and given.whole is None:
+    approximate = doubles.values
+    exact = approximate if doubles.whole is None else doubles.whole
+    if numbers is not None and doubles.roundings and doubles.whole is None:
         exact = numbers
-    constant = np.flatnonzero((near == near[:1]).all(axis=0) & (near[0] != 0.0))
+    constant = np.flatnonzero(
+        (approximate == approximate[:1]).all(axis=0) & (approximate[0] != 0.0)
+    )
     return [j for j in constant.tolist() if (exact[:, j] == exact[0, j]).all()]
 
 
 def _without(
-    given: Doubles, numbers: Integers | None, places: list[int]
+    doubles: Doubles, numbers: Integers | None, columns: list[int]
 ) -> tuple[Doubles, Integers | None]:
     """Return the examples without some columns."""
     arrays = [
-        None if one is None else np.delete(one, places, axis=1)
-        for one in (given.values, given.whole, numbers)
+        None if array is None else np.delete(array, columns, axis=1)
+        for array in (doubles.values, doubles.whole, numbers)
     ]
-    return replace(given, values=arrays[0], whole=arrays[1]), arrays[2]
+    return replace(doubles, values=arrays[0], whole=arrays[1]), arrays[2]
 
 
 def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
-    repeated = sorted({one for one in names if list(names).count(one) > 1})
+    repeated = sorted({name for name in names if list(names).count(name) > 1})
     if repeated:
         raise InputError(
             f"{list(names).count(repeated[0])} columns are called {repeated[0]!r}; rename one"

@@ -99,9 +99,10 @@ class MaximumSupport:
     def __str__(self) -> str:
         if self.pair is None:
             return f"maximum support not decided ({self.method})"
-        there, others = len(self.support), len(self.dual_support)
+        there, vanishing = len(self.support), len(self.dual_support)
         return (
-            f"{counted(there, 'row')} of {there + others} can be positive on the cone, {others} "
+            f"{counted(there, 'row')} of {there + vanishing} can be positive on the cone, "
+            f"{vanishing} "
             f"never (proved; {self.method})"
         )
 
@@ -143,10 +144,10 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
     >>> found.weights[0] == found.weights[1] > 0
     True
     """
-    seconds, given = seconds_of(max_seconds), unlabelled(rows)
+    seconds, examples = seconds_of(max_seconds), unlabelled(rows)
     with time_limit(seconds):
-        pair = exact_pair(given, proposals, "rescaling, made exact")
-    return MaximumSupport(given, pair, "the time was too short" if pair is None else pair.method)
+        pair = exact_pair(examples, proposals, "rescaling, made exact")
+    return MaximumSupport(examples, pair, "the time was too short" if pair is None else pair.method)
 
 
 def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
@@ -161,8 +162,8 @@ def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
     sizes = np.abs(rows).max(axis=0)
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     left, values, right = np.linalg.svd(rows / sizes, full_matrices=False)
-    kept = values > _DEPENDENT * values.max(initial=0.0)
-    basis, back = left[:, kept], right[kept].T / values[kept]
+    significant = values > _DEPENDENT * values.max(initial=0.0)
+    basis, back = left[:, significant], right[significant].T / values[significant]
     lengths = np.linalg.norm(basis, axis=1)
     there = lengths > 1e-14
     if not there.any():
@@ -174,12 +175,12 @@ def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
     for overlap, weights, point in _of_units(unit):
         every = np.ones(len(rows), dtype=bool)
         every[there] = overlap
-        found = np.ones(len(rows))
-        found[there] = weights / lengths[there]
+        weights_of_rows = np.ones(len(rows))
+        weights_of_rows[there] = weights / lengths[there]
         with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
             direction = back @ point / sizes
         yield PartitionProposal(
-            every, found / max(1e-300, found[every].max(initial=0.0)), direction
+            every, weights_of_rows / max(1e-300, weights_of_rows[every].max(initial=0.0)), direction
         )
 
 
@@ -247,9 +248,9 @@ def _balanced(
         multipliers = np.linalg.lstsq(scaled, np.ones(len(weights)), rcond=_DEPENDENT)[0]
         change = scaled @ multipliers
         if change.max() < 0.99:
-            found = np.zeros(len(unit))
-            found[overlap] = weights * (1.0 - change) / lengths
-            return found
+            balanced = np.zeros(len(unit))
+            balanced[overlap] = weights * (1.0 - change) / lengths
+            return balanced
         weights = weights * (1.0 - 0.7 * change / change.max())
     return None
 

@@ -109,12 +109,14 @@ def pair_near(
     direction = _direction(rows, span, proposal.direction, separated)
     if direction is None:
         return None
-    whole = np.maximum(np.rint(proposal.weights[overlap] * 2.0**WEIGHT_BITS), 1.0).astype(np.int64)
-    basis = _balanced(rows, overlap, whole, order)
+    integers = np.maximum(np.rint(proposal.weights[overlap] * 2.0**WEIGHT_BITS), 1.0).astype(
+        np.int64
+    )
+    basis = _balanced(rows, overlap, integers, order)
     if basis is None:
         return None
-    whole[order] = 0
-    return ComplementaryPair(separated, overlap, whole, basis, direction, span, method)
+    integers[order] = 0
+    return ComplementaryPair(separated, overlap, integers, basis, direction, span, method)
 
 
 def _leading(weighted: FloatArray) -> IntArray:
@@ -130,13 +132,13 @@ def _leading(weighted: FloatArray) -> IntArray:
 
 def span_of(rows: WholeRows, overlap: IntArray, leading: IntArray) -> NullSpace:
     """Return the null space of the rows N, those that lead being tried first."""
-    chosen = leading
+    independent = leading
     while True:
-        nulls = _null_space(rows, chosen)
+        nulls = _null_space(rows, independent)
         missed = _not_orthogonal(rows, overlap, nulls)
         if missed is None:
-            return NullSpace(chosen, nulls)
-        chosen = np.append(chosen, missed)
+            return NullSpace(independent, nulls)
+        independent = np.append(independent, missed)
 
 
 def null_vectors(rows: WholeRows) -> tuple[tuple[int, ...], ...]:
@@ -145,11 +147,11 @@ def null_vectors(rows: WholeRows) -> tuple[tuple[int, ...], ...]:
     return span_of(rows, every, _leading(rows.near)).nulls
 
 
-def _null_space(rows: WholeRows, chosen: IntArray) -> tuple[tuple[int, ...], ...]:
-    if not len(chosen):
+def _null_space(rows: WholeRows, independent: IntArray) -> tuple[tuple[int, ...], ...]:
+    if not len(independent):
         unit = np.eye(rows.width, dtype=int).tolist()
         return tuple(map(tuple, unit))
-    columns = null_columns(rows.whole(chosen).tolist())
+    columns = null_columns(rows.whole(independent).tolist())
     return tuple(without_divisor(column) for column in columns)
 
 
@@ -160,10 +162,10 @@ def _not_orthogonal(
     if not nulls:
         return None
     at = np.array(nulls, dtype=object).T
-    for some, whole in rows.chunks(overlap):
-        found = np.flatnonzero((whole @ at).astype(bool).any(axis=1))
-        if len(found):
-            return int(some[found[0]])
+    for some, integers in rows.chunks(overlap):
+        violated = np.flatnonzero((integers @ at).astype(bool).any(axis=1))
+        if len(violated):
+            return int(some[violated[0]])
     return None
 
 
@@ -173,18 +175,19 @@ def _direction(
     """Return b in the null space near a guess with A_B b > 0, or None."""
     if not len(separated):
         return (0,) * rows.width
-    found = _near_parts(rows, span, guess)
-    if found is None:
+    approximate = _near_parts(rows, span, guess)
+    if approximate is None:
         return None
-    parts, exponents = found
+    parts, exponents = approximate
     largest = float(np.abs(parts).max())
     if largest == 0.0:
         return None
-    exact = [Fraction(one) for one in (parts / largest).tolist()]
-    for given in ([one.limit_denominator(SIMPLE) for one in exact], exact):
+    exact = [Fraction(part) for part in (parts / largest).tolist()]
+    for candidates in ([part.limit_denominator(SIMPLE) for part in exact], exact):
         # Over its size a vector has about the length 1: so simple numbers mean something
         parts_of_vectors = [
-            one * Fraction(2) ** -exponent for one, exponent in zip(given, exponents, strict=True)
+            part * Fraction(2) ** -exponent
+            for part, exponent in zip(candidates, exponents, strict=True)
         ]
         whole_space = not len(span.rows)  # whose vectors are the unit vectors
         direction = without_divisor(over_common(parts_of_vectors)[0]) if whole_space else None
@@ -209,7 +212,7 @@ def _near_parts(
         return None
     if not len(span.rows):
         return guess, (rows.shifts + powers).tolist()
-    table, tops = zip(*(rows.floating(one) for one in span.nulls), strict=True)
+    table, tops = zip(*(rows.floating(vector) for vector in span.nulls), strict=True)
     check_time(20.0 * rows.width * len(table) ** 2)
     with np.errstate(over="ignore"):
         basis = np.ldexp(np.array(table), powers).T
@@ -224,10 +227,10 @@ def _near_parts(
 def mixed(vectors: Sequence[Sequence[int]], parts: Sequence[Fraction]) -> tuple[int, ...]:
     """Return a combination of vectors times a positive number, without a common divisor."""
     check_time()
-    whole, _ = over_common(parts)
-    pairs = [(part, one) for part, one in zip(whole, vectors, strict=True) if part]
+    integers, _ = over_common(parts)
+    pairs = [(part, vector) for part, vector in zip(integers, vectors, strict=True) if part]
     width = len(vectors[0])
-    return without_divisor([sum(part * one[j] for part, one in pairs) for j in range(width)])
+    return without_divisor([sum(part * vector[j] for part, vector in pairs) for j in range(width)])
 
 
 def in_units(part: float, size: float, unit: float) -> Fraction:
@@ -241,25 +244,25 @@ def in_units(part: float, size: float, unit: float) -> Fraction:
 def without_divisor(numbers: Sequence[int]) -> tuple[int, ...]:
     """Return whole numbers over their greatest common divisor."""
     divisor = math.gcd(*numbers) or 1
-    return tuple(one // divisor for one in numbers)
+    return tuple(number // divisor for number in numbers)
 
 
 def _balanced(
-    rows: WholeRows, overlap: IntArray, whole: IntArray, order: IntArray
+    rows: WholeRows, overlap: IntArray, integers: IntArray, order: IntArray
 ) -> dict[int, Fraction] | None:
     """Return weights > 0 of the leading rows so that A_N'w = 0, the others given; or None."""
-    others = np.delete(np.arange(len(overlap)), order)
-    rest = rows.combined(overlap[others], whole[others].tolist())
+    remaining = np.delete(np.arange(len(overlap)), order)
+    rest = rows.combined(overlap[remaining], integers[remaining].tolist())
     table = rows.whole(overlap[order]).tolist()
     equations = [
         Equation({i: row[j] for i, row in enumerate(table) if row[j]}, -rest[j])
         for j in range(rows.width)
     ]
-    guess = [Fraction(one) for one in whole[order].tolist()]
-    found = near_solution(equations, guess, range(len(order)))
-    if found is None or any(one <= 0 for one in found):
+    guess = [Fraction(weight) for weight in integers[order].tolist()]
+    solution = near_solution(equations, guess, range(len(order)))
+    if solution is None or any(weight <= 0 for weight in solution):
         return None
-    return dict(zip(overlap[order].tolist(), found, strict=True))
+    return dict(zip(overlap[order].tolist(), solution, strict=True))
 
 
 @dataclass(frozen=True)
@@ -312,8 +315,8 @@ def logistic_proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
         move = _newton(basis.orthonormal, weights, gradient)
         change = basis.orthonormal @ move
         if change.min() > 0.0 or (scores + change).min() > 0.0:
-            kept = move if change.min() > 0.0 else point + move
-            yield PartitionProposal(np.zeros(len(rows), dtype=bool), weights, basis.given(kept))
+            improved = move if change.min() > 0.0 else point + move
+            yield PartitionProposal(np.zeros(len(rows), dtype=bool), weights, basis.given(improved))
         if step in _LOOKS:
             yield PartitionProposal(change < _GROWTH, weights, basis.given(move))
         length = _length(scores, change)
@@ -337,18 +340,18 @@ class _Basis:
 
     def given(self, point: FloatArray) -> FloatArray:
         """Return b of coordinates in the basis."""
-        found = np.zeros(self._width)
-        found[self._order[: len(point)]] = sla.solve_triangular(self._triangle, point)
+        coordinates = np.zeros(self._width)
+        coordinates[self._order[: len(point)]] = sla.solve_triangular(self._triangle, point)
         with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
-            return found / self._sizes
+            return coordinates / self._sizes
 
 
 def _newton(basis: FloatArray, weights: FloatArray, gradient: FloatArray) -> FloatArray:
     """Return Newton's step, the curvature of directions that have nearly none bounded below."""
     curvature = basis.T @ ((weights * (1.0 - weights))[:, None] * basis)
     values, vectors = np.linalg.eigh(curvature)
-    kept = np.maximum(values, 1e-15 * max(float(values[-1]), 1e-300))
-    step: FloatArray = vectors @ ((vectors.T @ gradient) / kept)
+    eigenvalues = np.maximum(values, 1e-15 * max(float(values[-1]), 1e-300))
+    step: FloatArray = vectors @ ((vectors.T @ gradient) / eigenvalues)
     return step
 
 

@@ -48,13 +48,13 @@ def faults(
 
     Nothing is searched for: weights, directions and combinations are put into the rows.
     """
-    found = list(_partition_faults(rows, pair))
-    if found or not coefficients:
-        return found
+    faults_found = list(_partition_faults(rows, pair))
+    if faults_found or not coefficients:
+        return faults_found
     if len(coefficients) != rows.width:
         return [f"{len(coefficients)} classes of {rows.width} coefficients"]
     check = Checked(rows, pair)
-    each = (check.faults(j, one) for j, one in enumerate(coefficients))
+    each = (check.faults(j, coefficient) for j, coefficient in enumerate(coefficients))
     return list(dict.fromkeys(chain.from_iterable(each)))
 
 
@@ -72,18 +72,20 @@ class Checked:
         self._separated = frozenset(pair.separated.tolist())
         self._members = set[tuple[int, ...]]()
 
-    def faults(self, j: int, one: Coefficient) -> list[str]:
+    def faults(self, j: int, coefficient: Coefficient) -> list[str]:
         """Return what is not proved of the class of coefficient j; empty if all is."""
-        found, rows = list[str](), self._rows
-        members = {b for b in (one.positive, one.negative) if b is not None} - self._members
+        faults_found, rows = list[str](), self._rows
+        members = {
+            b for b in (coefficient.positive, coefficient.negative) if b is not None
+        } - self._members
         if _zero_on(rows, self._pair, list(members)) and all(
             rows.least_sign(self._pair.separated, b) >= 0 for b in members
         ):
             self._members |= members
         else:
-            found.append("a direction of a coefficient is not in the cone")
-        fault = _class_fault(rows, self._separated, j, one)
-        return [*found, f"coefficient {j}: {fault}"] if fault else found
+            faults_found.append("a direction of a coefficient is not in the cone")
+        fault = _class_fault(rows, self._separated, j, coefficient)
+        return [*faults_found, f"coefficient {j}: {fault}"] if fault else faults_found
 
 
 def _partition_faults(rows: WholeRows, pair: ComplementaryPair) -> Iterator[str]:
@@ -105,11 +107,11 @@ def positive(pair: ComplementaryPair) -> bool:
     """Return whether every row that overlaps has one weight, which is > 0."""
     if len(pair.weights) != len(pair.overlap):
         return False
-    own = dict(zip(pair.overlap.tolist(), pair.weights.tolist(), strict=True))
-    if any(row not in own for row in pair.basis):
+    weight_of = dict(zip(pair.overlap.tolist(), pair.weights.tolist(), strict=True))
+    if any(row not in weight_of for row in pair.basis):
         return False
-    return all(one > 0 or row in pair.basis for row, one in own.items()) and all(
-        one > 0 and own[row] == 0 for row, one in pair.basis.items()
+    return all(weight > 0 or row in pair.basis for row, weight in weight_of.items()) and all(
+        weight > 0 and weight_of[row] == 0 for row, weight in pair.basis.items()
     )
 
 
@@ -117,50 +119,60 @@ def _balance(rows: WholeRows, pair: ComplementaryPair) -> list[Fraction]:
     """Return sum_N w_i a_i."""
     most = np.flatnonzero(pair.weights)
     total = rows.combined(pair.overlap[most], pair.weights[most].tolist())
-    others = np.array(list(pair.basis), dtype=np.int64)
-    whole, common = over_common(pair.basis.values())
-    rest = rows.combined(others, whole)
-    return [one + Fraction(other, common) for one, other in zip(total, rest, strict=True)]
+    basis_rows = np.array(list(pair.basis), dtype=np.int64)
+    numerators, common = over_common(pair.basis.values())
+    rest = rows.combined(basis_rows, numerators)
+    return [value + Fraction(other, common) for value, other in zip(total, rest, strict=True)]
 
 
 def _zero_on(rows: WholeRows, pair: ComplementaryPair, directions: Sequence[Sequence[int]]) -> bool:
     """Return whether directions are 0 on all rows that overlap, exactly."""
-    some = [one for one in directions if any(one)]
+    some = [direction for direction in directions if any(direction)]
     if not some:
         return True
     at = np.array(some, dtype=object).T
-    return not any((whole @ at).astype(bool).any() for _, whole in rows.chunks(pair.overlap))
+    return not any((integers @ at).astype(bool).any() for _, integers in rows.chunks(pair.overlap))
 
 
-def _class_fault(rows: WholeRows, separated: frozenset[int], j: int, one: Coefficient) -> str:
+def _class_fault(
+    rows: WholeRows, separated: frozenset[int], j: int, coefficient: Coefficient
+) -> str:
     """Return what is not proved of a class, its directions being in the cone; empty if nothing."""
-    if one.name == UNDECIDED:
+    if coefficient.name == UNDECIDED:
         return ""
-    if one.name == UNDETERMINED:
-        both = one.positive is not None and one.negative is not None
-        proved = both and one.positive[j] > 0 > one.negative[j]  # type: ignore[index]
+    if coefficient.name == UNDETERMINED:
+        both = coefficient.positive is not None and coefficient.negative is not None
+        proved = both and coefficient.positive[j] > 0 > coefficient.negative[j]  # type: ignore[index]
         return "" if proved else "no directions of both signs"
-    sign = -1 if one.name == MINUS else 1
-    if not _combines_to(rows, one, j, sign):
+    sign = -1 if coefficient.name == MINUS else 1
+    if not _combines_to(rows, coefficient, j, sign):
         return "its rows do not combine to the unit vector"
-    beyond = [k for k in one.combination if k in separated]
-    if one.name == FINITE:
+    beyond = [k for k in coefficient.combination if k in separated]
+    if coefficient.name == FINITE:
         return "rows are used that are not 0 on the cone" if beyond else ""
-    if any(one.combination[k] <= 0 for k in beyond):
+    if any(coefficient.combination[k] <= 0 for k in beyond):
         return "a separated row has a multiplier below 0"
-    if one.name == PLUS:
-        return "" if one.positive is not None and one.positive[j] > 0 else "no direction > 0"
-    if one.name == MINUS:
-        return "" if one.negative is not None and one.negative[j] < 0 else "no direction < 0"
-    return f"{one.name!r} is no class"
+    if coefficient.name == PLUS:
+        return (
+            ""
+            if coefficient.positive is not None and coefficient.positive[j] > 0
+            else "no direction > 0"
+        )
+    if coefficient.name == MINUS:
+        return (
+            ""
+            if coefficient.negative is not None and coefficient.negative[j] < 0
+            else "no direction < 0"
+        )
+    return f"{coefficient.name!r} is no class"
 
 
-def _combines_to(rows: WholeRows, one: Coefficient, j: int, sign: int) -> bool:
+def _combines_to(rows: WholeRows, coefficient: Coefficient, j: int, sign: int) -> bool:
     """Return whether sum_i m_i a_i is the unit vector j, or its negative."""
-    if not all(0 <= k < rows.count for k in one.combination):
+    if not all(0 <= k < rows.count for k in coefficient.combination):
         return False
-    whole, common = over_common(one.combination.values())
-    total = rows.combined(np.array(list(one.combination), dtype=np.int64), whole)
+    numerators, common = over_common(coefficient.combination.values())
+    total = rows.combined(np.array(list(coefficient.combination), dtype=np.int64), numerators)
     return total == [sign * common * (i == j) for i in range(rows.width)]
 
 
@@ -175,17 +187,19 @@ def proof_arrays(found: VerdictRecord) -> dict[str, FloatArray]:
         "method": found.method,
         "coefficients": [
             {
-                "class": one.name,
-                "combination": _fraction_texts(one.combination),
-                "positive": None if one.positive is None else _texts(one.positive),
-                "negative": None if one.negative is None else _texts(one.negative),
+                "class": proof.name,
+                "combination": _fraction_texts(proof.combination),
+                "positive": None if proof.positive is None else _texts(proof.positive),
+                "negative": None if proof.negative is None else _texts(proof.negative),
             }
-            for one in found.proofs
+            for proof in found.proofs
         ],
     }
     text = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
     arrays = (pair.overlap, pair.weights, text)
-    return {name: np.array(one, dtype=np.float64) for name, one in zip(_NAMES, arrays, strict=True)}
+    return {
+        name: np.array(array, dtype=np.float64) for name, array in zip(_NAMES, arrays, strict=True)
+    }
 
 
 class ProofError(DataError):
@@ -193,7 +207,7 @@ class ProofError(DataError):
 
 
 def proved_pair(
-    given: Labelled, arrays: Mapping[str, FloatArray]
+    examples: Labelled, arrays: Mapping[str, FloatArray]
 ) -> tuple[ComplementaryPair, list[Coefficient]]:
     """Return the partition and the classes that arrays prove of labelled rows; no search is made.
 
@@ -205,21 +219,21 @@ def proved_pair(
         If they do, and it does not hold on these rows.
     """
     try:
-        pair, coefficients = _read(given, arrays)
+        pair, coefficients = _read(examples, arrays)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise DataError(f"its arrays hold no proof of a verdict ({error})") from None
-    wrong = faults(given.rows, pair, coefficients)
-    if wrong:
-        raise ProofError("; ".join(wrong))
+    found_faults = faults(examples.rows, pair, coefficients)
+    if found_faults:
+        raise ProofError("; ".join(found_faults))
     return pair, coefficients
 
 
 def _read(
-    given: Labelled, arrays: Mapping[str, FloatArray]
+    examples: Labelled, arrays: Mapping[str, FloatArray]
 ) -> tuple[ComplementaryPair, list[Coefficient]]:
     """Return the pair and the classes of the coefficients, neither of them checked."""
     overlap, weights, text = (_whole(arrays[name]) for name in _NAMES)
-    count, width = given.rows.count, given.rows.width
+    count, width = examples.rows.count, examples.rows.width
     if len(overlap) and not (overlap[-1] < count and (np.diff(overlap) > 0).all()):
         raise ValueError("rows that overlap are not among those of the data")
     if len(weights) != len(overlap):
@@ -228,16 +242,16 @@ def _read(
     basis = _weights_of(record["basis"], count)
     coefficients = [
         Coefficient(
-            _class(one["class"]),
-            _weights_of(one["combination"], count),
+            _class(part["class"]),
+            _weights_of(part["combination"], count),
             *(
-                None if one[side] is None else _direction(one[side], width)
+                None if part[side] is None else _direction(part[side], width)
                 for side in ("positive", "negative")
             ),
         )
-        for one in (_with_names(part, _OF_CLASS) for part in record["coefficients"])
+        for part in (_with_names(part, _OF_CLASS) for part in record["coefficients"])
     ]
-    span = span_of(given.rows, overlap, np.array(sorted(basis), dtype=np.int64))
+    span = span_of(examples.rows, overlap, np.array(sorted(basis), dtype=np.int64))
     separated = np.setdiff1d(np.arange(count), overlap)
     direction = _direction(record["direction"], width)
     method = record["method"]
@@ -270,11 +284,13 @@ def _whole(values: FloatArray) -> IntArray:
 
 
 def _texts(numbers: Sequence[int]) -> list[str]:
-    return [f"{one:x}" for one in numbers]
+    return [f"{number:x}" for number in numbers]
 
 
 def _fraction_texts(weights: Mapping[int, Fraction]) -> dict[str, str]:
-    return {str(row): f"{one.numerator:x}/{one.denominator:x}" for row, one in weights.items()}
+    return {
+        str(row): f"{weight.numerator:x}/{weight.denominator:x}" for row, weight in weights.items()
+    }
 
 
 def _direction(texts: Sequence[str], width: int) -> tuple[int, ...]:
@@ -286,7 +302,7 @@ def _direction(texts: Sequence[str], width: int) -> tuple[int, ...]:
 def _weights_of(texts: Mapping[str, str], count: int) -> dict[int, Fraction]:
     if not all(is_place(row) and int(row) < count for row in texts):
         raise ValueError("a row is not among those of the data")
-    parts = {int(row): one.split("/") for row, one in texts.items()}
+    parts = {int(row): text.split("/") for row, text in texts.items()}
     return {
         row: Fraction(_integer(above), _integer(below)) for row, (above, below) in parts.items()
     }

@@ -82,17 +82,17 @@ def exact_pair(
     """
     with suppress(TimeIsUp):
         better, columns = conditioned(rows)
-        near = (pair_near(better, one, method) for one in proposals(better.near))
-        found = next(filter(None, near), None) or decided_pair(better)
-        pair = None if found is None else _of_original(found, columns)
+        pairs = (pair_near(better, proposal, method) for proposal in proposals(better.near))
+        exact = next(filter(None, pairs), None) or decided_pair(better)
+        pair = None if exact is None else _of_original(exact, columns)
         require_no_faults([] if pair is None else faults(rows, pair, []))
         return pair
     return None
 
 
-def require_no_faults(wrong: list[str]) -> None:
+def require_no_faults(faults: list[str]) -> None:
     """Raise an AssertionError where a proof does not hold."""
-    assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
+    assert not faults, f"a proof does not hold: {'; '.join(faults)}; this is a bug, report it"
 
 
 def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
@@ -103,43 +103,45 @@ def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
     """
     if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS:
         return rows, None
-    found: Columns | None = None
+    product: Columns | None = None
     for _ in range(_ROUNDS):
         change = _change(rows)
         if change is None:
             break
-        whole = rows.whole(np.arange(rows.count))
-        changed = [j for j, one in enumerate(change) if sum(map(bool, one)) > 1]
-        columns = [_combined(whole, change[j]) for j in changed]
-        if not any(one.any() for one in columns):
+        integers = rows.whole(np.arange(rows.count))
+        changed = [j for j, column in enumerate(change) if sum(map(bool, column)) > 1]
+        columns = [_combined(integers, change[j]) for j in changed]
+        if not any(column.any() for column in columns):
             break
-        whole[:, changed] = np.array(columns, dtype=object).T
-        rows = rows_of_numbers(whole)
-        found = change if found is None else tuple(_applied(found, one) for one in change)
-    return rows, found
+        integers[:, changed] = np.array(columns, dtype=object).T
+        rows = rows_of_numbers(integers)
+        product = (
+            change if product is None else tuple(_applied(product, column) for column in change)
+        )
+    return rows, product
 
 
-def _combined(whole: Integers, column: Sequence[int]) -> Integers:
+def _combined(integers: Integers, column: Sequence[int]) -> Integers:
     """Return whole rows times a column of T."""
     check_time()
-    used = np.flatnonzero(column)
-    return np.asarray(whole[:, used] @ np.array(column, dtype=object)[used])
+    nonzero = np.flatnonzero(column)
+    return np.asarray(integers[:, nonzero] @ np.array(column, dtype=object)[nonzero])
 
 
 def _change(rows: WholeRows) -> Columns | None:
     """Return T that takes from each column that nearly depends on others what they make of it."""
-    near = rows.near
-    sizes = np.abs(near).max(axis=0)
-    kept = np.flatnonzero(sizes > 0.0)
-    if not len(kept):
+    approximate = rows.near
+    sizes = np.abs(approximate).max(axis=0)
+    nonzero = np.flatnonzero(sizes > 0.0)
+    if not len(nonzero):
         return None
-    check_time(12.0 * rows.count * len(kept) ** 2)  # pivots make it slower
-    triangle, order = sla.qr(near[:, kept] / sizes[kept], mode="r", pivoting=True)
+    check_time(12.0 * rows.count * len(nonzero) ** 2)  # pivots make it slower
+    triangle, order = sla.qr(approximate[:, nonzero] / sizes[nonzero], mode="r", pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
     rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))
-    if rank == len(kept):
+    if rank == len(nonzero):
         return None
-    order = kept[order]
+    order = nonzero[order]
     multiples = sla.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
     columns = [[Fraction(int(i == j)) for i in range(rows.width)] for j in range(rows.width)]
     units = [Fraction(2) ** -int(shift) for shift in rows.shifts]
@@ -149,13 +151,13 @@ def _change(rows: WholeRows) -> Columns | None:
         for i, part in zip(order[:rank].tolist(), parts.tolist(), strict=True):
             of_near = in_units(part, float(sizes[j]), float(sizes[i]))
             columns[j][i] = -of_near.limit_denominator(_SIMPLE) * units[i]
-    return tuple(without_divisor(over_common(one)[0]) for one in columns)
+    return tuple(without_divisor(over_common(column)[0]) for column in columns)
 
 
 def _applied(columns: Sequence[Sequence[int]], vector: Sequence[int]) -> tuple[int, ...]:
     """Return T b."""
-    pairs = [(one, column) for one, column in zip(vector, columns, strict=True) if one]
-    return tuple(sum(one * column[i] for one, column in pairs) for i in range(len(vector)))
+    pairs = [(weight, column) for weight, column in zip(vector, columns, strict=True) if weight]
+    return tuple(sum(weight * column[i] for weight, column in pairs) for i in range(len(vector)))
 
 
 def _of_original(pair: ComplementaryPair, columns: Columns | None) -> ComplementaryPair:
@@ -164,7 +166,7 @@ def _of_original(pair: ComplementaryPair, columns: Columns | None) -> Complement
         return pair
     nulls = pair.span.nulls
     if len(pair.span.rows):  # else all vectors, of which the unit vectors are a basis here too
-        nulls = tuple(without_divisor(_applied(columns, one)) for one in nulls)
+        nulls = tuple(without_divisor(_applied(columns, vector)) for vector in nulls)
     direction = without_divisor(_applied(columns, pair.direction))
     return replace(pair, direction=direction, span=NullSpace(pair.span.rows, nulls))
 
@@ -172,15 +174,17 @@ def _of_original(pair: ComplementaryPair, columns: Columns | None) -> Complement
 def decided_pair(rows: WholeRows) -> ComplementaryPair | None:
     """Return the pair that the exact decision about A b >= 0 comes with; None if time was short."""
     system, units = _system(rows)
-    found = decide(system, _PIVOTS)
-    if found.status is not Status.FEASIBLE or not found.proof.complete:
+    decision = decide(system, _PIVOTS)
+    if decision.status is not Status.FEASIBLE or not decision.proof.complete:
         return None
-    assert found.proof.point is not None
+    assert decision.proof.point is not None
     unit = [tuple(int(i == j) for i in range(rows.width)) for j in range(rows.width)]
-    parts = [one * scale for one, scale in zip(found.proof.point, units, strict=True)]
-    overlap = np.array(found.proof.tight, dtype=np.int64)
+    parts = [
+        coordinate * scale for coordinate, scale in zip(decision.proof.point, units, strict=True)
+    ]
+    overlap = np.array(decision.proof.tight, dtype=np.int64)
     separated = np.setdiff1d(np.arange(rows.count), overlap)
-    weights = {k: weight for k, weight in found.proof.always.items() if weight}
+    weights = {k: weight for k, weight in decision.proof.always.items() if weight}
     return ComplementaryPair(
         separated,
         overlap,
@@ -188,26 +192,26 @@ def decided_pair(rows: WholeRows) -> ComplementaryPair | None:
         weights,
         mixed(unit, parts) if len(separated) else (0,) * rows.width,
         span_of(rows, overlap, overlap[: rows.width]),
-        found.method,
+        decision.method,
     )
 
 
 def _system(rows: WholeRows) -> tuple[LinearSystem, list[Fraction]]:
     """Return A D x >= 0 and the diagonal of D: powers of two that make columns at most 1."""
     largest = [0] * rows.width
-    for _, whole in rows.chunks(np.arange(rows.count)):
+    for _, integers in rows.chunks(np.arange(rows.count)):
         largest = [
-            max(one, *map(abs, column))
-            for one, column in zip(largest, whole.T.tolist(), strict=True)
+            max(size, *map(abs, column))
+            for size, column in zip(largest, integers.T.tolist(), strict=True)
         ]
-    units = [Fraction(1, 2 ** one.bit_length()) for one in largest]
+    units = [Fraction(1, 2 ** size.bit_length()) for size in largest]
     conditions = []
-    for some, whole in rows.chunks(np.arange(rows.count)):
-        for k, row in zip(some.tolist(), whole.tolist(), strict=True):
+    for some, integers in rows.chunks(np.arange(rows.count)):
+        for k, row in zip(some.tolist(), integers.tolist(), strict=True):
             check_time()
-            places = tuple(j for j, one in enumerate(row) if one)
-            numbers = tuple(row[j] * units[j] for j in places)
-            conditions.append(condition((places, numbers), Fraction(), f"row {k}"))
+            columns = tuple(j for j, entry in enumerate(row) if entry)
+            numbers = tuple(row[j] * units[j] for j in columns)
+            conditions.append(condition((columns, numbers), Fraction(), f"row {k}"))
     return LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(rows.width)]), units
 
 
@@ -270,29 +274,32 @@ def separation(
     [0, 1, 2]
     """
     seconds_of(max_seconds)
-    given = labelled(X, y, affine=affine, positive=positive)
-    return decided(given, max_seconds=max_seconds)
+    examples = labelled(X, y, affine=affine, positive=positive)
+    return decided(examples, max_seconds=max_seconds)
 
 
 def decided(
-    given: Labelled, *, max_seconds: float | None = None, asked: Callable[[], object] | None = None
+    examples: Labelled,
+    *,
+    max_seconds: float | None = None,
+    stop: Callable[[], object] | None = None,
 ) -> SeparationVerdict:
     """Return the verdict on labelled rows.
 
     Parameters
     ----------
-    given
+    examples
         The rows, with the names of their columns.
     max_seconds
         As for :func:`separation`.
-    asked
+    stop
         Asked again and again whether to end: a true value ends the work as the time does.
     """
-    rows = given.rows
-    with time_limit(seconds_of(max_seconds), asked):
+    rows = examples.rows
+    with time_limit(seconds_of(max_seconds), stop):
         pair = exact_pair(rows, logistic_proposals, "Newton's steps, made exact")
         if pair is None:
-            return verdict_on(given)
+            return verdict_on(examples)
         proofs = _proved_coefficients(rows, pair)
     missing = rows.width - len(proofs)
     method = pair.method
@@ -301,14 +308,14 @@ def decided(
         method += f"; too little time{which} coefficients"
     open_class = Coefficient(NO_CLASS)
     classified = tuple(proofs.get(j, open_class) for j in range(rows.width)) if proofs else ()
-    return verdict_on(given, pair, classified, method)
+    return verdict_on(examples, pair, classified, method)
 
 
 def _proved_coefficients(rows: WholeRows, pair: ComplementaryPair) -> dict[int, Coefficient]:
     """Return the classes that the time suffices for, by column, each of them checked."""
     check, proved = Checked(rows, pair), dict[int, Coefficient]()
     with suppress(TimeIsUp):
-        for j, one in coefficients(rows, pair):
-            require_no_faults(check.faults(j, one))
-            proved[j] = one
+        for j, coefficient in coefficients(rows, pair):
+            require_no_faults(check.faults(j, coefficient))
+            proved[j] = coefficient
     return proved

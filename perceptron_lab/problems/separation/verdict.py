@@ -124,15 +124,15 @@ class SeparationVerdict(VerdictRecord):
         saved = read_verdict(Path(path))
         names = tuple(saved.record["names"])
         try:
-            given = _of_examples(saved, X, y)
+            examples = _of_examples(saved, X, y)
             unnamed = column_names(X) is None
             if unnamed:
-                given = replace(given, names=names, intercept=saved.record.get("intercept"))
+                examples = replace(examples, names=names, intercept=saved.record.get("intercept"))
             levels = saved.record.get("reference_levels", {})
-            found = saved.proved_on(replace(given, reference_levels=levels))
-            taken = ["method", *["names"] * unnamed, *["reference_levels"] * bool(levels)]
-            object.__setattr__(found, "_taken", tuple(taken))
-            return found
+            verdict = saved.proved_on(replace(examples, reference_levels=levels))
+            unverified = ["method", *["names"] * unnamed, *["reference_levels"] * bool(levels)]
+            object.__setattr__(verdict, "_taken", tuple(unverified))
+            return verdict
         except DataError as error:
             raise type(error)(
                 f"{path}: {error}; give the examples that it was decided on"
@@ -140,21 +140,23 @@ class SeparationVerdict(VerdictRecord):
 
 
 def verdict_on(
-    given: Labelled,
+    examples: Labelled,
     pair: ComplementaryPair | None = None,
     proofs: tuple[Coefficient, ...] = (),
     method: str = "the time was too short",
 ) -> SeparationVerdict:
     """Return the verdict that a proved partition of labelled rows means; undecided without one."""
     verdict = UNDECIDED if pair is None else verdict_of(pair)
-    found = pair is not None
-    return SeparationVerdict(verdict, found, method=method, pair=pair, proofs=proofs, **vars(given))
+    decided = pair is not None
+    return SeparationVerdict(
+        verdict, decided, method=method, pair=pair, proofs=proofs, **vars(examples)
+    )
 
 
-def verdict_proved(given: Labelled, arrays: Mapping[str, FloatArray]) -> SeparationVerdict:
+def verdict_proved(examples: Labelled, arrays: Mapping[str, FloatArray]) -> SeparationVerdict:
     """Return the verdict that proof arrays prove; errors are those of :func:`.proved_pair`."""
-    pair, coefficients = proved_pair(given, arrays)
-    return verdict_on(given, pair, tuple(coefficients), pair.method)
+    pair, coefficients = proved_pair(examples, arrays)
+    return verdict_on(examples, pair, tuple(coefficients), pair.method)
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ class SavedVerdict:
         """Whether constant columns of the data are left out beside the intercept."""
         return bool(self.record["format"] > 1)
 
-    def proved_on(self, given: Labelled) -> SeparationVerdict:
+    def proved_on(self, examples: Labelled) -> SeparationVerdict:
         """Return the verdict if all that is claimed is proved on labelled rows.
 
         Raises
@@ -194,17 +196,17 @@ class SavedVerdict:
         names = tuple(self.record["names"])
         numbered = tuple(f"x_{j + 1}" for j in range(len(names) - 1))
         unnamed = not self.recorded and names == (*numbered, "intercept")
-        if unnamed and len(given.names) == len(names):
-            given = replace(given, names=names)
-        found = verdict_proved(given, self.proof)
-        claims = _claims(found) | {"proved": found.proved}
+        if unnamed and len(examples.names) == len(names):
+            examples = replace(examples, names=names)
+        verdict = verdict_proved(examples, self.proof)
+        claims = _claims(verdict) | {"proved": verdict.proved}
         for name, value in claims.items():
             if name in _ADDED and not self.leaves_out:
                 continue
             if _text_of(self.record[name]) != _text_of(value):
-                shown = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
-                raise ProofError(f"{name}: {shown}")
-        return found
+                difference = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
+                raise ProofError(f"{name}: {difference}")
+        return verdict
 
 
 def read_verdict(path: Path) -> SavedVerdict:
@@ -228,34 +230,36 @@ def _of_examples(saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike) -> Lab
     names, positive = saved.record["names"], _positive(saved, y)
     if saved.leaves_out:
         affine = saved.record["intercept"] is not None
-        given = labelled(X, y, affine=affine, positive=positive)
+        examples = labelled(X, y, affine=affine, positive=positive)
     else:
-        given = labelled(X, y, affine=False, leave_out=False)
-        if len(names) == given.rows.width + 1:
-            given = labelled(X, y, leave_out=False)
-    if len(names) != given.rows.width:
-        width = given.rows.width - (given.intercept is not None)
+        examples = labelled(X, y, affine=False, leave_out=False)
+        if len(names) == examples.rows.width + 1:
+            examples = labelled(X, y, leave_out=False)
+    if len(names) != examples.rows.width:
+        width = examples.rows.width - (examples.intercept is not None)
         raise ProofError(f"it is of {len(names)} coefficients, the examples of {width} features")
-    return given
+    return examples
 
 
 def _positive(saved: SavedVerdict, y: npt.ArrayLike) -> object:
     """Return the label that a file calls the positive class; None where no label is it."""
     labels = np.unique(labels_of(y, len(np.asarray(y)))).tolist()
-    claimed = [_text_of(one) for one in saved.record["classes"][1:]]
-    return next((one for one in labels if _text_of(json_label(plain_label(one))) in claimed), None)
+    claimed = [_text_of(label) for label in saved.record["classes"][1:]]
+    return next(
+        (label for label in labels if _text_of(json_label(plain_label(label))) in claimed), None
+    )
 
 
-def _claims(found: SeparationVerdict) -> dict[str, Any]:
+def _claims(verdict: SeparationVerdict) -> dict[str, Any]:
     """Return what is stated, as JSON values."""
     return {
-        "verdict": found.verdict,
-        "names": list(found.names),
-        "classes": found.class_labels,
-        "coefficients": found.coefficients,
-        "intercept": found.intercept,
-        "constant_columns": list(found.constant_columns),
-        "reference_levels": dict(found.reference_levels),
+        "verdict": verdict.verdict,
+        "names": list(verdict.names),
+        "classes": verdict.class_labels,
+        "coefficients": verdict.coefficients,
+        "intercept": verdict.intercept,
+        "constant_columns": list(verdict.constant_columns),
+        "reference_levels": dict(verdict.reference_levels),
     }
 
 

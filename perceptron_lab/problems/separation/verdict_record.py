@@ -86,12 +86,12 @@ class VerdictRecord:
     @property
     def class_labels(self) -> list[str | int | float | bool]:
         """The two labels as JSON values."""
-        return [json_label(one) for one in self.classes]
+        return [json_label(label) for label in self.classes]
 
     @property
     def coefficients(self) -> dict[str, str]:
         """Name -> FINITE, +INF, -INF or UNDETERMINED, where it is decided; the intercept's last."""
-        return {name: one.name for _, name, one in self._decided}
+        return {name: proof.name for _, name, proof in self._decided}
 
     @property
     def classified(self) -> bool:
@@ -102,7 +102,7 @@ class VerdictRecord:
     def _decided(self) -> list[tuple[int, str, Coefficient]]:
         """Column, name and proof of the coefficients with a class."""
         named = zip(range(len(self.names)), self.names, self.proofs, strict=False)
-        return [(j, name, one) for j, name, one in named if one.name != NO_CLASS]
+        return [(j, name, proof) for j, name, proof in named if proof.name != NO_CLASS]
 
     @property
     def direction(self) -> tuple[Fraction, ...]:
@@ -133,7 +133,9 @@ class VerdictRecord:
         if self.pair is None:
             return ()
         nulls = null_vectors(self.rows)
-        return tuple(name for j, name in enumerate(self.names) if any(one[j] for one in nulls))
+        return tuple(
+            name for j, name in enumerate(self.names) if any(vector[j] for vector in nulls)
+        )
 
     @property
     def certificate(self) -> dict[str, Any]:
@@ -149,16 +151,16 @@ class VerdictRecord:
         weights = self.pair.exact_weights.items() if few else ()
         return {
             "direction": _texts(self.direction),
-            "weights": {str(row): exact_text(one) for row, one in weights} if few else None,
-            "coefficients": {name: self._proof(j, one) for j, name, one in self._decided},
+            "weights": {str(row): exact_text(weight) for row, weight in weights} if few else None,
+            "coefficients": {name: self._proof(j, proof) for j, name, proof in self._decided},
         }
 
-    def _proof(self, j: int, one: Coefficient) -> dict[str, Any]:
+    def _proof(self, j: int, proof: Coefficient) -> dict[str, Any]:
         scale = self.rows.scales[j]
-        sides = {"positive": one.positive, "negative": one.negative}
+        sides = {"positive": proof.positive, "negative": proof.negative}
         members = {name: _texts(self.rows.given(b)) for name, b in sides.items() if b is not None}
-        multipliers = {str(row): exact_text(m * scale) for row, m in one.combination.items()}
-        return {"class": one.name, "multipliers": multipliers} | members
+        multipliers = {str(row): exact_text(m * scale) for row, m in proof.combination.items()}
+        return {"class": proof.name, "multipliers": multipliers} | members
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as JSON values.
@@ -189,7 +191,7 @@ class VerdictRecord:
     def __str__(self) -> str:
         lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
         lines.append(f"  {self._model_told()}")
-        lines += [f"  {one}" for one in self._details()] if self.pair else []
+        lines += [f"  {line}" for line in self._details()] if self.pair else []
         return "\n".join(lines)
 
     __repr__ = __str__  # short: exact numbers, which may have thousands of digits, are attributes
@@ -198,15 +200,15 @@ class VerdictRecord:
         """Return the sentences and a table of the coefficients for notebooks, escaped."""
         classes = list(self.coefficients.items())
         rows = [
-            f"<tr><td style='text-align:left'>{escape(name)}</td><td>{_ESTIMATES[one]}</td></tr>"
-            for name, one in classes[:_MOST_TABLED]
+            f"<tr><td style='text-align:left'>{escape(name)}</td><td>{_ESTIMATES[kind]}</td></tr>"
+            for name, kind in classes[:_MOST_TABLED]
         ]
         if len(classes) > _MOST_TABLED:
             rows.append(f"<tr><td colspan='2'>and {len(classes) - _MOST_TABLED} more</td></tr>")
         head = "<tr><th>coefficient</th><th>maximum likelihood estimate</th></tr>"
         table = f"<table>{head}{''.join(rows)}</table>" if rows else ""
-        said = "<br>".join(escape(line.strip()) for line in str(self).splitlines())
-        return visible(f"<div><p>{said}</p>{table}</div>")
+        text = "<br>".join(escape(line.strip()) for line in str(self).splitlines())
+        return visible(f"<div><p>{text}</p>{table}</div>")
 
     @property
     def modelled(self) -> str:
@@ -215,10 +217,10 @@ class VerdictRecord:
 
     def _model_told(self) -> str:
         """Return what is modelled, and which columns the intercept stands for."""
-        said = f"modelled: {self.modelled} against {self.classes[0]!r}"
+        text = f"modelled: {self.modelled} against {self.classes[0]!r}"
         if self.constant_columns:
-            said += f"; the intercept stands for {_listed(self.constant_columns)} (constant)"
-        return said
+            text += f"; the intercept stands for {_listed(self.constant_columns)} (constant)"
+        return text
 
     @property
     def sentence(self) -> str:
@@ -230,17 +232,17 @@ class VerdictRecord:
             return f"{negative!r} and {positive!r} overlap: no coefficient diverges"
         running = [
             name
-            for name, one in self.coefficients.items()
-            if one != FINITE and name not in self.unidentified
+            for name, kind in self.coefficients.items()
+            if kind != FINITE and name not in self.unidentified
         ]
-        features = [one for one in running if one != self.intercept] or running
+        features = [name for name in running if name != self.intercept] or running
         subject = _listed(features) if features else "they"
         verb = "separates" if len(features) == 1 else "separate"
         return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
 
     def _details(self) -> list[str]:
         """Return sentences on the coefficients, the rows, and the alternatives."""
-        found = []
+        lines = []
         words = {
             PLUS: "the estimate{s} of {names} {is_} +infinite",
             MINUS: "the estimate{s} of {names} {is_} -infinite",
@@ -249,34 +251,38 @@ class VerdictRecord:
         }
         aliased = self.unidentified
         for kind, text in words.items():
-            names = [n for n, one in self.coefficients.items() if one == kind and n not in aliased]
+            names = [
+                n
+                for n, kind_of_name in self.coefficients.items()
+                if kind_of_name == kind and n not in aliased
+            ]
             if names:
-                one = len(names) == 1
-                said = {"s": "" if one else "s", "is_": "is" if one else "are"}
-                found.append(text.format(names=_listed(names), **said))
+                single = len(names) == 1
+                forms = {"s": "" if single else "s", "is_": "is" if single else "are"}
+                lines.append(text.format(names=_listed(names), **forms))
         unknown = len(self.names) - len(self._decided)
         if unknown:
-            found.append(f"{counted(unknown, 'coefficient')} not decided: give more time")
+            lines.append(f"{counted(unknown, 'coefficient')} not decided: give more time")
         if aliased:
-            found.append(
+            lines.append(
                 f"{_listed(aliased)}: not identified, for columns are linearly dependent (a "
                 "constant column is so with the intercept); leave one out"
             )
-        found.append(self._rows_told())
+        lines.append(self._rows_told())
         if len(self.zero_rows):
-            found.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
+            lines.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
         if self.verdict in _ALTERNATIVES:
-            found.append(_ALTERNATIVES[self.verdict])
-        return found
+            lines.append(_ALTERNATIVES[self.verdict])
+        return lines
 
     def _rows_told(self) -> str:
         overlap, separated = self.overlap_rows, self.separated_rows
-        said = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
+        text = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
         if 0 < len(overlap) <= _MOST_ROWS:
-            places = overlap + 1 if self.lines is None else self.lines[overlap]
+            positions = overlap + 1 if self.lines is None else self.lines[overlap]
             kind = "row" if self.lines is None else "line"
-            said += f" ({kind} {', '.join(map(str, places.tolist()))})"
-        return f"{said}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
+            text += f" ({kind} {', '.join(map(str, positions.tolist()))})"
+        return f"{text}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -288,7 +294,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _texts(numbers: Sequence[Fraction]) -> list[str]:
-    return [exact_text(one) for one in numbers]
+    return [exact_text(number) for number in numbers]
 
 
 def json_label(label: object) -> str | int | float | bool:

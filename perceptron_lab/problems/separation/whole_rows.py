@@ -74,17 +74,17 @@ class WholeRows:
         """Return some rows of whole numbers, as Python's, shape ``(len(rows), n)``."""
         if self.exact is not None:
             return self.exact[rows]
-        near = self.near[rows]
+        approximate = self.near[rows]
         with np.errstate(over="ignore"):
-            moved = np.ldexp(near, self.shifts[None, :])
-        if np.abs(moved).max(initial=0.0) < _SMALL:
-            return moved.astype(np.int64).astype(object)
-        parts, exponents = np.frexp(near)
+            shifted = np.ldexp(approximate, self.shifts[None, :])
+        if np.abs(shifted).max(initial=0.0) < _SMALL:
+            return shifted.astype(np.int64).astype(object)
+        parts, exponents = np.frexp(approximate)
         digits = np.ldexp(parts, DIGITS).astype(np.int64)
-        places = exponents - DIGITS + self.shifts[None, :]
-        down = np.minimum(np.maximum(-places, 0), DIGITS)  # what is shifted out is 0
-        kept = (digits >> down).astype(object)
-        return np.asarray(kept << np.maximum(places, 0).astype(object))
+        positions = exponents - DIGITS + self.shifts[None, :]
+        down = np.minimum(np.maximum(-positions, 0), DIGITS)  # what is shifted out is 0
+        integers = (digits >> down).astype(object)
+        return np.asarray(integers << np.maximum(positions, 0).astype(object))
 
     def chunks(self, rows: IntArray) -> Iterator[tuple[IntArray, Integers]]:
         """Yield parts of some rows' indices, and their whole numbers, until the time is up."""
@@ -96,19 +96,19 @@ class WholeRows:
 
     def combined(self, rows: IntArray, weights: Sequence[int]) -> list[int]:
         """Return sum_i w_i a_i over some rows, exactly."""
-        given, start = np.array(weights, dtype=object), 0
+        factors, start = np.array(weights, dtype=object), 0
         total = np.zeros(self.width, dtype=object)
         long = max(map(_bits, weights), default=0) > _LONG
-        for some, whole in self.chunks(rows):
-            part = given[start : start + len(some)]
-            total += _product(part, whole) if long else part @ whole
+        for some, integers in self.chunks(rows):
+            part = factors[start : start + len(some)]
+            total += _product(part, integers) if long else part @ integers
             start += len(some)
-        return [int(one) for one in total]
+        return [int(entry) for entry in total]
 
     def scores(self, rows: IntArray, direction: Sequence[int]) -> list[int]:
         """Return a_i'b for some rows and whole numbers b, exactly."""
         at = np.array(direction, dtype=object)
-        return [int(one) for _, whole in self.chunks(rows) for one in whole @ at]
+        return [int(score) for _, integers in self.chunks(rows) for score in integers @ at]
 
     def floating(self, direction: Sequence[int]) -> tuple[FloatArray, int]:
         """Return doubles g and t so that near @ g is 2^-t A b, in whole numbers.
@@ -119,16 +119,18 @@ class WholeRows:
         check_time()
         largest = self._largest
         sizes = [
-            _bits(one) + int(shift) + math.frexp(most)[1]
-            for one, shift, most in zip(direction, self.shifts.tolist(), largest, strict=True)
-            if one and most
+            _bits(entry) + int(shift) + math.frexp(most)[1]
+            for entry, shift, most in zip(direction, self.shifts.tolist(), largest, strict=True)
+            if entry and most
         ]
         top = max(sizes, default=0)
         pairs = zip(direction, self.shifts.tolist(), strict=True)
-        found = np.array([_scaled(one, shift - top) if one else 0.0 for one, shift in pairs])
-        lost = (found == 0.0) & (largest > 1.0) & np.array([bool(one) for one in direction])
-        beyond = np.abs(found) == LARGEST
-        return np.where(lost | beyond, np.where(largest > 0.0, np.nan, 0.0), found), top
+        doubles = np.array(
+            [_scaled(entry, shift - top) if entry else 0.0 for entry, shift in pairs]
+        )
+        lost = (doubles == 0.0) & (largest > 1.0) & np.array([bool(entry) for entry in direction])
+        beyond = np.abs(doubles) == LARGEST
+        return np.where(lost | beyond, np.where(largest > 0.0, np.nan, 0.0), doubles), top
 
     def lowest(self, rows: IntArray, direction: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """Return near scores of some rows, and bounds of their errors.
@@ -137,11 +139,11 @@ class WholeRows:
         those of ``near`` and g; here k = n + 8, for the bound's own, and :data:`_TINY` is added.
         """
         g, _ = self.floating(direction)
-        near = self.near if len(rows) == self.count else self.near[rows]
+        approximate = self.near if len(rows) == self.count else self.near[rows]
         unit = (self.width + 8) * 2.0**-DIGITS
         with np.errstate(invalid="ignore", over="ignore"):
-            errors = 1.01 * unit * (np.abs(near) @ np.abs(g)) + _TINY
-            return near @ g, errors
+            errors = 1.01 * unit * (np.abs(approximate) @ np.abs(g)) + _TINY
+            return approximate @ g, errors
 
     def least_sign(self, rows: IntArray, direction: Sequence[int]) -> int:
         """Return the sign of min over some rows of a_i'b, proved; 1 if there are none.
@@ -159,13 +161,13 @@ class WholeRows:
 
     def given(self, direction: Sequence[int]) -> list[Fraction]:
         """Return b in the units of the numbers given."""
-        return [one * scale for one, scale in zip(direction, self.scales, strict=True)]
+        return [entry * scale for entry, scale in zip(direction, self.scales, strict=True)]
 
 
-def _product(weights: Integers, whole: Integers) -> Integers:
+def _product(weights: Integers, integers: Integers) -> Integers:
     """Return w'A by python-flint, which multiplies long numbers faster."""
-    product: Any = fmpz_mat([weights.tolist()]) * fmpz_mat(whole.tolist())
-    return np.array([int(one) for one in product.entries()], dtype=object)
+    product: Any = fmpz_mat([weights.tolist()]) * fmpz_mat(integers.tolist())
+    return np.array([int(entry) for entry in product.entries()], dtype=object)
 
 
 def _bits(number: int) -> int:
@@ -180,16 +182,16 @@ def _scaled(number: int, power: int) -> float:
 
 
 def whole_rows(
-    given: Doubles, numbers: Integers | None, signs: FloatArray, *, affine: bool
+    doubles: Doubles, numbers: Integers | None, signs: FloatArray, *, affine: bool
 ) -> WholeRows:
     """Return labelled rows in whole numbers.
 
     Parameters
     ----------
-    given
+    doubles
         The doubles of a dense matrix, shape ``(m, k)``.
     numbers
-        The numbers themselves, as Python's, shape ``(m, k)``; used only where ``given`` says that
+        The numbers themselves, as Python's, shape ``(m, k)``; used only where ``doubles`` says that
         doubles, or a multiple of the numbers, are not exact.
     signs
         1 or -1 each, shape ``(m,)``.
@@ -198,46 +200,47 @@ def whole_rows(
     """
     count = len(signs)
     constant = [np.ones((count, 1))] if affine else []
-    if given.roundings and given.whole is None:
+    if doubles.roundings and doubles.whole is None:
         assert numbers is not None
-        table = np.hstack([numbers, *(one.astype(int).astype(object) for one in constant)])
+        table = np.hstack([numbers, *(column.astype(int).astype(object) for column in constant)])
         return rows_of_numbers(table * signs.astype(int).astype(object)[:, None])
-    rows = given.values if given.whole is None else given.whole
-    near = np.hstack([np.asarray(rows, dtype=np.float64), *constant])
-    near *= signs[:, None]
-    shifts = _shifts(near)
-    multiples = [Fraction(given.multiple)] * rows.shape[1] + [Fraction(1)] * affine
+    rows = doubles.values if doubles.whole is None else doubles.whole
+    approximate = np.hstack([np.asarray(rows, dtype=np.float64), *constant])
+    approximate *= signs[:, None]
+    shifts = _shifts(approximate)
+    multiples = [Fraction(doubles.multiple)] * rows.shape[1] + [Fraction(1)] * affine
     scales = tuple(
-        one * Fraction(2) ** shift for one, shift in zip(multiples, shifts.tolist(), strict=True)
+        multiple * Fraction(2) ** shift
+        for multiple, shift in zip(multiples, shifts.tolist(), strict=True)
     )
-    return WholeRows(near, shifts, None, scales)
+    return WholeRows(approximate, shifts, None, scales)
 
 
-def _shifts(near: FloatArray) -> IntArray:
+def _shifts(approximate: FloatArray) -> IntArray:
     """Return the least k_j so that column j times 2^k_j is of whole numbers."""
-    step = max(1, _CHUNK // near.shape[1])
-    found = np.full(near.shape[1], -(2**20), dtype=np.int64)
-    for start in range(0, len(near), step):
-        parts, exponents = np.frexp(near[start : start + step])
+    step = max(1, _CHUNK // approximate.shape[1])
+    shifts = np.full(approximate.shape[1], -(2**20), dtype=np.int64)
+    for start in range(0, len(approximate), step):
+        parts, exponents = np.frexp(approximate[start : start + step])
         digits = np.ldexp(parts, DIGITS).astype(np.int64)
         zeros = np.frexp((digits & -digits).astype(np.float64))[1] - 1
-        places = np.where(digits == 0, -(2**20), DIGITS - exponents - zeros)
-        found = np.maximum(found, places.max(axis=0, initial=-(2**20)))
-    return np.where(found == -(2**20), 0, found)
+        digits_after = np.where(digits == 0, -(2**20), DIGITS - exponents - zeros)
+        shifts = np.maximum(shifts, digits_after.max(axis=0, initial=-(2**20)))
+    return np.where(shifts == -(2**20), 0, shifts)
 
 
 def rows_of_numbers(numbers: Integers) -> WholeRows:
     """Return rows of Python's numbers: each column times its least common denominator."""
-    columns, near, shifts, scales = [], [], [], []
+    columns, approximate, shifts, scales = [], [], [], []
     for column in numbers.T.tolist():
         check_time()
-        fractions = [Fraction(one) for one in exact_numbers(column)]
-        common = math.lcm(*(one.denominator for one in fractions))
-        whole = [one.numerator * (common // one.denominator) for one in fractions]
-        shift = max(max(map(_bits, whole), default=0) - 2 * DIGITS, 0)
-        columns.append(whole)
-        near.append([to_double(one, 1 << shift) for one in whole])
+        fractions = [Fraction(number) for number in exact_numbers(column)]
+        common = math.lcm(*(fraction.denominator for fraction in fractions))
+        integers = [fraction.numerator * (common // fraction.denominator) for fraction in fractions]
+        shift = max(max(map(_bits, integers), default=0) - 2 * DIGITS, 0)
+        columns.append(integers)
+        approximate.append([to_double(integer, 1 << shift) for integer in integers])
         shifts.append(shift)
         scales.append(Fraction(common))
     exact = np.array(columns, dtype=object).T
-    return WholeRows(np.array(near).T.copy(), np.array(shifts), exact, tuple(scales))
+    return WholeRows(np.array(approximate).T.copy(), np.array(shifts), exact, tuple(scales))

@@ -43,13 +43,13 @@ def same(found: SeparationVerdict, whole: SeparationVerdict) -> bool:
 @pytest.mark.parametrize("kind", ["overlap", "complete", "quasi-complete"])
 def test_a_verdict_ends_at_any_question_with_what_is_proved(kind: str) -> None:
     given, count = examples(kind), StopAt()
-    whole = decided(given, asked=count)
+    whole = decided(given, stop=count)
     assert whole.verdict == kind
     assert whole.classified
     sizes = set()
     for questions in np.unique(np.geomspace(1, count.asked + 1, 25).astype(int)).tolist():
         stop = StopAt(questions)
-        found = decided(given, asked=stop)
+        found = decided(given, stop=stop)
         assert stop.asked <= questions + FURTHER
         assert same(found, whole)
         assert found.proved == (found.verdict != "undecided")
@@ -65,9 +65,9 @@ def test_a_verdict_ends_at_any_question_with_what_is_proved(kind: str) -> None:
 def partly(given: Labelled) -> SeparationVerdict:
     """A verdict some of whose coefficients have no class."""
     count = StopAt()
-    decided(given, asked=count)
+    decided(given, stop=count)
     for questions in range(count.asked, 0, -1):
-        found = decided(given, asked=StopAt(questions))
+        found = decided(given, stop=StopAt(questions))
         if 0 < len(found.coefficients) < len(found.names):
             return found
     raise AssertionError("all or nothing is decided")
