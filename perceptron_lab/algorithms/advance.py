@@ -99,17 +99,17 @@ def chosen(
         If there is no such algorithm or parameter, or it does not allow a value.
     """
     kind = registry.load("algorithm", name)
-    known = [field.name for field in fields(kind)]
-    given = parameters or {}
-    for key in (one for one in given if one not in known):
+    names = [field.name for field in fields(kind)]
+    arguments = parameters or {}
+    for key in (argument for argument in arguments if argument not in names):
         raise ConfigError(
-            f"{role} {name} has no parameter {key!r}{did_you_mean(key, known)}; it has: "
-            f"{', '.join(known) or 'none'}"
+            f"{role} {name} has no parameter {key!r}{did_you_mean(key, names)}; it has: "
+            f"{', '.join(names) or 'none'}"
         )
-    common = {key: value for key, value in shared.items() if key in known}
+    common = {key: value for key, value in shared.items() if key in names}
     try:
-        record: AnyAlgorithm = kind(**common | dict(given))
+        record: AnyAlgorithm = kind(**common | dict(arguments))
     except (InputError, ValidationError) as error:  # a record of a user's own may raise either
-        said = " ".join(str(error).split())
-        raise ConfigError(f"parameters of {role} {name}: {said}") from None
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"parameters of {role} {name}: {reason}") from None
     return record

@@ -267,8 +267,8 @@ def squared_accuracy(facts: Facts, epsilon: float, theorem: str) -> Bound:
     """Return (L / epsilon)^2, their bound for weights with norm(A w) <= epsilon."""
     if facts.atom_norm is None or epsilon <= 0.0:
         return Bound(None, theorem, "no bound of the cuts' norms, or no epsilon, is known")
-    found = squared(facts.atom_norm, epsilon, theorem)
-    return found if found.value is None else Bound(math.ceil(found.value), theorem)
+    bound = squared(facts.atom_norm, epsilon, theorem)
+    return bound if bound.value is None else Bound(math.ceil(bound.value), theorem)
 
 
 def squared(size: float | None, margin: float | None, theorem: str) -> Bound:

@@ -88,14 +88,14 @@ class Sweeping(InCoordinates[T]):
     def step(self, system: ConicSystem, state: T, most: int) -> Step[T]:
         """Sweep for up to ``most`` updates; claim x when a whole round has passed without one."""
         size, dimension = state.rows.shape
-        state.quiet, seen, target = 0, 0, state.updates + most
+        state.quiet, examined, target = 0, 0, state.updates + most
         while state.updates < target and state.quiet < size:
             updates, looked = self.sweep(state, target - state.updates, PIECE // dimension + 1)
-            state.updates, seen = state.updates + updates, seen + looked
+            state.updates, examined = state.updates + updates, examined + looked
             system.counters.queries += updates
             if time_is_up():
                 break
-        system.counters.products += seen / size
+        system.counters.products += examined / size
         if state.updates == target:
             return state, None
         check_time()

@@ -144,9 +144,9 @@ def _components(equations: Sequence[Condition], width: int) -> Iterator[list[Con
     )
     _, labels = connected_components(links, directed=False)
     groups: dict[int, list[Condition]] = {}
-    for one, label in zip(equations, labels.tolist(), strict=False):
-        if one.columns:
-            groups.setdefault(label, []).append(one)
+    for member, label in zip(equations, labels.tolist(), strict=False):
+        if member.columns:
+            groups.setdefault(label, []).append(member)
     yield from groups.values()
 
 

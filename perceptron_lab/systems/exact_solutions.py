@@ -225,8 +225,8 @@ class Factors:
             return None
         multiples, multiple = answer
         candidate = [numerator * multiple for numerator in numerators]
-        for j, one in zip(self.pivots, multiples, strict=True):
-            candidate[j] = one
+        for j, pivot_numerator in zip(self.pivots, multiples, strict=True):
+            candidate[j] = pivot_numerator
         common = denominator * multiple
         return (candidate, common) if self._solves(rights, candidate, common) else None
 

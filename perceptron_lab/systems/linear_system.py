@@ -111,10 +111,11 @@ class LinearSystem(System):
         """
         if any(row.equation for row in self.conditions):
             raise InputError("a system with equations has no strict interior; solve it as it is")
-        for one in self.conditions:
-            if not all(_near_a_double(number, one.scale) for number in _numbers(one)):
+        for line in self.conditions:
+            if not all(_near_a_double(number, line.scale) for number in _numbers(line)):
                 raise InputError(
-                    f"{one.name} has a number beyond 1.8e308 or below 2.2e-308, which no double is "
+                    f"{line.name} has a number beyond 1.8e308 or below 2.2e-308, which no double "
+                    "is "
                     "near to; rescale, or solve the system as it is"
                 )
         rows = Matrix(_homogenised(self.conditions, len(self.variables)), roundings=1)

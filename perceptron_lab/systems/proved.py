@@ -186,8 +186,8 @@ def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
         )  # powers of two, all of them
         scales.append(scale)
         lengths[position] = float(np.abs(rows.data[span]).max(initial=0.0))
-        for j, one in zip(rows.indices[span].tolist(), entries, strict=True):
-            equations.setdefault(j, {})[position] = int(one * scale)
+        for j, number in zip(rows.indices[span].tolist(), entries, strict=True):
+            equations.setdefault(j, {})[position] = int(number * scale)
     scaled = [
         Fraction(weight) / scale for weight, scale in zip(guess[at].tolist(), scales, strict=True)
     ]

@@ -58,8 +58,8 @@ class WorkingState(State):
             size, how = len(self.search.working), self.search.summary
             first = f"a separator of {counted(size, 'row')}, chosen in "
             first += f"{counted(self.updates, 'round')}, was sought by {how}"
-            given = [GIVEN] if self.began == GIVEN else []
-            self.notes = [*given, first, *self.search.events]
+            start_note = [GIVEN] if self.began == GIVEN else []
+            self.notes = [*start_note, first, *self.search.events]
         if self.largest:
             self.notes.append("then minimum-norm-point went on towards the largest margin")
 

@@ -94,9 +94,9 @@ class DelegatedState(State):
 
     def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
         """Let another algorithm go on, from its own start."""
-        made, before = self.inner.updates, self.notes[0].removesuffix(self.phase)
-        spent = f"{counted(made, 'update')} of {self.phase}, then " if made else ""
-        self.done += made
+        updates, before = self.inner.updates, self.notes[0].removesuffix(self.phase)
+        spent = f"{counted(updates, 'update')} of {self.phase}, then " if updates else ""
+        self.done += updates
         self.notes = [f"{before}{spent}{name}"]
         self.algorithm, self.phase = algorithm, name
         self.inner = algorithm.start(system, self.rng)

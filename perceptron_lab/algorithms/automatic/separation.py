@@ -113,14 +113,14 @@ class RowSeparation:
     @property
     def given(self) -> FloatArray:
         """The rows in double precision, shape ``(k, n)``."""
-        known = self._given
-        if known is None:
-            known = self.operator.rows(self.working)
-        elif len(known) < len(self.working):
-            joining = self.operator.rows(self.working[len(known) :])
-            known = np.concatenate([known, joining])
-        self._given = known
-        return known
+        rows = self._given
+        if rows is None:
+            rows = self.operator.rows(self.working)
+        elif len(rows) < len(self.working):
+            joining = self.operator.rows(self.working[len(rows) :])
+            rows = np.concatenate([rows, joining])
+        self._given = rows
+        return rows
 
     @property
     def swept(self) -> RescaledSweeps:
@@ -320,26 +320,26 @@ class RowSeparation:
     def _in_single(self) -> RealArray:
         """Return the rows in the space of the steps."""
         written = self.given if self.transform is not None else None
-        given = self.operator, self.working, self.transform
-        self._single = in_single(*given, known=self._single, written=written)
+        source = self.operator, self.working, self.transform
+        self._single = in_single(*source, converted=self._single, written=written)
         return self._single
 
-    def _turns(self, seen: int) -> int:
+    def _turns(self, products: int) -> int:
         """Return the turns of Wolfe's algorithm that are due after sweeps over so many rows."""
         dimension = self.operator.dimension
         if self.swept.stretches < self.patience:
             return 4 * dimension
-        return max(100, round(SHARE * seen / dimension))
+        return max(100, round(SHARE * products / dimension))
 
     def _by_nearest(self, turns: int, zero: float) -> Settled:
         """Go on towards the point of least norm in the hull, for so many turns.
 
         Returns whether that settles it, and the separator if there is one.
         """
-        nearest, self.hull, made = minimum_norm_point(self.given, turns, self.hull, separator=True)
+        nearest, self.hull, steps = minimum_norm_point(self.given, turns, self.hull, separator=True)
         length = float(np.linalg.norm(nearest))
         self.events.append(
-            f"{counted(made, 'step')} of Wolfe's algorithm on {counted(len(self.given), 'row')}: "
+            f"{counted(steps, 'step')} of Wolfe's algorithm on {counted(len(self.given), 'row')}: "
             f"the point of their hull nearest to 0 has norm {length:.1e}"
         )
         if separates(self.given, nearest):
@@ -347,7 +347,7 @@ class RowSeparation:
         if length <= zero:
             return True, None
         check_time()
-        if made < turns:
+        if steps < turns:
             even = equal_scores(self.given[self.hull > 0.0])
             if separates(self.given, even):
                 self.events.append("the point of equal scores on the rows that carry it separates")

@@ -38,7 +38,7 @@ def stays_sparse(operator: Matrix) -> bool:
 
 
 def searched(
-    operator: Matrix, indices: IntArray, start: FloatArray | None, near: float
+    operator: Matrix, indices: IntArray, start: FloatArray | None, threshold: float
 ) -> HingeRun:
     """Return what Newton's method finds for some rows: a separator, or weights near 0.
 
@@ -52,7 +52,7 @@ def searched(
         Unit rows that stay sparse, and which of them, shape ``(k,)``.
     start
         The first y, shape ``(n,)``, or None.
-    near
+    threshold
         norm(A weights) that is small enough, > 0.
     """
     rows = as_stored(operator, indices)
@@ -60,31 +60,31 @@ def searched(
     clearance = SPARE * longest * float(np.finfo(np.float64).eps)
     steps = products = 0
     while True:
-        found = newton_on_hinge(rows, AT_ONCE, start=start, clearance=clearance, near=near)
-        start, steps, products = found.point, steps + found.steps, products + found.products
-        if not found.separated:
-            found = _of_few(rows, found, near)
-        ended = not found.steps or products >= MOST_PRODUCTS or time_is_up()
-        if found.separated or found.length <= near or ended:
-            return replace(found, steps=steps, products=products)
+        run = newton_on_hinge(rows, AT_ONCE, start=start, clearance=clearance, near=threshold)
+        start, steps, products = run.point, steps + run.steps, products + run.products
+        if not run.separated:
+            run = _of_few(rows, run, threshold)
+        ended = not run.steps or products >= MOST_PRODUCTS or time_is_up()
+        if run.separated or run.length <= threshold or ended:
+            return replace(run, steps=steps, products=products)
 
 
-def _of_few(rows: sp.csr_array, found: HingeRun, near: float) -> HingeRun:
+def _of_few(rows: sp.csr_array, run: HingeRun, threshold: float) -> HingeRun:
     """Return weights of the rows of large ones alone, if those are few and their hull near 0."""
-    large = np.flatnonzero(found.weights > LARGE * found.weights.max())
+    large = np.flatnonzero(run.weights > LARGE * run.weights.max())
     if not 0 < len(large) <= FEW:
-        return found
+        return run
     some = rows[large]
     written = some[:, np.unique(some.indices)].toarray()
     # the rows but for a rotation, in as many dimensions as they are
     turned = np.ascontiguousarray(np.asarray(np.linalg.qr(written.T, mode="r")).T)
-    weights = np.zeros(len(found.weights))
+    weights = np.zeros(len(run.weights))
     weights[large] = minimum_norm_point(turned, 4 * len(large))[1]
     length = float(np.linalg.norm(weights @ rows))
-    return replace(found, weights=weights, length=length) if length <= near else found
+    return replace(run, weights=weights, length=length) if length <= threshold else run
 
 
-def followed(system: ConicSystem, path: PathState, near: float) -> FloatArray | None:
+def followed(system: ConicSystem, path: PathState, threshold: float) -> FloatArray | None:
     """Return the separator that the interior-point method ends with, or None.
 
     Then the path's weights are what it has ended with, norm(A w) <= near <e, w> where that shows
@@ -96,7 +96,7 @@ def followed(system: ConicSystem, path: PathState, near: float) -> FloatArray | 
         if isinstance(claim, FeasiblePoint):
             return claim.point
         assert path.weights is not None
-        if path.ending or system.upper(path.weights) <= near:
+        if path.ending or system.upper(path.weights) <= threshold:
             return None
         if claim is not None:
             system = system.stricter()  # it goes on

@@ -70,9 +70,9 @@ class Asked(Peer[AskedState]):
         if state.answer is None:
             state.updates, state.iterations = 1, 1
             state.ending = f"{type(self).__name__} is asked once, and has answered"
-            given = self, system, state, seconds_left()
+            arguments = self, system, state, seconds_left()
             with suppress(TimeIsUp):  # the driver's clock then ends the run
-                state, counters = in_time(system, _answered, *given)
+                state, counters = in_time(system, _answered, *arguments)
                 system.counters.queries = counters.queries
                 system.counters.products = counters.products
         return state, state.answer
@@ -142,15 +142,15 @@ class TrainedState(State):
     length: int
     trained: bool = False
 
-    def count(self, solver: str, made: int, longest: int) -> None:
+    def count(self, solver: str, iterations: int, longest: int) -> None:
         """Count a training; fewer iterations than allowed mean convergence, others are doubled."""
         self.updates += 1
-        self.iterations += made
+        self.iterations += iterations
         self.phase = f"at most {self.length} iterations"  # the budget is looked at in between
         self.ending = f"{solver} stopped at its limit of {self.length} iterations"
-        if made < self.length:
-            self.ending = f"{solver} converged after {made} iterations"
-        self.trained = made < self.length or self.length == longest
+        if iterations < self.length:
+            self.ending = f"{solver} converged after {iterations} iterations"
+        self.trained = iterations < self.length or self.length == longest
         self.length = min(2 * self.length, longest)
 
 
@@ -175,8 +175,8 @@ def rows_of(system: ConicSystem) -> Rows:
     rows = system.matrix.scaled()
     if isinstance(rows, np.ndarray) or max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
         return rows
-    places = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
-    return sp.csr_array((rows.data, *places), rows.shape)
+    indices = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    return sp.csr_array((rows.data, *indices), rows.shape)
 
 
 def supported(system: ConicSystem, state: State, epsilon: float) -> Claim | None:

@@ -112,12 +112,12 @@ class WrittenBlock(NamedTuple):
 
 
 def _matrix_constraint(part: Semidefinite, data: Rows, point: Any, top: Any) -> Any:
-    places = np.concatenate([part.rows * part.rank + part.columns] * 2)
-    places[part.size :] = part.columns * part.rank + part.rows
+    positions = np.concatenate([part.rows * part.rank + part.columns] * 2)
+    positions[part.size :] = part.columns * part.rank + part.rows
     keep = np.append(np.ones(part.size, dtype=bool), part.rows != part.columns)
     entries = np.tile(np.arange(part.size), 2)[keep]
     shape = (part.rank**2, part.size)
-    spread = sp.csr_array((np.ones(len(entries)), (places[keep], entries)), shape=shape)
+    spread = sp.csr_array((np.ones(len(entries)), (positions[keep], entries)), shape=shape)
     matrix = cvxpy.reshape((spread @ data) @ point, (part.rank, part.rank), order="C")
     return matrix - top * np.eye(part.rank) >> 0
 

@@ -69,11 +69,11 @@ class Direct(LargestMarginSolver):
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
         """Ask once."""
-        whole, constant = program.conditions()
-        objective = np.append(np.zeros(whole.shape[1] - 1), -1.0)
+        matrix, constant = program.conditions()
+        objective = np.append(np.zeros(matrix.shape[1] - 1), -1.0)
         blocks = [*self.blocks(program.cone.blocks), _ball(program)]
-        found, said = self.answered(whole, constant, objective, blocks)
-        yield Reply(program.answer_from(found.point, found.slack, found.multipliers), said)
+        solved, note = self.answered(matrix, constant, objective, blocks)
+        yield Reply(program.answer_from(solved.point, solved.slack, solved.multipliers), note)
 
     def answered(
         self,
@@ -87,50 +87,50 @@ class Direct(LargestMarginSolver):
         Returns x, slack and multipliers entry by entry as the rows of the matrix are, those off a
         matrix's diagonal doubled in the multipliers; and the solver's name, version and status.
         """
-        taken = sorted(blocks, key=lambda block: KINDS.index(block.kind))
-        rows = np.concatenate([block.entries for block in taken])
-        factors = np.concatenate([block.factors for block in taken])
+        ordered = sorted(blocks, key=lambda block: KINDS.index(block.kind))
+        rows = np.concatenate([block.entries for block in ordered])
+        factors = np.concatenate([block.factors for block in ordered])
         scaled = sp.csc_array(sp.diags_array(-factors) @ matrix[rows])
-        found = self.solve(scaled, factors * constant[rows], objective, taken)
+        solved = self.solve(scaled, factors * constant[rows], objective, ordered)
         name = registry.name_of("algorithm", self)
-        values = (found.point, found.slack, found.multipliers)
-        if not all(np.isfinite(one).all() for one in values):
-            raise NumericalError(f"{name} {self.version} gives no answer: {found.status}")
+        values = (solved.point, solved.slack, solved.multipliers)
+        if not all(np.isfinite(array).all() for array in values):
+            raise NumericalError(f"{name} {self.version} gives no answer: {solved.status}")
         slack, weights = np.zeros(len(constant)), np.zeros(len(constant))
-        slack[rows], weights[rows] = found.slack / factors, found.multipliers * factors
-        said = f"{name} {self.version} calls its answer {found.status}"
-        return Solved(found.point, slack, weights, found.status), said
+        slack[rows], weights[rows] = solved.slack / factors, solved.multipliers * factors
+        note = f"{name} {self.version} calls its answer {solved.status}"
+        return Solved(solved.point, slack, weights, solved.status), note
 
     def blocks(self, parts: Iterable[tuple[Cone, slice]]) -> Iterator[Taken]:
         """Yield the blocks of a cone, whose matrices are whole, as the solver takes them."""
         for part, span in parts:
-            place = np.arange(span.start, span.stop)
+            positions = np.arange(span.start, span.stop)
             if isinstance(part, Semidefinite):
                 # The whole triangle, row by row: the lower one's columns, which SCS takes.
                 order = np.lexsort((part.rows, part.columns)) if self.upper else slice(None)
                 factors = np.sqrt(part.multiplicity[order])
-                yield Taken(Semidefinite, part.rank, place[order], factors)
+                yield Taken(Semidefinite, part.rank, positions[order], factors)
             elif isinstance(part, SecondOrder):
-                yield Taken(SecondOrder, part.size, np.roll(place, 1), np.ones(part.size))
+                yield Taken(SecondOrder, part.size, np.roll(positions, 1), np.ones(part.size))
             else:
-                yield Taken(Orthant, part.size, place, np.ones(part.size))
+                yield Taken(Orthant, part.size, positions, np.ones(part.size))
 
     @abstractmethod
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
     ) -> Solved:
         """Return what the solver finds."""
 
 
-def sizes_of(taken: Iterable[Taken]) -> dict[type[Cone], list[int]]:
+def sizes_of(blocks: Iterable[Taken]) -> dict[type[Cone], list[int]]:
     """Return the sizes of the blocks of each kind."""
-    return {kind: [one.size for one in taken if one.kind is kind] for kind in KINDS}
+    return {kind: [block.size for block in blocks if block.kind is kind] for kind in KINDS}
 
 
 def _ball(program: LargestMargin) -> Taken:
     size = program.data.shape[1] + 1
-    place = program.cone.size + np.arange(size)
-    return Taken(SecondOrder, size, np.roll(place, 1), np.ones(size))
+    positions = program.cone.size + np.arange(size)
+    return Taken(SecondOrder, size, np.roll(positions, 1), np.ones(size))
 
 
 @parameter_record
@@ -160,10 +160,10 @@ class ClarabelDirect(Direct):
     time_limit: Positive = 300.0
 
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
     ) -> Solved:
         """Return what Clarabel finds, with one thread."""
-        made = {
+        constructors = {
             Orthant: clarabel.NonnegativeConeT,
             SecondOrder: clarabel.SecondOrderConeT,
             Semidefinite: clarabel.PSDTriangleConeT,
@@ -173,13 +173,13 @@ class ClarabelDirect(Direct):
         settings.time_limit = min(self.time_limit, seconds_left())
         for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
             setattr(settings, name, self.tolerance)
-        cones = [made[block.kind](block.size) for block in taken]
+        cones = [constructors[block.kind](block.size) for block in blocks]
         nothing = sp.csc_matrix((len(objective), len(objective)))
         solver = clarabel.DefaultSolver(
             nothing, objective, sp.csc_matrix(matrix), bounds, cones, settings
         )
-        found = solver.solve()
-        return Solved(found.x, found.s, found.z, str(found.status))
+        solution = solver.solve()
+        return Solved(solution.x, solution.s, solution.z, str(solution.status))
 
 
 @parameter_record
@@ -213,10 +213,10 @@ class ScsDirect(Direct):
     time_limit: Positive = 300.0
 
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
     ) -> Solved:
         """Return what SCS finds."""
-        sizes = sizes_of(taken)
+        sizes = sizes_of(blocks)
         cones = {"l": sum(sizes[Orthant]), "q": sizes[SecondOrder], "s": sizes[Semidefinite]}
         solver = scs.SCS(
             {"A": sp.csc_matrix(matrix), "b": bounds, "c": objective},
@@ -227,8 +227,8 @@ class ScsDirect(Direct):
             time_limit_secs=min(self.time_limit, seconds_left()),
             verbose=False,
         )
-        found = solver.solve()
-        return Solved(found["x"], found["s"], found["y"], str(found["info"]["status"]))
+        solution = solver.solve()
+        return Solved(solution["x"], solution["s"], solution["y"], str(solution["info"]["status"]))
 
 
 @parameter_record
@@ -267,13 +267,13 @@ class Ecos(Direct):
         _installed()
 
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, taken: list[Taken]
+        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
     ) -> Solved:
         """Return what ECOS finds."""
-        sizes = sizes_of(taken)
+        sizes = sizes_of(blocks)
         tolerances = dict.fromkeys(("abstol", "reltol", "feastol"), self.tolerance)
         try:
-            found = _installed().solve(
+            solution = _installed().solve(
                 np.asarray(objective, dtype=np.float64),
                 sp.csc_matrix(matrix),
                 np.asarray(bounds, dtype=np.float64),
@@ -284,7 +284,9 @@ class Ecos(Direct):
             )
         except (ValueError, TypeError, ArithmeticError) as error:
             raise NumericalError(f"ecos gives no answer: {error}") from None
-        return Solved(found["x"], found["s"], found["z"], str(found["info"]["infostring"]))
+        return Solved(
+            solution["x"], solution["s"], solution["z"], str(solution["info"]["infostring"])
+        )
 
     @property
     def version(self) -> str:  # type: ignore[override]

@@ -107,11 +107,11 @@ class LargestMargin:
 
     def repaired(self, weights: FloatArray) -> FloatArray:
         """Return weights whose rows have none below 0; matrices are moved inside by the proofs."""
-        found = weights.copy()
+        repaired = weights.copy()
         for part, span in self.cone.blocks:
             if isinstance(part, Orthant):
-                np.maximum(found[span], 0.0, out=found[span])
-        return found
+                np.maximum(repaired[span], 0.0, out=repaired[span])
+        return repaired
 
     def answer_of(self, point: FloatArray, weights: FloatArray | None) -> MarginAnswer:
         """Return a point and weights, whatever their lengths, as an answer.
@@ -126,16 +126,16 @@ class LargestMargin:
         if not top > 0.0:
             point, top = np.zeros(len(point)), 0.0
         mass = 0.0 if weights is None else float(self.cone.identity @ weights)
-        chosen = barycentre(self.cone)
+        distribution = barycentre(self.cone)
         if weights is not None and mass > 0.0 and self._is_dual(weights / mass):
-            chosen = weights / mass
-        image = np.asarray(self.data.T @ chosen)
+            distribution = weights / mass
+        image = np.asarray(self.data.T @ distribution)
         return MarginAnswer(
             point=point,
             top=top,
             slack=self.slack_of(point, top),
             ball=np.append(point, 1.0),
-            weights=chosen,
+            weights=distribution,
             pull=np.append(-image, np.linalg.norm(image)),
         )
 
@@ -143,10 +143,10 @@ class LargestMargin:
         """Return whether weights of mass 1 lie in the dual cone, but for rounding."""
         return self.cone.lowest(weights / self.cone.multiplicity) >= -DUAL
 
-    def better(self, one: MarginAnswer, other: MarginAnswer) -> MarginAnswer:
+    def better(self, first: MarginAnswer, other: MarginAnswer) -> MarginAnswer:
         """Return the point of larger t and the weights of lesser r."""
-        best = one if one.top >= other.top else other
-        least = one if one.pull[-1] <= other.pull[-1] else other
+        best = first if first.top >= other.top else other
+        least = first if first.pull[-1] <= other.pull[-1] else other
         return replace(best, weights=least.weights, pull=least.pull)
 
     def figures(self, answer: MarginAnswer) -> dict[str, float]:
@@ -163,7 +163,7 @@ class LargestMargin:
         cone, lengths = self.cone, np.sqrt(self.cone.multiplicity)
         equations = self.data.T @ answer.weights + answer.pull[:-1]
         total = float(cone.identity @ answer.weights)
-        wrong = lengths * (answer.slack - self.slack_of(answer.point, answer.top))
+        differences = lengths * (answer.slack - self.slack_of(answer.point, answer.top))
         apart = answer.ball - np.append(answer.point, 1.0)
         lowest = min(cone.lowest(answer.weights / cone.multiplicity), _lowest(answer.pull))
         inside = min(cone.lowest(answer.slack), _lowest(answer.ball))
@@ -172,7 +172,7 @@ class LargestMargin:
         errors = (
             float(np.hypot(np.linalg.norm(equations), total - 1.0)) / 2.0,
             max(0.0, -lowest) / 2.0,
-            float(np.hypot(np.linalg.norm(wrong), np.linalg.norm(apart))) / 2.0,
+            float(np.hypot(np.linalg.norm(differences), np.linalg.norm(apart))) / 2.0,
             max(0.0, -inside) / 2.0,
             (bound - answer.top) / values,
             float(answer.weights @ answer.slack + answer.pull @ answer.ball) / values,
@@ -190,9 +190,9 @@ def refuse_blocks(algorithm: AnyAlgorithm, system: ConicSystem, *, matrices: boo
     kinds = (Orthant, SecondOrder, Semidefinite)[: 2 + matrices]
     for part, _ in system.cone.blocks:
         if type(part) not in kinds:
-            taken = "rows, second-order and matrix" if matrices else "rows and second-order"
+            accepted = "rows, second-order and matrix" if matrices else "rows and second-order"
             raise InputError(
-                f"{registry.name_of('algorithm', algorithm)} takes {taken} blocks, not "
+                f"{registry.name_of('algorithm', algorithm)} takes {accepted} blocks, not "
                 f"{type(part).__name__}; choose another algorithm"
             )
 

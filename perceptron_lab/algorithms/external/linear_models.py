@@ -87,13 +87,13 @@ class Trained(Peer[ModelState]):
         if state.trained:
             return state, FeasiblePoint(state.point.copy())
         try:
-            point, made = in_time(system, _trained, self, state)
+            point, iterations = in_time(system, _trained, self, state)
         except TimeIsUp:
             return state, None
         if not np.isfinite(point).all():
             raise NumericalError("the coefficients of the linear model are not finite")
         state.point = np.asarray(point, dtype=np.float64)
-        state.count(type(self).__name__, made, self.longest)
+        state.count(type(self).__name__, iterations, self.longest)
         scores = system.scores(state.point)
         inside = system.inside(system.lowest(scores), scores)
         return state, FeasiblePoint(state.point.copy()) if inside or state.trained else None
@@ -113,11 +113,11 @@ def _trained(model: Trained, state: ModelState) -> tuple[FloatArray, int]:
 
 def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
     """Return s_i a_i and s_i, the signs in turn; a single row comes with both signs."""
-    given = stacked(rows, rows) if rows.shape[0] == 1 else rows
-    signs = np.where(np.arange(given.shape[0]) % 2 == 0, 1.0, -1.0)
-    if isinstance(given, np.ndarray):
-        return given * signs[:, None], signs
-    return sp.csr_array(sp.diags_array(signs) @ given), signs
+    doubled = stacked(rows, rows) if rows.shape[0] == 1 else rows
+    signs = np.where(np.arange(doubled.shape[0]) % 2 == 0, 1.0, -1.0)
+    if isinstance(doubled, np.ndarray):
+        return doubled * signs[:, None], signs
+    return sp.csr_array(sp.diags_array(signs) @ doubled), signs
 
 
 @parameter_record
@@ -200,8 +200,8 @@ class Sgd(Trained):
 
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""
-        own = {"loss": self.loss, "alpha": self.regularisation, "learning_rate": self.steps}
-        return _passed(SGDClassifier(**own, eta0=1.0), state)
+        parameters = {"loss": self.loss, "alpha": self.regularisation, "learning_rate": self.steps}
+        return _passed(SGDClassifier(**parameters, eta0=1.0), state)
 
 
 @parameter_record
@@ -292,13 +292,13 @@ class Svc(SeesAll[TrainedState]):
         if state.trained:
             return state, claimed(system, state, self.epsilon)
         try:
-            state.weights, bias, made = in_time(system, self._train, system, state.length)
+            state.weights, bias, iterations = in_time(system, self._train, system, state.length)
         except TimeIsUp:
             return state, None
         state.point = system.combine(state.weights)
         if isinstance(system.operator, Classes):
             state.point[-1] = bias
-        state.count("LIBSVM", made, self.iterations)
+        state.count("LIBSVM", iterations, self.iterations)
         answer = claimed if state.trained else supported
         return state, answer(system, state, self.epsilon)
 
@@ -310,9 +310,9 @@ class Svc(SeesAll[TrainedState]):
         )
         with quiet():
             machine.fit(examples, signs)
-        found = dense_array(machine.dual_coef_)
+        coefficients = dense_array(machine.dual_coef_)
         dual, size = np.zeros(len(signs)), system.cone.size
-        dual[machine.support_] = found[0]
+        dual[machine.support_] = coefficients[0]
         # They are alpha_i times the signs; of symmetrised data both alphas of a feature count
         weights = np.abs(dual) if len(signs) == size else np.maximum(dual[:size] - dual[size:], 0.0)
         if not weights.any():

@@ -188,7 +188,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
         return None
 
     def _follow(
-        self, system: ConicSystem, state: PostprocessedState, point: FloatArray | None, said: str
+        self, system: ConicSystem, state: PostprocessedState, point: FloatArray | None, note: str
     ) -> FeasiblePoint | None:
         """Start the second algorithm, at the point of the first answer if there is one.
 
@@ -214,7 +214,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
             state.inner = state.algorithm.start(system, state.rng)
             where = "from its own start"
         updates = counted(state.done, "update")
-        state.notes = [f"{said}, after {updates}; then {self.algorithm} {where}"]
+        state.notes = [f"{note}, after {updates}; then {self.algorithm} {where}"]
         state.remark = state.notes[0]
         state.mirror()
         state.measure(None)

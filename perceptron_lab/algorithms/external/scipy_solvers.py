@@ -76,16 +76,16 @@ class Highs(Asked):
         if self.program == "margin":
             return self._largest_margin(system, state, rows)
         count, origin = rows.shape[0], np.zeros(system.dimension)
-        found = self._solve(origin, (None, None), A_ub=-rows, b_ub=np.full(count, -1.0))
-        if found.status != INFEASIBLE:
-            self._demand(found)
-            state.point = np.asarray(found.x, dtype=np.float64)
+        solution = self._solve(origin, (None, None), A_ub=-rows, b_ub=np.full(count, -1.0))
+        if solution.status != INFEASIBLE:
+            self._demand(solution)
+            state.point = np.asarray(solution.x, dtype=np.float64)
             return FeasiblePoint(state.point.copy())
         columns, target = stacked(rows.T, np.ones((1, count))), np.append(origin, 1.0)
-        found = self._solve(np.zeros(count), (0.0, None), A_eq=columns, b_eq=target)
+        solution = self._solve(np.zeros(count), (0.0, None), A_eq=columns, b_eq=target)
         weights = np.zeros(count)  # they prove nothing, where the alternative has none either
-        if found.x is not None and np.any(found.x > 0.0):
-            weights = state.weights = np.maximum(np.asarray(found.x, dtype=np.float64), 0.0)
+        if solution.x is not None and np.any(solution.x > 0.0):
+            weights = state.weights = np.maximum(np.asarray(solution.x, dtype=np.float64), 0.0)
             state.point = system.combine(weights)
         return claim_bound(system, weights, self.epsilon)
 
@@ -94,15 +94,15 @@ class Highs(Asked):
         columns = stacked(-rows.T, np.ones((1, count))).T
         costs = np.append(np.zeros(dimension), -1.0)
         bounds = [(-1.0, 1.0)] * dimension + [(None, 1.0)]
-        found = self._solve(costs, bounds, A_ub=columns, b_ub=np.zeros(count))
-        self._demand(found)
-        state.point = np.asarray(found.x[:-1], dtype=np.float64)
-        state.weights = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
+        solution = self._solve(costs, bounds, A_ub=columns, b_ub=np.zeros(count))
+        self._demand(solution)
+        state.point = np.asarray(solution.x[:-1], dtype=np.float64)
+        state.weights = np.maximum(-np.asarray(solution.ineqlin.marginals, dtype=np.float64), 0.0)
         return claimed(system, state, self.epsilon)
 
-    def _demand(self, found: OptimizeResult) -> None:
-        if found.status != SOLVED:
-            raise NumericalError(f"HiGHS ({self.method}) gives no answer: {found.message}")
+    def _demand(self, solution: OptimizeResult) -> None:
+        if solution.status != SOLVED:
+            raise NumericalError(f"HiGHS ({self.method}) gives no answer: {solution.message}")
 
     def _solve(self, costs: FloatArray, bounds: Any, **constraints: Any) -> Any:
         options: Any = {

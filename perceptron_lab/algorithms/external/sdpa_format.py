@@ -43,28 +43,28 @@ def sdpa_data(program: LargestMargin) -> SdpaData:
     ball the last one. At the end all rows are one diagonal block: of several ones DSDP writes the
     last alone.
     """
-    whole, constant = program.conditions()
+    matrix, constant = program.conditions()
     sizes, entries = [], []
     for number, (part, span) in enumerate(_matrices(program)):
         sizes.append(_order(part))
         entries += [(at, number, i, j) for at, i, j in _places(part, span)]
     rows = _rows(program)
     if len(rows):
-        entries += [(int(at), len(sizes), place, place) for place, at in enumerate(rows)]
+        entries += [(int(at), len(sizes), position, position) for position, at in enumerate(rows)]
         sizes.append(-len(rows))
     table = np.array(entries, dtype=np.int64)
     count = (np.ones(len(table)), (np.arange(len(table)), table[:, 0]))
     spread = sp.csr_array(count, shape=(len(table), len(constant)))
-    parts: list[Any] = [-constant[:, None], whole]
-    found = sp.csr_array(spread @ sp.csr_array(sp.hstack(parts))).tocoo()
-    place, variable = found.coords
-    indices = np.column_stack([variable, table[place, 1:]]).astype(np.int64)
-    objective = np.append(np.zeros(whole.shape[1] - 1), -1.0)
-    kept = found.data != 0.0
-    return SdpaData.from_entries(objective, sizes, indices[kept], found.data[kept])
+    parts: list[Any] = [-constant[:, None], matrix]
+    entries_of = sp.csr_array(spread @ sp.csr_array(sp.hstack(parts))).tocoo()
+    row_of_entry, variable = entries_of.coords
+    indices = np.column_stack([variable, table[row_of_entry, 1:]]).astype(np.int64)
+    objective = np.append(np.zeros(matrix.shape[1] - 1), -1.0)
+    nonzero = entries_of.data != 0.0
+    return SdpaData.from_entries(objective, sizes, indices[nonzero], entries_of.data[nonzero])
 
 
-def answer_of(program: LargestMargin, found: BlockAnswer) -> MarginAnswer:
+def answer_of(program: LargestMargin, solution: BlockAnswer) -> MarginAnswer:
     """Return a program's answer; the multiplier [[D, b], [b', a]] of an arrow is (2b, a + tr D).
 
     It lies in the second-order cone where the matrix is positive semidefinite, for norm(b)^2 is at
@@ -72,7 +72,7 @@ def answer_of(program: LargestMargin, found: BlockAnswer) -> MarginAnswer:
     """
     size = program.cone.size
     slack, weights = np.zeros((2, size + program.data.shape[1] + 1))
-    parts = zip(_matrices(program), found.slack, found.multipliers, strict=False)
+    parts = zip(_matrices(program), solution.slack, solution.multipliers, strict=False)
     for (part, span), matrix, multiplier in parts:
         if isinstance(part, Semidefinite):
             slack[span] = matrix[part.rows, part.columns]
@@ -82,8 +82,8 @@ def answer_of(program: LargestMargin, found: BlockAnswer) -> MarginAnswer:
             weights[span] = np.append(2.0 * multiplier[:-1, -1], np.trace(multiplier))
     rows = _rows(program)
     if len(rows):
-        slack[rows], weights[rows] = found.slack[-1], found.multipliers[-1]
-    return program.answer_from(found.variables, slack, weights)
+        slack[rows], weights[rows] = solution.slack[-1], solution.multipliers[-1]
+    return program.answer_from(solution.variables, slack, weights)
 
 
 Matrices = Semidefinite | SecondOrder
@@ -92,9 +92,14 @@ Matrices = Semidefinite | SecondOrder
 def _matrices(program: LargestMargin) -> list[tuple[Matrices, slice]]:
     """Return the blocks that are matrices in SDPA's format, each with its span; then the ball."""
     blocks = program.cone.blocks
-    found = [(part, span) for part, span in blocks if isinstance(part, Semidefinite | SecondOrder)]
+    blocks_with_spans = [
+        (part, span) for part, span in blocks if isinstance(part, Semidefinite | SecondOrder)
+    ]
     size = program.data.shape[1] + 1
-    return [*found, (SecondOrder(size), slice(program.cone.size, program.cone.size + size))]
+    return [
+        *blocks_with_spans,
+        (SecondOrder(size), slice(program.cone.size, program.cone.size + size)),
+    ]
 
 
 def _rows(program: LargestMargin) -> IntArray:
@@ -110,12 +115,12 @@ def _order(part: Matrices) -> int:
 
 def _places(part: Matrices, span: slice) -> list[tuple[int, int, int]]:
     """Return flat place, row and column of every entry on and above the diagonal."""
-    places = range(span.start, span.stop)
+    positions = range(span.start, span.stop)
     if isinstance(part, Semidefinite):
-        return list(zip(places, part.rows.tolist(), part.columns.tolist(), strict=True))
+        return list(zip(positions, part.rows.tolist(), part.columns.tolist(), strict=True))
     last = part.size - 1
-    sides = [(places[i], i, last) for i in range(last)]
-    return sides + [(places[last], i, i) for i in range(part.size)]
+    sides = [(positions[i], i, last) for i in range(last)]
+    return sides + [(positions[last], i, i) for i in range(part.size)]
 
 
 def parse_entries(text: str, variables: int, blocks: Sequence[int]) -> BlockAnswer:
@@ -125,10 +130,10 @@ def parse_entries(text: str, variables: int, blocks: Sequence[int]) -> BlockAnsw
     X = F(x), and matrix 2, which is Y; entries on and above the diagonal, those left out are 0.
     """
     head, _, rest = text.partition("\n")
-    found = _numbers(head.split(), "the first line")
-    if len(found) != variables:
+    point = _numbers(head.split(), "the first line")
+    if len(point) != variables:
         raise NumericalError(
-            f"the answer's first line holds {len(found)} numbers; expected: {variables}"
+            f"the answer's first line holds {len(point)} numbers; expected: {variables}"
         )
     values = _numbers_of(rest, "the entries")
     if len(values) % 5:
@@ -136,29 +141,29 @@ def parse_entries(text: str, variables: int, blocks: Sequence[int]) -> BlockAnsw
             f"the answer holds {len(values)} numbers of entries, no multiple of 5: it is truncated"
         )
     table = values.reshape(-1, 5)
-    places = table[:, :4]
+    positions = table[:, :4]
     sizes = np.array(blocks, dtype=np.int64)
     with np.errstate(invalid="ignore"):
-        known = (places >= 1.0).all(axis=1) & (places == np.floor(places)).all(axis=1)
-    known &= (places[:, 0] <= 2.0) & (places[:, 1] <= len(sizes))
-    size = sizes[np.where(known, places[:, 1] - 1.0, 0.0).astype(np.int64)]
-    known &= (places[:, 2:].max(axis=1, initial=0.0) <= np.abs(size)) & (
-        (size > 0) | (places[:, 2] == places[:, 3])
+        valid = (positions >= 1.0).all(axis=1) & (positions == np.floor(positions)).all(axis=1)
+    valid &= (positions[:, 0] <= 2.0) & (positions[:, 1] <= len(sizes))
+    size = sizes[np.where(valid, positions[:, 1] - 1.0, 0.0).astype(np.int64)]
+    valid &= (positions[:, 2:].max(axis=1, initial=0.0) <= np.abs(size)) & (
+        (size > 0) | (positions[:, 2] == positions[:, 3])
     )
-    if not known.all():
-        place = " ".join(f"{number:g}" for number in places[np.argmin(known)])
-        raise NumericalError(f"the answer has an entry at {place}: there is none")
-    matrix, block, row, column = places.astype(np.int64).T - 1
+    if not valid.all():
+        entry = " ".join(f"{number:g}" for number in positions[np.argmin(valid)])
+        raise NumericalError(f"the answer has an entry at {entry}: there is none")
+    matrix, block, row, column = positions.astype(np.int64).T - 1
     matrices = (_empty(blocks), _empty(blocks))
     for number, parts in enumerate(matrices):
         for k, part in enumerate(parts):
-            here = (matrix == number) & (block == k)
-            i, j, value = row[here], column[here], table[here, 4]
+            selected = (matrix == number) & (block == k)
+            i, j, value = row[selected], column[selected], table[selected, 4]
             if part.ndim == 1:
                 part[i] = value
             else:
                 part[i, j] = part[j, i] = value
-    return BlockAnswer(found, *matrices)
+    return BlockAnswer(point, *matrices)
 
 
 def parse_sections(text: str, variables: int, blocks: Sequence[int]) -> BlockAnswer:

@@ -61,15 +61,15 @@ class SdpaProgram(LargestMarginSolver):
 
     def path(self) -> str:
         """Return where the program is."""
-        found = shutil.which(self.command)
-        if found is None:
+        path = shutil.which(self.command)
+        if path is None:
             raise InputError(f"{self.command} is not on PATH; Debian: apt install {self.package}")
-        return found
+        return path
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
         """Ask once."""
-        found, said = self.answered(sdpa_data(program))
-        yield Reply(answer_of(program, found), said)
+        solution, note = self.answered(sdpa_data(program))
+        yield Reply(answer_of(program, solution), note)
 
     def answered(self, data: SdpaData) -> tuple[BlockAnswer, str]:
         """Write a program, run it, and read its answer; return that, and its name and version."""
@@ -110,10 +110,10 @@ class SdpaProgram(LargestMarginSolver):
                 f"{named} ended with code {ended.returncode} and no answer: {last[0][:200]}"
             ) from None
         try:
-            found = self.parse(text, len(data.objective), data.blocks)
+            solution = self.parse(text, len(data.objective), data.blocks)
         except NumericalError as error:
             raise NumericalError(f"{named}: {error}") from None
-        return found, named
+        return solution, named
 
     def prepare(self, folder: Path) -> None:
         """Write further files that the program reads: none."""
@@ -155,8 +155,8 @@ class Csdp(SdpaProgram):
     def prepare(self, folder: Path) -> None:
         """Write CSDP's parameters: its defaults but for the tolerances."""
         tolerances = dict.fromkeys(("axtol", "atytol", "objtol"), self.tolerance)
-        given = tolerances | _CSDP
-        lines = [f"{name}={value:g}" for name, value in given.items()]
+        settings = tolerances | _CSDP
+        lines = [f"{name}={value:g}" for name, value in settings.items()]
         (folder / "param.csdp").write_text("\n".join(lines) + "\n", encoding="ascii")
 
     def arguments(self) -> list[str]:

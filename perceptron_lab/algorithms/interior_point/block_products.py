@@ -44,12 +44,12 @@ class MatrixBlocks(ConeBlocks):
         Of each matrix.
     """
 
-    def __init__(self, places: IntArray, data: FloatArray, order: int) -> None:
-        super().__init__(places, data)
+    def __init__(self, indices: IntArray, data: FloatArray, order: int) -> None:
+        super().__init__(indices, data)
         self.order = order
         self._rows, self._columns = np.triu_indices(order)
         self._factors = np.where(self._rows == self._columns, 1.0, 1.0 / ROOT)
-        self.count = len(places) // len(self._rows)
+        self.count = len(indices) // len(self._rows)
         self.identity = self.entries(np.broadcast_to(np.eye(order), (self.count, order, order)))
         # F_i of each block, shape (blocks, dimension, order, order)
         self.pencils = self.matrices(data.T.reshape(data.shape[1], self.count, -1).swapaxes(0, 1))
@@ -57,10 +57,10 @@ class MatrixBlocks(ConeBlocks):
     def matrices(self, entries: FloatArray) -> FloatArray:
         """Return symmetric matrices, shape ``(.., order, order)``, from ``(.., entries)``."""
         values = entries * self._factors
-        found = np.empty((*values.shape[:-1], self.order, self.order))
-        found[..., self._rows, self._columns] = values
-        found[..., self._columns, self._rows] = values
-        return found
+        matrices = np.empty((*values.shape[:-1], self.order, self.order))
+        matrices[..., self._rows, self._columns] = values
+        matrices[..., self._columns, self._rows] = values
+        return matrices
 
     def of(self, element: FloatArray) -> FloatArray:
         """Return the matrices of an element, shape ``(blocks, order, order)``."""
@@ -154,14 +154,14 @@ class SecondOrderBlocks(ConeBlocks):
 
     data: FloatArray
 
-    def __init__(self, places: IntArray, data: FloatArray, sizes: IntArray) -> None:
-        super().__init__(places, data)
+    def __init__(self, indices: IntArray, data: FloatArray, sizes: IntArray) -> None:
+        super().__init__(indices, data)
         self.ends = np.cumsum(sizes) - 1
         self.starts = self.ends - sizes + 1
         self.block = np.repeat(np.arange(len(sizes)), sizes)
-        self.signs = -np.ones(len(places))
+        self.signs = -np.ones(len(indices))
         self.signs[self.ends] = 1.0
-        self.identity = np.zeros(len(places))
+        self.identity = np.zeros(len(indices))
         self.identity[self.ends] = ROOT
 
     def sums(self, values: FloatArray) -> FloatArray:
@@ -244,10 +244,10 @@ class SecondOrderScaling(PairScaling):
         """Solve the arrow-shaped system of each block."""
         ends, block, scaled = self._of.ends, self._of.block, ROOT * element
         last = self._of.sums(self._of.signs * self.middle * scaled) / self._height**2
-        found = scaled - last[block] * self.middle
-        found /= self.middle[ends][block]
-        found[ends] = last
-        return np.asarray(found)
+        quotient = scaled - last[block] * self.middle
+        quotient /= self.middle[ends][block]
+        quotient[ends] = last
+        return np.asarray(quotient)
 
     def lowest(self, element: FloatArray) -> float:
         """Return the least of P(lambda^-1/2) d over the blocks, relative to e."""
@@ -291,28 +291,36 @@ class ProductScaling(PairScaling):
 
     def primal(self, element: FloatArray) -> FloatArray:
         """Return W^-1 d."""
-        return np.concatenate([part.primal(own) for part, own in self._each(element)])
+        return np.concatenate(
+            [part.primal(part_element) for part, part_element in self._each(element)]
+        )
 
     def dual(self, element: FloatArray) -> FloatArray:
         """Return W'd."""
-        return np.concatenate([part.dual(own) for part, own in self._each(element)])
+        return np.concatenate(
+            [part.dual(part_element) for part, part_element in self._each(element)]
+        )
 
     def dual_back(self, element: FloatArray) -> FloatArray:
         """Return W'^-1 d."""
-        return np.concatenate([part.dual_back(own) for part, own in self._each(element)])
+        return np.concatenate(
+            [part.dual_back(part_element) for part, part_element in self._each(element)]
+        )
 
     def product(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return left o right."""
         pairs = zip(self._each(left), self._each(right), strict=True)
-        return np.concatenate([part.product(one, other) for (part, one), (_, other) in pairs])
+        return np.concatenate([part.product(first, other) for (part, first), (_, other) in pairs])
 
     def quotient(self, element: FloatArray) -> FloatArray:
         """Return the x with lambda o x = ``element``."""
-        return np.concatenate([part.quotient(own) for part, own in self._each(element)])
+        return np.concatenate(
+            [part.quotient(part_element) for part, part_element in self._each(element)]
+        )
 
     def lowest(self, element: FloatArray) -> float:
         """Return the least of the parts."""
-        return min(part.lowest(own) for part, own in self._each(element))
+        return min(part.lowest(part_element) for part, part_element in self._each(element))
 
 
 def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
@@ -328,15 +336,15 @@ def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
     rows, cones, sizes = list[IntArray](), list[IntArray](), list[int]()
     matrices: dict[int, list[IntArray]] = {}
     for part, at in cone.blocks:
-        places = np.arange(at.start, at.stop)
+        indices = np.arange(at.start, at.stop)
         if isinstance(part, Orthant):
-            rows.append(places)
+            rows.append(indices)
         elif isinstance(part, SecondOrder):
-            cones.append(places)
+            cones.append(indices)
             sizes.append(part.size)
         else:
             assert isinstance(part, Semidefinite)
-            matrices.setdefault(part.rank, []).append(places)
+            matrices.setdefault(part.rank, []).append(indices)
     kinds = list[tuple[IntArray, Callable[[IntArray, FloatArray], ConeBlocks]]]()
     if rows:
         kinds.append((np.concatenate(rows), RowBlocks))
@@ -344,9 +352,9 @@ def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
         kinds.append((np.concatenate(cones), partial(SecondOrderBlocks, sizes=np.array(sizes))))
     for order, each in matrices.items():
         kinds.append((np.concatenate(each), partial(MatrixBlocks, order=order)))
-    ordered = data[np.concatenate([places for places, _ in kinds])]
-    pairs = zip(kinds, spans([len(places) for places, _ in kinds]), strict=True)
-    return ProductBlocks([kind(places, ordered[at]) for (places, kind), at in pairs], ordered)
+    ordered = data[np.concatenate([indices for indices, _ in kinds])]
+    pairs = zip(kinds, spans([len(indices) for indices, _ in kinds]), strict=True)
+    return ProductBlocks([kind(indices, ordered[at]) for (indices, kind), at in pairs], ordered)
 
 
 def spans(sizes: Sequence[int]) -> list[slice]:

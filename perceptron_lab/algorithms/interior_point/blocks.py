@@ -75,8 +75,8 @@ class ConeBlocks(ABC):
 
     identity: FloatArray
 
-    def __init__(self, places: IntArray, data: Rows) -> None:
-        self.places, self.data = places, data
+    def __init__(self, indices: IntArray, data: Rows) -> None:
+        self.places, self.data = indices, data
 
     @abstractmethod
     def scaling(self, primal: FloatArray, dual: FloatArray) -> PairScaling:
@@ -138,9 +138,9 @@ class RowScaling(PairScaling):
 class RowBlocks(ConeBlocks):
     """The non-negative orthant; its data may be sparse."""
 
-    def __init__(self, places: IntArray, data: Rows) -> None:
-        super().__init__(places, data)
-        self.identity = np.ones(len(places))
+    def __init__(self, indices: IntArray, data: Rows) -> None:
+        super().__init__(indices, data)
+        self.identity = np.ones(len(indices))
 
     def scaling(self, primal: FloatArray, dual: FloatArray) -> RowScaling:
         """Return the diagonal scaling."""

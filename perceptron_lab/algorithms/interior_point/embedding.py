@@ -104,7 +104,7 @@ class Embedding:
         e = self.blocks.identity
         return PathIterate(np.zeros(self.dimension), np.zeros(len(e)), 1.0, e.copy(), e.copy())
 
-    def start_at(self, point: FloatArray, *, near: bool) -> PathIterate:
+    def start_at(self, point: FloatArray, *, close: bool) -> PathIterate:
         """Return a pair with a multiple t y of a given point, w = 0 and z = theta e.
 
         With x = A*y and m = tr x / r, theta = 1 - t m leads to tr s = r, as at s = z = e, and to
@@ -115,7 +115,7 @@ class Embedding:
         ----------
         point
             y, shape ``(dimension,)``.
-        near
+        close
             Whether the pair is to be as near the central path as short steps need: t norm(x - m e)
             <= 1/2 gives sum (v - v^-1)^2 = sum (s_i - 1)^2 / s_i <= 1/2, v = s^(1/2). Else s has
             eigenvalues of 1 - PART or more.
@@ -124,7 +124,7 @@ class Embedding:
         scores = self.blocks.data @ point
         mean = float(e @ scores) / self.rank
         rest = scores - mean * e
-        if near:
+        if close:
             part, spread = NEAR, float(np.linalg.norm(rest))
         else:
             part, spread = PART, -self.blocks.scaling(e, e).lowest(rest)
@@ -177,18 +177,18 @@ class ScaledIterate:
 
     def _solved(self, target: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the least-squares solution of B x ~ target, and its residual."""
-        found, residual = np.zeros(self._columns.shape[1]), target
+        solution, residual = np.zeros(self._columns.shape[1]), target
         for _ in range(1 + REFINED):
             check_time()
             gradient = self._weight * (self._columns.T @ residual)
             step = scipy.linalg.cho_solve(self._factor, gradient, check_finite=False)
-            found = found + self._weight * step
-            residual = target - self._columns @ found
-        return found, residual
+            solution = solution + self._weight * step
+            residual = target - self._columns @ solution
+        return solution, residual
 
     def direction(self, target: FloatArray, theta: float) -> PathDirection:
         """Return the direction with W^-1 ds + W'dz = target and dtheta = theta."""
-        first, second = (theta * seen for seen in self._seen)
+        first, second = (theta * image for image in self._seen)
         point, residual = self._solved(target - first - second)
         weights, shift = self._scaling.dual_back(residual), theta * self._of.identity
         return PathDirection(
@@ -206,10 +206,10 @@ class ScaledIterate:
 
         ``bend`` is the direction whose second-order term is corrected for (Mehrotra).
         """
-        wanted = share * self.gap * self._of.identity
+        required = share * self.gap * self._of.identity
         if bend is not None:
-            wanted = wanted - self._scaling.product(bend.seen_primal, bend.seen_dual)
-        target = self._scaling.quotient(wanted) - self._scaling.middle
+            required = required - self._scaling.product(bend.seen_primal, bend.seen_dual)
+        target = self._scaling.quotient(required) - self._scaling.middle
         return self.direction(target, (share - 1.0) * self.iterate.theta)
 
     def lengths(self, direction: PathDirection) -> tuple[float, float]:
@@ -230,8 +230,8 @@ def _factored(columns: Rows) -> tuple[FloatArray, tuple[FloatArray, bool]]:
     check_time(float(columns.shape[1]) * columns.size + float(columns.shape[1]) ** 3)
     normal = dense_array(columns.T @ columns)
     squares = normal.diagonal()
-    used = squares > 0.0
-    scale = np.where(used, 1.0 / np.sqrt(np.where(used, squares, 1.0)), 0.0)
+    nonzero = squares > 0.0
+    scale = np.where(nonzero, 1.0 / np.sqrt(np.where(nonzero, squares, 1.0)), 0.0)
     normal *= scale
     normal *= scale[:, None]
     for ridge in RIDGES:

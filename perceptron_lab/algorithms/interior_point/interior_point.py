@@ -161,7 +161,7 @@ class InteriorPoint(SeesAll[PathState]):
         """Return the pair of a multiple of the point."""
         state = self.start(system, rng)
         unit = point / system.norm(point)
-        state.iterate = state.embedding.start_at(unit, near=self.steps == "short")
+        state.iterate = state.embedding.start_at(unit, close=self.steps == "short")
         state.point = state.iterate.point if state.iterate.point.any() else unit
         state.weights = state.embedding.flat(state.iterate.dual)
         return state
@@ -306,9 +306,9 @@ def affordable(system: ConicSystem) -> bool:
     if not isinstance(operator, Matrix) or isinstance(operator.stored, RowSource):
         return False
     matrices = matrices_of(system.cone.blocks)
-    whole = all(part.complete and not part.by_entries for part, _ in matrices)
+    complete = all(part.complete and not part.by_entries for part, _ in matrices)
     few = system.cone.size * system.dimension <= AFFORDABLE_ENTRIES
-    return whole and few and iteration_operations(system) <= MOST_OPERATIONS
+    return complete and few and iteration_operations(system) <= MOST_OPERATIONS
 
 
 def _cubes(system: ConicSystem) -> list[float]:

@@ -97,14 +97,14 @@ class BallState(State):
     def newton(self) -> Newton:
         """Solve for the directions at w."""
         values = [row[0] for row in self.values.tolist()]
-        seen, across = self._image(values).mid(), self.data.transpose()
+        image, across = self._image(values).mid(), self.data.transpose()
         residual = [row[0] for row in (across * self.values).tolist()]
         targets = [[value, value] for value in residual[:-1]] + [[residual[-1], arb(0)]]
         try:
-            solved = (across * seen).mid().solve(arb_mat(targets).mid(), algorithm="approx")
+            solved = (across * image).mid().solve(arb_mat(targets).mid(), algorithm="approx")
         except ZeroDivisionError:
             raise NumericalError("the normal equations are singular") from None
-        scores, moves = self.data * solved, seen * solved
+        scores, moves = self.data * solved, image * solved
         return Newton(
             inwards=(self.values - _column(moves, 0)).mid(),
             onwards=-_column(moves, 1).mid(),
@@ -123,15 +123,15 @@ class BallState(State):
 
     def _lengths(self, values: list[arb], scores: Balls, moves: Balls) -> FloatArray:
         """Return the coefficients of norm(w - H a - eta H b)^2 = <., H^-1 .>, <w, H^-1 w> = r."""
-        found, at = [], 0
+        quadratics, at = [], 0
         for block in self.blocks:
             end = at + len(block.place)
             a, b = ([row[k] for row in scores[at:end]] for k in (0, 1))
             seen_a, seen_b = ([row[k] for row in moves[at:end]] for k in (0, 1))
             w, at = values[at:end], end
             constant = block.rank - 2 * _dot(w, a) + _dot(a, seen_a)
-            found.append([constant, _dot(a, seen_b) - _dot(w, b), _dot(b, seen_b)])
-        floats = np.array([[float(x.mid()) for x in row] for row in found])
+            quadratics.append([constant, _dot(a, seen_b) - _dot(w, b), _dot(b, seen_b)])
+        floats = np.array([[float(x.mid()) for x in row] for row in quadratics])
         floats[:, [0, 2]] = np.maximum(floats[:, [0, 2]], 0.0)
         return floats
 
@@ -177,12 +177,12 @@ class PathInBalls(SeesAll[BallState]):
     def start(self, system: ConicSystem, rng: np.random.Generator) -> BallState:
         """Return the state at w = e."""
         weights = system.cone.multiplicity * system.cone.identity
-        kept = supported(system.cone, weights)
-        if kept is None:
+        parts = supported(system.cone, weights)
+        if parts is None:
             raise InputError("there are blocks other than rows, second-order and whole matrices")
         dense = np.column_stack([dense_array(system.matrix.scaled()), system.cone.identity])
         with precision():
-            blocks = [represented(part, place, dense) for part, place in kept]
+            blocks = [represented(part, indices, dense) for part, indices in parts]
             places = np.concatenate([block.place for block in blocks])
             return BallState(
                 np.zeros(system.dimension),

@@ -128,21 +128,21 @@ class _Tableau:
         factor = ONE / self.rows[leaving][entering]
         row = [entry * factor if entry else entry for entry in self.rows[leaving]]
         self.rows[leaving] = row
-        places = [j for j, entry in enumerate(row) if entry]
+        nonzero = [j for j, entry in enumerate(row) if entry]
         for i, other in enumerate(self.rows):
             check_time()
             if i != leaving and other[entering]:
-                _subtract(other, row, other[entering], places)
-        _subtract(self.costs, row, self.costs[entering], places)
+                _subtract(other, row, other[entering], nonzero)
+        _subtract(self.costs, row, self.costs[entering], nonzero)
 
     def answer(self) -> Alternative:
         """Return the alternative that the optimum proves."""
         if self.costs[-1]:
             artificial = self.costs[self.width : self.width + self.height]
-            return Alternative(None, tuple(_fraction(ONE - one) for one in artificial))
+            return Alternative(None, tuple(_fraction(ONE - value) for value in artificial))
         pairs = zip(self.basis, self.rows, strict=True)
-        found = {j: _fraction(row[-1]) for j, row in pairs if j < self.width and row[-1]}
-        return Alternative(found, None)
+        basic = {j: _fraction(row[-1]) for j, row in pairs if j < self.width and row[-1]}
+        return Alternative(basic, None)
 
 
 def _minus(column: Sequence[fmpq]) -> fmpq:
@@ -150,8 +150,8 @@ def _minus(column: Sequence[fmpq]) -> fmpq:
     return -sum(column, ZERO)
 
 
-def _subtract(target: list[fmpq], row: list[fmpq], multiple: fmpq, places: Sequence[int]) -> None:
-    for j in places:
+def _subtract(target: list[fmpq], row: list[fmpq], multiple: fmpq, columns: Sequence[int]) -> None:
+    for j in columns:
         target[j] -= multiple * row[j]
 
 

@@ -99,16 +99,16 @@ def decide(
     if obvious is not None:
         return _infeasible(system, obvious, "contradictory bounds")
     search = _LinearSearch(system, Work(pivots))
-    found = None
+    decision = None
     with suppress(TimeIsUp):
-        found = search.decided()
-    if found is None:
-        found = _undecided(search, None if stop is None else stop())
+        decision = search.decided()
+    if decision is None:
+        decision = _undecided(search, None if stop is None else stop())
     if search.failure:
-        found.method = f"{found.method}; {search.failure}"
-    found.pivots = search.work.made
-    found.iterations = 0 if search.proposal is None else search.proposal.iterations
-    return found
+        decision.method = f"{decision.method}; {search.failure}"
+    decision.pivots = search.work.made
+    decision.iterations = 0 if search.proposal is None else search.proposal.iterations
+    return decision
 
 
 @dataclass
@@ -128,17 +128,17 @@ class _LinearSearch:
             self.proposal = complementary_pair(self.rows)
         except NumericalError as error:
             self.failure = str(error)
-        found = None
+        decision = None
         if self.proposal is not None:
-            found = _made_exact(self.system, self.rows, self.proposal, self.work)
-        return found or _by_pivots(self.system, self.work)
+            decision = _made_exact(self.system, self.rows, self.proposal, self.work)
+        return decision or _by_pivots(self.system, self.work)
 
 
 def _obvious(system: LinearSystem) -> dict[int, Fraction] | None:
     """Return weights of one condition without unknowns, or of two opposite bounds, that do."""
-    for k, one in enumerate(system.conditions):
-        if not one.columns and (one.right > 0 or (one.equation and one.right)):
-            return {k: Fraction(1 if one.right > 0 else -1)}
+    for k, row in enumerate(system.conditions):
+        if not row.columns and (row.right > 0 or (row.equation and row.right)):
+            return {k: Fraction(1 if row.right > 0 else -1)}
     best = best_bounds(system)
     for (j, positive), (bound, k) in best.items():
         other = best.get((j, not positive))
@@ -149,8 +149,8 @@ def _obvious(system: LinearSystem) -> dict[int, Fraction] | None:
 
 def _unit(system: LinearSystem, k: int) -> Fraction:
     """Return the weight by which the coefficient of a bound, as given, becomes 1 or -1."""
-    one = system.conditions[k]
-    return Fraction(one.scale, abs(one.coefficients[0]))
+    row = system.conditions[k]
+    return Fraction(row.scale, abs(row.coefficients[0]))
 
 
 def _made_exact(
@@ -161,9 +161,9 @@ def _made_exact(
     if not proposal.feasible:
         return _contradiction_near(system, rows, weights, work)
     point = point_near(system, proposal.point, proposal.tight)
-    kept = set(proposal.tight.tolist())
+    tight = set(proposal.tight.tolist())
     guess = [
-        weight if system.conditions[k].equation or k in kept else Fraction()
+        weight if system.conditions[k].equation or k in tight else Fraction()
         for k, weight in enumerate(weights)
     ]
     if point is None:
@@ -185,8 +185,8 @@ def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
     if entries > FEW_ENTRIES or _irreducible(system, weights):
         return weights
     with suppress(TimeIsUp):
-        found = decided_by_pivots(system, sorted(weights), work)
-        return weights if found is None or found[0] is not None else found[1]
+        alternatives = decided_by_pivots(system, sorted(weights), work)
+        return weights if alternatives is None or alternatives[0] is not None else alternatives[1]
     return weights
 
 
@@ -213,10 +213,10 @@ def _by_pivots(system: LinearSystem, work: Work) -> LinearDecision | None:
     """Return the decision by exact pivots; None if they are too many."""
     if len(system.conditions) * (len(system.variables) + 1) > MOST_ENTRIES:
         return None
-    found = decided_by_pivots(system, range(len(system.conditions)), work)
-    if found is None:
+    alternatives = decided_by_pivots(system, range(len(system.conditions)), work)
+    if alternatives is None:
         return None
-    point, weights = found
+    point, weights = alternatives
     if point is None:
         return _infeasible(system, weights, "exact pivots")
     return _feasible(system, point, {}, "exact pivots", work)
@@ -249,8 +249,10 @@ def _infeasible(system: LinearSystem, weights: Weights, method: str) -> LinearDe
 
     At every x, w'b / sum |w| is at most the largest violation of a condition.
     """
-    whole, _ = over_common(weights.values())
-    weights = dict(zip(weights, (Fraction(one, math.gcd(*whole)) for one in whole), strict=True))
+    integers, _ = over_common(weights.values())
+    weights = dict(
+        zip(weights, (Fraction(integer, math.gcd(*integers)) for integer in integers), strict=True)
+    )
     value = contradiction(system, weights)
     assert value is not None
     least = value / sum(map(abs, weights.values()))
@@ -268,27 +270,27 @@ def _irreducible(system: LinearSystem, weights: Weights) -> bool:
     return False
 
 
-def _undecided(search: _LinearSearch, said: str | None) -> LinearDecision:
+def _undecided(search: _LinearSearch, reason: str | None) -> LinearDecision:
     """Return the bracket of the least violation; one of its ends is a point's."""
     system, work, proposal = search.system, search.work, search.proposal
-    status, words = Status.TIME_LIMIT, said or "no exact answer within the budget"
+    status, words = Status.TIME_LIMIT, reason or "no exact answer within the budget"
     finding = NOTHING
-    if said is None and work.made >= work.pivots:
+    if reason is None and work.made >= work.pivots:
         status = Status.UPDATE_LIMIT
-    elif said is None and proposal is not None and not time_is_up():
+    elif reason is None and proposal is not None and not time_is_up():
         status, finding = Status.UNVERIFIED, Finding(claimed_feasible=proposal.feasible)
         words = f"{finding.sentence}; the conditions are too many for exact pivots"
     with last_proofs(), suppress(TimeIsUp):
         point = None if search.rows is None else least_violation(search.rows)
         if point is not None and np.isfinite(point).all():
-            exact = tuple(Fraction(one) for one in point.tolist())
+            exact = tuple(Fraction(coordinate) for coordinate in point.tolist())
             largest = largest_violation(system, exact)
             if not largest:
                 return _feasible(system, exact, {}, "a point of HiGHS", work)
             proof = LinearProof(violation=at_most(largest))
             return LinearDecision(status, proof, words, point, finding=finding)
     origin = np.zeros(len(system.variables))
-    constants = (one._replace(columns=(), coefficients=()) for one in system.conditions)
-    most = max((one.violation((), 1) for one in constants), default=Fraction())
+    constants = (row._replace(columns=(), coefficients=()) for row in system.conditions)
+    most = max((row.violation((), 1) for row in constants), default=Fraction())
     proof = LinearProof(violation=at_most(most))
     return LinearDecision(status, proof, words, origin, finding=finding)

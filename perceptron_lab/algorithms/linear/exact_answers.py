@@ -32,16 +32,16 @@ def point_near(
         return None
     bound = set(tight.tolist())
     equations = [
-        _equation(one) for k, one in enumerate(system.conditions) if one.equation or k in bound
+        _equation(row) for k, row in enumerate(system.conditions) if row.equation or k in bound
     ]
     exact = [Fraction(value) for value in guess.tolist()]
     order = _free_first(system, guess)
-    for given in ([one.limit_denominator(SIMPLE) for one in exact], exact):
-        found = near_solution(equations, given, order)
-        if found is None:
+    for candidate in ([coordinate.limit_denominator(SIMPLE) for coordinate in exact], exact):
+        solution = near_solution(equations, candidate, order)
+        if solution is None:
             return None
-        if not largest_violation(system, found):
-            return tuple(found)
+        if not largest_violation(system, solution):
+            return tuple(solution)
     return None
 
 
@@ -49,23 +49,23 @@ def largest_violation(system: LinearSystem, point: Sequence[Fraction]) -> Fracti
     """Return the largest violation of a condition as given at x, exactly, until the time is up."""
     numerators, denominator = over_common(point)
     largest = Fraction()
-    for one in system.conditions:
+    for row in system.conditions:
         check_time()
-        largest = max(largest, one.violation(numerators, denominator))
+        largest = max(largest, row.violation(numerators, denominator))
     return largest
 
 
-def _equation(one: Condition) -> Equation:
-    return Equation(dict(zip(one.columns, one.coefficients, strict=True)), one.right)
+def _equation(row: Condition) -> Equation:
+    return Equation(dict(zip(row.columns, row.coefficients, strict=True)), row.right)
 
 
 def _free_first(system: LinearSystem, guess: FloatArray) -> list[int]:
     """Return the unknowns by their distance from their bounds, the farthest first."""
     distance = np.full(len(guess), np.inf)
-    for one in system.conditions:
-        if len(one.columns) == 1 and not one.equation:
-            j, number = one.columns[0], one.coefficients[0]
-            distance[j] = min(distance[j], abs(guess[j] - to_double(Fraction(one.right, number))))
+    for row in system.conditions:
+        if len(row.columns) == 1 and not row.equation:
+            j, number = row.columns[0], row.coefficients[0]
+            distance[j] = min(distance[j], abs(guess[j] - to_double(Fraction(row.right, number))))
     order: list[int] = np.argsort(-distance, kind="stable").tolist()
     return order
 
@@ -87,28 +87,28 @@ def weights_near(
     """
     support = [k for k, weight in enumerate(guess) if weight]
     rows: dict[int, dict[int, int]] = {}
-    for place, k in enumerate(support):
+    for position, k in enumerate(support):
         check_time()
-        one = system.conditions[k]
-        for j, number in zip(one.columns, one.coefficients, strict=True):
-            rows.setdefault(j, {})[place] = number
-    sums = {place: system.conditions[k].right for place, k in enumerate(support)}
+        condition_k = system.conditions[k]
+        for j, number in zip(condition_k.columns, condition_k.coefficients, strict=True):
+            rows.setdefault(j, {})[position] = number
+    sums = {position: system.conditions[k].right for position, k in enumerate(support)}
     equations = [Equation(row, 0) for row in rows.values()]
     if value is not None:
-        equations.append(Equation({place: b for place, b in sums.items() if b}, value))
+        equations.append(Equation({position: b for position, b in sums.items() if b}, value))
         if not equations[-1].entries and value:
             return None
-    given = [guess[k] for k in support]
-    order = np.argsort([-abs(to_double(one)) for one in given], kind="stable").tolist()
-    found = near_solution(equations, given, order)
-    if found is None:
+    weights = [guess[k] for k in support]
+    order = np.argsort([-abs(to_double(weight)) for weight in weights], kind="stable").tolist()
+    solution = near_solution(equations, weights, order)
+    if solution is None:
         return None
-    return _given(system, dict(zip(support, found, strict=True)))
+    return _given(system, dict(zip(support, solution, strict=True)))
 
 
-def _given(system: LinearSystem, whole: Weights) -> dict[int, Fraction]:
+def _given(system: LinearSystem, integers: Weights) -> dict[int, Fraction]:
     """Return weights of conditions in whole numbers as those of the conditions as given."""
-    return {k: weight * system.conditions[k].scale for k, weight in whole.items() if weight}
+    return {k: weight * system.conditions[k].scale for k, weight in integers.items() if weight}
 
 
 def absorbed(system: LinearSystem, guess: Sequence[Fraction]) -> dict[int, Fraction] | None:
@@ -119,12 +119,12 @@ def absorbed(system: LinearSystem, guess: Sequence[Fraction]) -> dict[int, Fract
     max over the box of r'x < w'b, exactly. None where a bound is missing, or the sum is not > 0.
     """
     bounds = best_bounds(system)
-    known = {k for _, k in bounds.values()}
+    bounding = {k for _, k in bounds.values()}
     residual, weights = dict[int, Fraction](), dict[int, Fraction]()
-    for k, (one, weight) in enumerate(zip(system.conditions, guess, strict=True)):
-        if weight and k not in known:
+    for k, (row, weight) in enumerate(zip(system.conditions, guess, strict=True)):
+        if weight and k not in bounding:
             weights[k] = weight
-            for j, number in zip(one.columns, one.coefficients, strict=True):
+            for j, number in zip(row.columns, row.coefficients, strict=True):
                 residual[j] = residual.get(j, Fraction()) + weight * number
     for j, value in residual.items():
         if value:
@@ -132,8 +132,8 @@ def absorbed(system: LinearSystem, guess: Sequence[Fraction]) -> dict[int, Fract
                 return None
             _, k = bounds[j, value < 0]
             weights[k] = abs(value) / abs(system.conditions[k].coefficients[0])
-    found = _given(system, weights)
-    return found if contradiction(system, found) is not None else None
+    weights_of_rows = _given(system, weights)
+    return weights_of_rows if contradiction(system, weights_of_rows) is not None else None
 
 
 def best_bounds(system: LinearSystem) -> dict[tuple[int, bool], tuple[Fraction, int]]:
@@ -141,42 +141,42 @@ def best_bounds(system: LinearSystem) -> dict[tuple[int, bool], tuple[Fraction, 
 
     The keys are (j, True) for x_j >= bound and (j, False) for -x_j >= bound.
     """
-    found: dict[tuple[int, bool], tuple[Fraction, int]] = {}
-    for k, one in enumerate(system.conditions):
-        if len(one.columns) == 1 and not one.equation:
-            number = one.coefficients[0]
-            key, bound = (one.columns[0], number > 0), Fraction(one.right, abs(number))
-            if key not in found or bound > found[key][0]:
-                found[key] = bound, k
-    return found
+    bounds: dict[tuple[int, bool], tuple[Fraction, int]] = {}
+    for k, row in enumerate(system.conditions):
+        if len(row.columns) == 1 and not row.equation:
+            number = row.coefficients[0]
+            key, bound = (row.columns[0], number > 0), Fraction(row.right, abs(number))
+            if key not in bounds or bound > bounds[key][0]:
+                bounds[key] = bound, k
+    return bounds
 
 
 def decided_by_pivots(
-    system: LinearSystem, chosen: Sequence[int], work: Work
+    system: LinearSystem, rows: Sequence[int], work: Work
 ) -> tuple[tuple[Fraction, ...] | None, dict[int, Fraction]] | None:
     """Return an exact point of chosen conditions, or None and weights of a contradiction.
 
     None if the work is spent.
     """
     width = len(system.variables)
-    columns, owners = _columns(system, chosen, frozenset(), last=None)
-    found = alternative(columns, width, work)
-    if found is None:
+    columns, owners = _columns(system, rows, frozenset(), last=None)
+    answer = alternative(columns, width, work)
+    if answer is None:
         return None
-    if found.multipliers is not None:
-        *entries, last = found.multipliers
+    if answer.multipliers is not None:
+        *entries, last = answer.multipliers
         return tuple(-entry / last for entry in entries), {}
-    return None, _given(system, _gathered(found, owners))
+    return None, _given(system, _gathered(answer, owners))
 
 
 def _columns(
-    system: LinearSystem, chosen: Sequence[int], equal: frozenset[int], last: int | None
+    system: LinearSystem, rows: Sequence[int], equal: frozenset[int], last: int | None
 ) -> tuple[list[dict[int, int]], list[tuple[int, int]]]:
     """Return (a_k, b_k) as columns, equations in both directions, and condition and sign of each.
 
     Parameters
     ----------
-    chosen
+    rows
         Conditions.
     equal
         The inequalities that count as equations.
@@ -185,25 +185,25 @@ def _columns(
     """
     width = len(system.variables)
     columns, owners = [], []
-    for k in chosen:
+    for k in rows:
         check_time()
-        one = system.conditions[k]
-        both = one.equation or k in equal
-        below = one.right if last is None else (0 if both else last)
+        row = system.conditions[k]
+        both = row.equation or k in equal
+        below = row.right if last is None else (0 if both else last)
         for sign in (1, -1)[: 1 + both]:
             column = {
-                j: sign * number for j, number in zip(one.columns, one.coefficients, strict=True)
+                j: sign * number for j, number in zip(row.columns, row.coefficients, strict=True)
             }
             columns.append(column | ({width: sign * below} if below else {}))
             owners.append((k, sign))
     return columns, owners
 
 
-def _gathered(found: Alternative, owners: Sequence[tuple[int, int]]) -> dict[int, Fraction]:
+def _gathered(answer: Alternative, owners: Sequence[tuple[int, int]]) -> dict[int, Fraction]:
     """Return the weights of the conditions, from those of their columns."""
     weights: dict[int, Fraction] = {}
-    for place, weight in (found.weights or {}).items():
-        k, sign = owners[place]
+    for column, weight in (answer.weights or {}).items():
+        k, sign = owners[column]
         weights[k] = weights.get(k, Fraction()) + sign * weight
     return weights
 
@@ -219,18 +219,18 @@ def partition_by_pivots(
     """
     width = len(system.variables)
     equal, weights = frozenset[int](), dict[int, Fraction]()
-    equations = [k for k, one in enumerate(system.conditions) if one.equation]
+    equations = [k for k, row in enumerate(system.conditions) if row.equation]
     numerators, denominator = over_common(point)
     tight = tight_at(system, numerators, denominator)
     while set(tight) - equal:
         columns, owners = _columns(system, [*equations, *tight], equal, last=1)
-        found = alternative(columns, width, work)
-        if found is None:
+        answer = alternative(columns, width, work)
+        if answer is None:
             return None
-        if found.multipliers is not None:
-            moved = _moved(system, point, set(tight), found.multipliers[:-1])
-            return moved, _given(system, weights)
-        more = _gathered(found, owners)
+        if answer.multipliers is not None:
+            shifted = _moved(system, point, set(tight), answer.multipliers[:-1])
+            return shifted, _given(system, weights)
+        more = _gathered(answer, owners)
         weights = _added(weights, more, equal)
         equal |= {k for k in tight if more.get(k, 0) > 0}
     return tuple(point), _given(system, weights)
@@ -244,8 +244,8 @@ def _added(
     c is a whole number: so digits add up over the rounds, and are not multiplied.
     """
     factor = max((1 - more.get(k, Fraction()) / weights[k] for k in equal), default=Fraction(1))
-    kept = {k: max(math.ceil(factor), 1) * weight for k, weight in weights.items()}
-    return {k: kept.get(k, Fraction()) + more.get(k, Fraction()) for k in {**kept, **more}}
+    raised = {k: max(math.ceil(factor), 1) * weight for k, weight in weights.items()}
+    return {k: raised.get(k, Fraction()) + more.get(k, Fraction()) for k in {**raised, **more}}
 
 
 def _moved(
@@ -255,15 +255,15 @@ def _moved(
     multipliers: Sequence[Fraction],
 ) -> tuple[Fraction, ...]:
     """Return point + step * direction, by which no inequality becomes tight that was not."""
-    direction = [-one for one in multipliers]
+    direction = [-multiplier for multiplier in multipliers]
     step = Fraction(1)
     at, below = over_common(point)
     along, under = over_common(direction)
-    for k, one in enumerate(system.conditions):
+    for k, row in enumerate(system.conditions):
         check_time()
-        if k in tight or one.equation:
+        if k in tight or row.equation:
             continue
-        change = one._replace(right=0).slack(along, under)
+        change = row._replace(right=0).slack(along, under)
         if change < 0:
-            step = min(step, one.slack(at, below) / (-2 * change))
+            step = min(step, row.slack(at, below) / (-2 * change))
     return tuple(x + step * move for x, move in zip(point, direction, strict=True))

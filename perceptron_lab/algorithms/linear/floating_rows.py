@@ -82,18 +82,18 @@ def floating_rows(system: LinearSystem) -> FloatingRows:
 
     A right-hand side that is beyond doubles, once divided, becomes the largest double.
     """
-    largest = tuple(max(map(abs, one.coefficients), default=1) for one in system.conditions)
+    largest = tuple(max(map(abs, row.coefficients), default=1) for row in system.conditions)
     pairs = list(zip(system.conditions, largest, strict=True))
     check_time()
-    values = [to_double(number, most) for one, most in pairs for number in one.coefficients]
-    columns = [j for one, _ in pairs for j in one.columns]
-    ends = np.cumsum([0, *(len(one.columns) for one, _ in pairs)])
+    values = [to_double(number, most) for row, most in pairs for number in row.coefficients]
+    columns = [j for row, _ in pairs for j in row.columns]
+    ends = np.cumsum([0, *(len(row.columns) for row, _ in pairs)])
     shape = (len(pairs), len(system.variables))
     return FloatingRows(
         sp.csr_array((np.array(values, dtype=float), columns, ends), shape=shape),
-        np.array([to_double(one.right, most) for one, most in pairs], dtype=float),
+        np.array([to_double(row.right, most) for row, most in pairs], dtype=float),
         largest,
-        np.array([one.equation for one, _ in pairs], dtype=bool),
+        np.array([row.equation for row, _ in pairs], dtype=bool),
     )
 
 
@@ -142,9 +142,9 @@ def run_highs(program: HighsProgram) -> HighsAnswer:
     TimeIsUp
         If a time limit ends before HiGHS says anything.
     """
-    given = program, seconds_left()
+    arguments = program, seconds_left()
     quick = program.matrix.nnz <= QUICK
-    return solved_here(*given) if quick else killable(solved_here, *given)
+    return solved_here(*arguments) if quick else killable(solved_here, *arguments)
 
 
 def solved_here(program: HighsProgram, seconds: float) -> HighsAnswer:
@@ -164,14 +164,14 @@ def _solved(program: HighsProgram, seconds: float) -> HighsAnswer:
     status = solver.modelStatusToString(solver.getModelStatus())
     if ended == highspy.HighsStatus.kError:
         status = f"{FAILED} ({status})"
-    found, ray = solver.getSolution(), None
+    solution, ray = solver.getSolution(), None
     if status == CONTRADICTION:
         _, there, values = solver.getDualRay()
         ray = np.array(values, dtype=float) if there else None
     return HighsAnswer(
         status,
-        np.array(found.col_value, dtype=float),
-        np.array(found.row_dual, dtype=float),
+        np.array(solution.col_value, dtype=float),
+        np.array(solution.row_dual, dtype=float),
         max(int(solver.getInfo().simplex_iteration_count), 0),
         ray,
     )
@@ -241,19 +241,19 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
     costs = np.zeros(unknowns)
     costs[width + 1 :] = -1.0
     above = np.append(np.where(rows.equation, 0.0, INFINITE), INFINITE)
-    found = run_highs(HighsProgram(costs, (lower, upper), matrix, (np.zeros(count + 1), above)))
-    if found.status.startswith(FAILED):
-        raise NumericalError(f"HiGHS gives no answer: {found.status}")
-    if not found.optimal or len(found.values) != unknowns:
+    solution = run_highs(HighsProgram(costs, (lower, upper), matrix, (np.zeros(count + 1), above)))
+    if solution.status.startswith(FAILED):
+        raise NumericalError(f"HiGHS gives no answer: {solution.status}")
+    if not solution.optimal or len(solution.values) != unknowns:
         return None
-    feasible = bool(found.values[-1] > 0.5)
-    scale = found.values[width] if feasible else 1.0
+    feasible = bool(solution.values[-1] > 0.5)
+    scale = solution.values[width] if feasible else 1.0
     return HighsProposal(
         feasible,
-        found.values[:width] / (scale or 1.0),
-        free[found.values[width + 1 : -1] < 0.5],
-        found.duals[:-1],
-        found.iterations,
+        solution.values[:width] / (scale or 1.0),
+        free[solution.values[width + 1 : -1] < 0.5],
+        solution.duals[:-1],
+        solution.iterations,
     )
 
 
@@ -280,20 +280,23 @@ def farkas_vertex(rows: FloatingRows, support: IntArray) -> FloatArray | None:
     lower = np.where(rows.equation[support], -INFINITE, 0.0)
     upper = np.full(len(support), INFINITE)
     costs = np.where(rows.equation[support], 0.0, 1.0)
-    found = run_highs(HighsProgram(costs, (lower, upper), columns, (target, target)))
-    if not found.optimal or len(found.values) != len(support):
+    solution = run_highs(HighsProgram(costs, (lower, upper), columns, (target, target)))
+    if not solution.optimal or len(solution.values) != len(support):
         return None
     weights = np.zeros(rows.matrix.shape[0])
-    weights[support] = found.values
+    weights[support] = solution.values
     return weights
 
 
 def of_whole(rows: FloatingRows, weights: FloatArray) -> list[Fraction]:
     """Return weights of the divided conditions as those of the whole ones, small ones 0."""
     largest = float(np.abs(weights).max(initial=0.0))
-    kept = np.where(np.abs(weights) > NOTHING * largest, weights, 0.0)
-    kept = np.where(rows.equation, kept, np.maximum(kept, 0.0))
-    return [Fraction(one) / most for one, most in zip(kept.tolist(), rows.largest, strict=True)]
+    significant = np.where(np.abs(weights) > NOTHING * largest, weights, 0.0)
+    significant = np.where(rows.equation, significant, np.maximum(significant, 0.0))
+    return [
+        Fraction(weight) / most
+        for weight, most in zip(significant.tolist(), rows.largest, strict=True)
+    ]
 
 
 def least_violation(rows: FloatingRows) -> FloatArray | None:
@@ -309,5 +312,5 @@ def least_violation(rows: FloatingRows) -> FloatArray | None:
     above = np.append(np.full(count, INFINITE), rows.right[rows.equation])
     upper = np.full(width + 1, INFINITE)
     costs = np.append(np.zeros(width), 1.0)
-    found = run_highs(HighsProgram(costs, (lower, upper), matrix, (limits, above)))
-    return found.values[:-1] if found.optimal and len(found.values) == width + 1 else None
+    solution = run_highs(HighsProgram(costs, (lower, upper), matrix, (limits, above)))
+    return solution.values[:-1] if solution.optimal and len(solution.values) == width + 1 else None

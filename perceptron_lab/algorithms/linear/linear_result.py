@@ -106,38 +106,38 @@ def solve_linear(
     """
     began = clock_seconds()
     with time_limit(seconds, stop):
-        found = decide(system, pivots, stop) if method is None else method()
+        decision = decide(system, pivots, stop) if method is None else method()
     spent = clock_seconds() - began
     return LinearResult(
-        status=found.status,
-        proved=found.status in PROVED,
-        point=found.point,
-        weights=_weights(system, found.proof),
+        status=decision.status,
+        proved=decision.status in PROVED,
+        point=decision.point,
+        weights=_weights(system, decision.proof),
         margin_lower=None,
         margin_upper=None,
-        updates=found.pivots,
+        updates=decision.pivots,
         queries=0,
-        iterations=found.iterations,
+        iterations=decision.iterations,
         products=0.0,
         seconds=spent,
         proof_seconds=0.0,
         total_seconds=spent,
-        trace=_trace(found, spent),
-        certificate=certificate_of(system, found),
+        trace=_trace(decision, spent),
+        certificate=certificate_of(system, decision),
         bound=NO_BOUND,
-        message=message(system, found),
-        finding=found.finding,
+        message=message(system, decision),
+        finding=decision.finding,
         goal="decide",
-        goal_reached=found.status in PROVED,
+        goal_reached=decision.status in PROVED,
     )
 
 
-def certificate_of(system: LinearSystem, found: LinearDecision) -> dict[str, Any]:
+def certificate_of(system: LinearSystem, decision: LinearDecision) -> dict[str, Any]:
     """Return the exact numbers, and by name the weights and what is always tight."""
-    names = [one.name for one in system.conditions]
-    proof, tight = found.proof, found.proof.tight if found.proof.complete else ()
+    names = [row.name for row in system.conditions]
+    proof, tight = decision.proof, decision.proof.tight if decision.proof.complete else ()
     return {
-        "method": found.method,
+        "method": decision.method,
         "data": "exact",
         PROOF: proof.as_json(),
         "contradiction": {names[k]: exact_text(proof.weights[k]) for k in sorted(proof.weights)},
@@ -151,43 +151,43 @@ def _weights(system: LinearSystem, proof: LinearProof) -> FloatArray | None:
     return to_doubles([proof.weights.get(k, 0) for k in range(len(system.conditions))], scaled=True)
 
 
-def _trace(found: LinearDecision, seconds: float) -> Trace:
+def _trace(decision: LinearDecision, seconds: float) -> Trace:
     """Return the only record of a run: its end."""
     nothing = float("nan")
     return Trace(
-        [found.pivots], [found.iterations], [0], [0.0], [seconds], [""], [nothing], [nothing]
+        [decision.pivots], [decision.iterations], [0], [0.0], [seconds], [""], [nothing], [nothing]
     )
 
 
-def message(system: LinearSystem, found: LinearDecision) -> str:
+def message(system: LinearSystem, decision: LinearDecision) -> str:
     """Return the answer in a sentence, with the names of what contradicts each other."""
     count = len(system.conditions)
-    if found.status is Status.INFEASIBLE:
-        return f"{contradiction_text(system, found.proof)} ({found.method})"
-    if found.status is not Status.FEASIBLE:
-        return found.method
-    tight = len(found.proof.tight)
-    said = f"an exact point satisfies {counted(count, 'condition')}"
-    if found.proof.complete and tight:
+    if decision.status is Status.INFEASIBLE:
+        return f"{contradiction_text(system, decision.proof)} ({decision.method})"
+    if decision.status is not Status.FEASIBLE:
+        return decision.method
+    tight = len(decision.proof.tight)
+    text = f"an exact point satisfies {counted(count, 'condition')}"
+    if decision.proof.complete and tight:
         which = counted(tight, "inequality", "inequalities")
-        said += f"; {which} {'is' if tight == 1 else 'are'} tight at every point, the others strict"
-    elif found.proof.complete:
-        said += "; no inequality has to be tight"
-    return f"{said} ({found.method})"
+        text += f"; {which} {'is' if tight == 1 else 'are'} tight at every point, the others strict"
+    elif decision.proof.complete:
+        text += "; no inequality has to be tight"
+    return f"{text} ({decision.method})"
 
 
 def contradiction_text(system: LinearSystem, proof: LinearProof) -> str:
     """Return which conditions contradict each other, in words; all of them if they are few."""
-    chosen = [system.conditions[k] for k in sorted(proof.weights)]
-    names = [one.name for one in chosen]
-    shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    rows = [system.conditions[k] for k in sorted(proof.weights)]
+    names = [row.name for row in rows]
+    listed = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
     if len(names) == 1:
-        return f"one condition contradicts itself: {shown}"
-    bounds = sum(one.bound for one in chosen)
-    counts = [(len(chosen) - bounds, "row"), (bounds, "bound")]
-    said = " and ".join(counted(number, word) for number, word in counts if number)
+        return f"one condition contradicts itself: {listed}"
+    bounds = sum(row.bound for row in rows)
+    counts = [(len(rows) - bounds, "row"), (bounds, "bound")]
+    text = " and ".join(counted(number, word) for number, word in counts if number)
     least = ", none of which can be left out" if proof.irreducible else ""
-    return f"{said} contradict each other{least}: {shown}"
+    return f"{text} contradict each other{least}: {listed}"
 
 
 def drive_linear(
@@ -227,16 +227,18 @@ def asked_highs(system: LinearSystem) -> LinearDecision:
     NUMERICAL_ERROR: HiGHS gives no answer. TIME_LIMIT: the time is up.
     """
     bounds = best_bounds(system)
-    known = {k for _, k in bounds.values()}
-    rows = [k for k, one in enumerate(system.conditions) if k not in known]
+    bounding = {k for _, k in bounds.values()}
+    rows = [k for k, row in enumerate(system.conditions) if k not in bounding]
     try:
         solved = _solved(system, rows)
-        found = _checked(system, rows, solved)
+        decision = _checked(system, rows, solved)
     except TimeIsUp:
-        found = _without_answer(system, Status.TIME_LIMIT, "no answer of HiGHS within the budget")
+        decision = _without_answer(
+            system, Status.TIME_LIMIT, "no answer of HiGHS within the budget"
+        )
     else:
-        found.iterations = solved.iterations
-    return found
+        decision.iterations = solved.iterations
+    return decision
 
 
 def _checked(system: LinearSystem, rows: list[int], solved: HighsAnswer) -> LinearDecision:
@@ -259,13 +261,13 @@ def _solved(system: LinearSystem, rows: list[int]) -> HighsAnswer:
     lower, upper = np.full(width, -INFINITE), np.full(width, INFINITE)
     for (j, is_lower), (bound, _) in best_bounds(system).items():
         (lower if is_lower else upper)[j] = to_double(bound if is_lower else -bound)
-    chosen = [system.conditions[k] for k in rows]
-    values = [to_double(number, one.scale) for one in chosen for number in one.coefficients]
-    columns = [j for one in chosen for j in one.columns]
-    ends = np.cumsum([0, *(len(one.columns) for one in chosen)])
+    selected = [system.conditions[k] for k in rows]
+    values = [to_double(number, row.scale) for row in selected for number in row.coefficients]
+    columns = [j for row in selected for j in row.columns]
+    ends = np.cumsum([0, *(len(row.columns) for row in selected)])
     matrix = sp.csr_array((np.array(values, dtype=float), columns, ends), shape=(len(rows), width))
-    right = np.array([to_double(one.right, one.scale) for one in chosen], dtype=float)
-    equation = np.array([one.equation for one in chosen], dtype=bool)
+    right = np.array([to_double(row.right, row.scale) for row in selected], dtype=float)
+    equation = np.array([row.equation for row in selected], dtype=bool)
     above_rows = np.where(equation, right, INFINITE)
     program = HighsProgram(np.zeros(width), (lower, upper), matrix, (right, above_rows))
     return run_highs(program)
@@ -297,9 +299,9 @@ def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> Li
     for sign in (1, -1):
         guess = [Fraction()] * len(system.conditions)
         for k, weight in zip(rows, ray.tolist(), strict=True):
-            one = system.conditions[k]
-            share = sign * Fraction(weight) / one.scale
-            guess[k] = share if one.equation else max(share, Fraction())
+            row = system.conditions[k]
+            share = sign * Fraction(weight) / row.scale
+            guess[k] = share if row.equation else max(share, Fraction())
         weights = absorbed(system, guess)
         if weights is not None:
             proof = LinearProof(weights=weights)

@@ -68,7 +68,9 @@ class LinearProof:
     def as_json(self) -> dict[str, Any]:
         """Return the numbers as JSON values: exact ones are text, see :func:`.exact_text`."""
         return {
-            "point": None if self.point is None else [exact_text(one) for one in self.point],
+            "point": None
+            if self.point is None
+            else [exact_text(coordinate) for coordinate in self.point],
             "weights": {str(k): exact_text(weight) for k, weight in self.weights.items()},
             "irreducible": self.irreducible,
             "tight": list(self.tight),
@@ -90,7 +92,7 @@ class LinearProof:
             point = record["point"]
             below, above = record["violation"]
             return cls(
-                None if point is None else tuple(read_exact(one) for one in point),
+                None if point is None else tuple(read_exact(coordinate) for coordinate in point),
                 {int(k): read_exact(weight) for k, weight in record["weights"].items()},
                 bool(record["irreducible"]),
                 tuple(int(k) for k in record["tight"]),
@@ -110,15 +112,17 @@ def at_most(largest: Fraction) -> tuple[float, float | None]:
 
 def combination(system: LinearSystem, weights: Weights) -> tuple[dict[int, Fraction], Fraction]:
     """Return sum_k w_k a_k without its zeros, and sum_k w_k b_k."""
-    chosen = [system.conditions[k] for k in weights]
-    shares = [weight / one.scale for weight, one in zip(weights.values(), chosen, strict=True)]
+    rows = [system.conditions[k] for k in weights]
+    shares = [weight / row.scale for weight, row in zip(weights.values(), rows, strict=True)]
     row, right = dict[int, int](), 0
     numerators, common = over_common(shares)
-    for share, one in zip(numerators, chosen, strict=True):
-        for j, number in zip(one.columns, one.coefficients, strict=True):
+    for share, line in zip(numerators, rows, strict=True):
+        for j, number in zip(line.columns, line.coefficients, strict=True):
             row[j] = row.get(j, 0) + share * number
-        right += share * one.right
-    return {j: Fraction(one, common) for j, one in row.items() if one}, Fraction(right, common)
+        right += share * line.right
+    return {j: Fraction(number, common) for j, number in row.items() if number}, Fraction(
+        right, common
+    )
 
 
 def admissible(system: LinearSystem, weights: Weights) -> bool:
@@ -145,9 +149,9 @@ def irreducible(system: LinearSystem, weights: Weights) -> bool:
     width = len(system.variables)
     columns = []
     for k in weights:
-        one = system.conditions[k]
-        column = dict(zip(one.columns, one.coefficients, strict=True))
-        columns.append(column | ({width: one.right} if one.right else {}))
+        row = system.conditions[k]
+        column = dict(zip(row.columns, row.coefficients, strict=True))
+        columns.append(column | ({width: row.right} if row.right else {}))
     return independent(columns)
 
 
@@ -158,7 +162,7 @@ def always_tight(system: LinearSystem, weights: Weights) -> frozenset[int]:
     row, right = combination(system, weights)
     if row or right:
         return frozenset()
-    equation = [one.equation for one in system.conditions]
+    equation = [row.equation for row in system.conditions]
     return frozenset(k for k, weight in weights.items() if weight > 0 and not equation[k])
 
 
@@ -166,8 +170,8 @@ def tight_at(system: LinearSystem, numerators: Sequence[int], denominator: int) 
     """Return the inequalities that hold with equality at x = numerators / denominator."""
     return [
         k
-        for k, one in enumerate(system.conditions)
-        if not one.equation and not one.slack(numerators, denominator)
+        for k, row in enumerate(system.conditions)
+        if not row.equation and not row.slack(numerators, denominator)
     ]
 
 
@@ -176,17 +180,17 @@ def faults(system: LinearSystem, status: Status, proof: LinearProof) -> list[str
 
     Nothing is searched for: points and weights are put into the conditions.
     """
-    found = []
+    faults = []
     if status is Status.FEASIBLE:
         if proof.point is None or len(proof.point) != len(system.variables):
-            found.append("a point is claimed, and there is none of that size")
+            faults.append("a point is claimed, and there is none of that size")
         elif system.violation(proof.point):
-            found.append("the point violates a condition")
+            faults.append("the point violates a condition")
         elif proof.complete and not set(proof.tight) <= always_tight(system, proof.always):
-            found.append("conditions are called tight at every point, and that is not proved")
+            faults.append("conditions are called tight at every point, and that is not proved")
     if status is Status.INFEASIBLE:
         if contradiction(system, proof.weights) is None:
-            found.append("the weights do not prove that there is no point")
+            faults.append("the weights do not prove that there is no point")
         elif proof.irreducible and not irreducible(system, proof.weights):
-            found.append("the contradiction is called irreducible, and that is not proved")
-    return found
+            faults.append("the contradiction is called irreducible, and that is not proved")
+    return faults

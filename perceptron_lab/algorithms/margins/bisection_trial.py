@@ -140,12 +140,12 @@ class MarginTrial:
         self.shares = np.zeros(len(rows) + 1)
         self.shares[-1] = 1.0 / self.rate
         if self.module == "fixed-length":
-            length, place = float(np.linalg.norm(self.point)), -1
+            length, row = float(np.linalg.norm(self.point)), -1
             if length == 0.0:
-                self.point, place = rows[0].copy(), 0
+                self.point, row = rows[0].copy(), 0
                 self.shares[-1], length = 0.0, math.sqrt(self.swept.squares[0])
             self.point *= self.beta / length
-            self.shares[place] = self.beta / length / self.rate
+            self.shares[row] = self.beta / length / self.rate
         self._wait()
 
     @property
@@ -169,32 +169,32 @@ class MarginTrial:
 
     def sweep(self, most: int) -> int:
         """Make up to ``most`` updates, up to the next event or the end of the time; return them."""
-        end, made = min(self._most, self._look), 0
-        while made < most and self.seen < end and not self.satisfied:
-            made += self._sweep_piece(most - made, end - self.seen)
+        end, updates = min(self._most, self._look), 0
+        while updates < most and self.seen < end and not self.satisfied:
+            updates += self._sweep_piece(most - updates, end - self.seen)
             if time_is_up():
                 break
-        return made
+        return updates
 
     def _sweep_piece(self, most: int, checks: int) -> int:
         """Make up to ``most`` updates in up to so many checks, some at a time; return them."""
         to = self.row, most, self.quiet, min(checks, PIECE // self.swept.rows.shape[1] + 1)
         rows, squares = self.swept.rows, self.swept.squares
-        given = self.point, self.shares
+        state = self.point, self.shares
         if self.limit:
-            made, seen, self.row, self.quiet = margin_sweep(
-                rows, *given, self._limits, self.rate, *to
+            updates, examined, self.row, self.quiet = margin_sweep(
+                rows, *state, self._limits, self.rate, *to
             )
         elif self.module == "free-length":
-            made, seen, self.row, self.quiet = fixed_margin_sweep(
-                rows, squares, *given, self.rate, self.beta, self.angle, *to
+            updates, examined, self.row, self.quiet = fixed_margin_sweep(
+                rows, squares, *state, self.rate, self.beta, self.angle, *to
             )
         else:
-            made, seen, self.row, self.quiet, self.scale = fixed_length_sweep(
-                rows, squares, *given, self.rate, self.beta, self.angle, self.scale, *to
+            updates, examined, self.row, self.quiet, self.scale = fixed_length_sweep(
+                rows, squares, *state, self.rate, self.beta, self.angle, self.scale, *to
             )
-        self.seen, self.updates = self.seen + seen, self.updates + made
-        return made
+        self.seen, self.updates = self.seen + examined, self.updates + updates
+        return updates
 
     def bound(self) -> float:
         """Return norm(A w) / <e, w> of its weights, which no margin exceeds; inf without any."""
@@ -205,10 +205,10 @@ class MarginTrial:
 
     def weights(self) -> FloatArray:
         """Return w with A w = a, shape ``(m,)``."""
-        own = self.swept.spread(self.shares[:-1], len(self.begun.weights))
-        own += float(self.shares[-1]) * self.begun.weights
-        own *= self.rate * self.scale
-        return own
+        weights = self.swept.spread(self.shares[:-1], len(self.begun.weights))
+        weights += float(self.shares[-1]) * self.begun.weights
+        weights *= self.rate * self.scale
+        return weights
 
     def relax(self, budget: float) -> None:
         """Go on with the relaxed module, b = beta norm(a), for so many epochs."""
@@ -224,8 +224,8 @@ class MarginTrial:
 
         Epochs are counted in rows of the set as it is now.
         """
-        asked = self.limit or self.beta * float(np.linalg.norm(self.point))
-        coming = self.swept.join(scores, asked)
+        required = self.limit or self.beta * float(np.linalg.norm(self.point))
+        coming = self.swept.join(scores, required)
         if coming:
             self.shares = np.concatenate([self.shares[:-1], np.zeros(coming), self.shares[-1:]])
             self._limits = np.full(len(self.swept.rows), self.limit)
@@ -260,9 +260,9 @@ class Round(NamedTuple):
         how = f"round {self.number}: beta {self.beta:.6g}"
         if self.outcome == "known":
             return f"{how}, known before"
-        found = f", margin {self.margin:.6g}" if self.margin else ""
+        margin = f", margin {self.margin:.6g}" if self.margin else ""
         took = f"{self.epochs:.4g} epochs of {self.rows} rows"
-        return f"{how} {self.outcome}{found} in {took}, bound {self.bound:.6g}"
+        return f"{how} {self.outcome}{margin} in {took}, bound {self.bound:.6g}"
 
 
 @dataclass(kw_only=True)

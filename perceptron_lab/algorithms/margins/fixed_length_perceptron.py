@@ -106,11 +106,11 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
 
     def sweep(self, state: FixedLengthState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'u <= beta."""
-        asked = state.rate, self.beta, self.factor == "angle", state.scale
-        updates, seen, state.row, state.quiet, state.scale = fixed_length_sweep(
-            *state.measured, *asked, state.row, most, state.quiet, checks
+        parameters = state.rate, self.beta, self.factor == "angle", state.scale
+        updates, examined, state.row, state.quiet, state.scale = fixed_length_sweep(
+            *state.measured, *parameters, state.row, most, state.quiet, checks
         )
-        return updates, seen
+        return updates, examined
 
     def add(self, state: FixedLengthState, cut: Cut) -> None:
         """Add eta times the normal of a cut."""

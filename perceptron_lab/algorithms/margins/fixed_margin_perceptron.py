@@ -102,10 +102,10 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
     def sweep(self, state: MeasuredState, most: int, checks: int) -> tuple[int, int]:
         """Move towards the rows with y'a <= b."""
         limits = self.rate, self.b, self.aim
-        updates, seen, state.row, state.quiet = relaxation_sweep(
+        updates, examined, state.row, state.quiet = relaxation_sweep(
             *state.measured, *limits, state.row, most, state.quiet, checks
         )
-        return updates, seen
+        return updates, examined
 
     def add(self, state: MeasuredState, cut: Cut) -> None:
         """Add eta b_u / norm(y)^2 times the normal of a cut, as from y'a = 0."""
@@ -221,11 +221,11 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
 
     def sweep(self, state: MeasuredState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'a <= beta norm(a)."""
-        asked = self.rate, self.beta, self.factor == "angle"
-        updates, seen, state.row, state.quiet = fixed_margin_sweep(
-            *state.measured, *asked, state.row, most, state.quiet, checks
+        parameters = self.rate, self.beta, self.factor == "angle"
+        updates, examined, state.row, state.quiet = fixed_margin_sweep(
+            *state.measured, *parameters, state.row, most, state.quiet, checks
         )
-        return updates, seen
+        return updates, examined
 
     def add(self, state: MeasuredState, cut: Cut) -> None:
         """Add eta times the normal of a cut."""
@@ -298,10 +298,10 @@ def _largest(
 ) -> float:
     """Return the largest t of the inequality for one N, N itself if none is larger."""
     logarithm = ratio * ratio * longest * longest / (2.0 * margin)
-    known = ratio * (longest - beta) * n + logarithm * (1.0 / n - math.log(n))
+    loss = ratio * (longest - beta) * n + logarithm * (1.0 / n - math.log(n))
 
     def excess(t: float) -> float:
-        return gain * t - known - logarithm * math.log(t - 1.0)
+        return gain * t - loss - logarithm * math.log(t - 1.0)
 
     # convex: where it falls no more, it has one zero at most
     low = max(n + 1.0, 1.0 + logarithm / gain)

@@ -165,11 +165,11 @@ class MarginBisection(InCoordinates[BisectionState]):
         while claim is None and state.updates < target and state.phase == phase:
             if state.trial is None:
                 state.trial = self._trial(state)
-            trial, seen = state.trial, state.trial.seen
-            made = trial.sweep(target - state.updates)
-            state.updates += made
-            system.counters.queries += made
-            system.counters.products += (trial.seen - seen) / system.cone.size
+            trial, examined = state.trial, state.trial.seen
+            updates = trial.sweep(target - state.updates)
+            state.updates += updates
+            system.counters.queries += updates
+            system.counters.products += (trial.seen - examined) / system.cone.size
             if not state.best.margin:
                 state.point = trial.point
             check_time()

@@ -161,10 +161,10 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
 
     def sweep(self, state: LimitedState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'a <= b."""
-        updates, seen, state.row, state.quiet = margin_sweep(
+        updates, examined, state.row, state.quiet = margin_sweep(
             *state.arrays, state.limits, self.rate, state.row, most, state.quiet, checks
         )
-        return updates, seen
+        return updates, examined
 
     def add(self, state: LimitedState, cut: Cut) -> None:
         """Add eta times the normal of a cut."""
@@ -241,13 +241,13 @@ class TauPerceptron(LimitedScores[TauState]):
         for _ in range(most):
             # Where tau is passed, the system's caution may still ask for more.
             cut = system.cut(state.point, -state.tau)
-            found = cut_or_claim(system, state.point) if cut is None else cut
-            if not isinstance(found, Cut):
-                return state, found
-            if found.norm == 0.0:
-                return state, no_point_exists(system, found)
-            state.point += self.rate * found.normal
-            state.weigh(found.atom, found.atom.values)
+            cut_or_end = cut_or_claim(system, state.point) if cut is None else cut
+            if not isinstance(cut_or_end, Cut):
+                return state, cut_or_end
+            if cut_or_end.norm == 0.0:
+                return state, no_point_exists(system, cut_or_end)
+            state.point += self.rate * cut_or_end.normal
+            state.weigh(cut_or_end.atom, cut_or_end.atom.values)
             state.updates += 1
         return state, None
 

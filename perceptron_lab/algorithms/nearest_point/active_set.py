@@ -103,10 +103,10 @@ class ActiveSet:
         """Let rows enter, as :meth:`enter` does, that a function of y finds: that of least a'y."""
         changed = False
         while not (self.vanishing or time_is_up()):
-            found = lowest(self.point)
-            if found.score >= 1.0 - self.tolerance:
+            lowest_row = lowest(self.point)
+            if lowest_row.score >= 1.0 - self.tolerance:
                 break
-            self._admit(found.normal, found.name, found.score)
+            self._admit(lowest_row.normal, lowest_row.name, lowest_row.score)
             if self.vanishing or not self._is_news():
                 break
             changed = True
@@ -131,9 +131,9 @@ class ActiveSet:
         """
         self._idle = 0 if self.length > self._longest else self._idle + 1
         self._longest = max(self._longest, self.length)
-        known = frozenset(self.active.tolist())
-        fresh = known not in self._seen
-        self._seen.add(known)
+        active = frozenset(self.active.tolist())
+        fresh = active not in self._seen
+        self._seen.add(active)
         return fresh and self._idle <= PATIENCE * len(self.point)
 
     def _admit(self, normal: FloatArray, index: int, score: float) -> None:
@@ -146,18 +146,18 @@ class ActiveSet:
             falling = _solved(self._factor, inside)
             square = float(outside @ outside)
             apart = square > DEPENDENT**2 * float(normal @ normal)
-            whole = (1.0 - score) / square if apart else math.inf
+            full_step = (1.0 - score) / square if apart else math.inf
             # The step after which the first multiplier vanishes.
-            places = np.flatnonzero(falling > NOTHING * np.abs(falling).max(initial=0.0))
-            steps = self.multipliers[places] / falling[places]
+            candidates = np.flatnonzero(falling > NOTHING * np.abs(falling).max(initial=0.0))
+            steps = self.multipliers[candidates] / falling[candidates]
             part = max(float(steps.min(initial=math.inf)), 0.0)
-            self.vanishing = whole == part == math.inf
-            if whole <= part:
+            self.vanishing = full_step == part == math.inf
+            if full_step <= part:
                 break
-            place = int(places[np.argmin(steps)])
-            self.multipliers = np.delete(self.multipliers - part * falling, place)
+            leaving = int(candidates[np.argmin(steps)])
+            self.multipliers = np.delete(self.multipliers - part * falling, leaving)
             score += part * square
-            self._remove(place)
+            self._remove(leaving)
             self._factorise()
         self.active = np.append(self.active, index)
         self.normals = np.vstack([self.normals, normal])
@@ -166,9 +166,9 @@ class ActiveSet:
         else:
             self._solve()
 
-    def _remove(self, place: int) -> None:
-        self.active = np.delete(self.active, place)
-        self.normals = np.delete(self.normals, place, axis=0)
+    def _remove(self, position: int) -> None:
+        self.active = np.delete(self.active, position)
+        self.normals = np.delete(self.normals, position, axis=0)
 
     def _factorise(self) -> None:
         """N = Q R."""

@@ -122,14 +122,14 @@ class HullsState(State):
             best[-1] += 0.5 * (sides[1] - sides[0])
         assert self.weights is not None
         if system.inside(score, scores):
-            given, self.point = self.point, best
+            current, self.point = self.point, best
             widest = nearly_widest(system, self, score, norm)
             if widest is not None:
                 return widest
             if ended or (fresh and not system.ratio):
                 self.claimed = self.updates
                 return FeasiblePoint(best.copy())
-            self.point = given
+            self.point = current
         nothing = norm <= ZERO * max(self.size, norm)
         if ended or nothing or norm <= system.target:
             bound = (1.0 + 1e-9) * norm + PROVABLE * self.size
@@ -148,10 +148,10 @@ class HullsState(State):
         sides = classes.positive[violated]
         parts, grown = (violated[sides], violated[~sides]), []
         for some, old, part in zip(carrying, (self.first, self.second), parts, strict=True):
-            kept = np.union1d(some, lowest(old, scores, most))
+            retained = np.union1d(some, lowest(old, scores, most))
             coming = lowest(part, scores, most)
-            grown.append(np.union1d(kept, coming))
-            joined = joined or len(grown[-1]) > len(kept)
+            grown.append(np.union1d(retained, coming))
+            joined = joined or len(grown[-1]) > len(retained)
         # Wolfe's algorithm has done with the working sets; the active set, which rounding does not
         # stop there, may not have begun with them.
         if not joined and exact is None:
@@ -165,10 +165,10 @@ class HullsState(State):
     def nearest(self, classes: Classes, norm: float = np.inf) -> bool:
         """Go to the nearest points of the working sets; False if they are no nearer than before."""
         first, second = self.scaled(classes, resize=True)
-        places = np.searchsorted(self.first, self.pairs[:, 0]) * len(second)
-        places += np.searchsorted(self.second, self.pairs[:, 1])
+        positions = np.searchsorted(self.first, self.pairs[:, 0]) * len(second)
+        positions += np.searchsorted(self.second, self.pairs[:, 1])
         most = TURNS * classes.dimension
-        x, pairs, shares, _ = nearest_points(first, second, most, places, self.shares)
+        x, pairs, shares, _ = nearest_points(first, second, most, positions, self.shares)
         x *= self.size
         if float(np.linalg.norm(x)) >= norm:
             return False

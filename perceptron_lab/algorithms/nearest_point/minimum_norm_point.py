@@ -53,12 +53,12 @@ class MinimumNormState(State):
             return np.sort(lowest(np.arange(len(scores)), scores, 2 * most))
         assert self.weights is not None
         carrying = self.weights[self.working] > 0.0
-        others = lowest(self.working[~carrying], scores, 2 * most)
-        kept = np.union1d(self.working[carrying], others)
+        lowest_others = lowest(self.working[~carrying], scores, 2 * most)
+        retained = np.union1d(self.working[carrying], lowest_others)
         violated = scores < below
-        violated[kept] = False
+        violated[retained] = False
         coming = lowest(np.flatnonzero(violated), scores, most)
-        return np.union1d(kept, coming) if len(coming) else None
+        return np.union1d(retained, coming) if len(coming) else None
 
     def improve(self, system: ConicSystem, working: IntArray, norm: float) -> bool:
         """Go to the point of least norm in the hull of the working set.

@@ -97,13 +97,13 @@ class Perceptron(Algorithm[State]):
     def bound(self, facts: Facts) -> Bound:
         """Return 1 / rho^2 or R^2 / rho^2, and what the first point adds to it."""
         size, margin = self._scale(facts)
-        found = squared(size, margin, THEOREM)
-        if self.initial == "zero" or found.value is None or size is None or margin is None:
-            return found
+        bound = squared(size, margin, THEOREM)
+        if self.initial == "zero" or bound.value is None or size is None or margin is None:
+            return bound
         if facts.start_norm is None:
             return Bound(None, THEOREM, "the norm of the first point is not known")
         excess = math.sqrt(1.0 + 4.0 * (margin * facts.start_norm / size**2) ** 2)
-        return Bound(found.value * (1.0 + excess) / 2.0, THEOREM)
+        return Bound(bound.value * (1.0 + excess) / 2.0, THEOREM)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return 1 / rho^2 + 2 N / rho or R^2 / rho^2 + 2 N / rho for a start of norm N."""
@@ -145,10 +145,10 @@ class CyclicPerceptron(Sweeping[SweptState]):
 
     def sweep(self, state: SweptState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with a'x <= 0."""
-        updates, seen, state.row, state.quiet = perceptron_sweep(
+        updates, examined, state.row, state.quiet = perceptron_sweep(
             *state.arrays, state.row, most, state.quiet, checks
         )
-        return updates, seen
+        return updates, examined
 
     def add(self, state: SweptState, cut: Cut) -> None:
         """Add the normal of a cut."""

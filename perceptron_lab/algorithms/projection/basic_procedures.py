@@ -126,21 +126,21 @@ class AwaySteps(VonNeumannProcedure):
 
     def step(self) -> FloatArray | None:
         """Step towards c or away from b, whichever promises more; return P z, if inside K."""
-        found = self.image
-        lowest, idempotent = self.algebra.deepest(found)
+        image = self.image
+        lowest, idempotent = self.algebra.deepest(image)
         self.steps += 1
         values, frame = self.algebra.spectrum(self.weights)
-        heights = self.algebra.traces(frame, found)
+        heights = self.algebra.traces(frame, image)
         heights = np.where(values > SUPPORT * values.max(), heights, -np.inf)
         worst = int(heights.argmax())
-        square = float(found @ found)
+        square = float(image @ image)
         if heights[worst] - square > square - lowest and values[worst] < 1.0 - SUPPORT:
-            chosen = np.zeros(len(values))
-            chosen[worst] = 1.0
-            self._away(self.algebra.assemble(chosen, frame), float(values[worst]))
+            indicator = np.zeros(len(values))
+            indicator[worst] = 1.0
+            self._away(self.algebra.assemble(indicator, frame), float(values[worst]))
         else:
             self.towards(idempotent)
-        return found if self.passes(lowest, found) else None
+        return image if self.passes(lowest, image) else None
 
     def _away(self, idempotent: FloatArray, share: float) -> None:
         """Let z be the point of least norm(P z) from z on, away from b, that lies in Delta(K)."""
@@ -176,7 +176,7 @@ class SmoothedProcedure(BasicProcedure):
 
     def step(self) -> FloatArray | None:
         """Go from t to t + 1; return y_t, if it was inside K."""
-        found = self.point if self.passes(self.lowest, self.point) else None
+        solution = self.point if self.passes(self.lowest, self.point) else None
         theta = 2.0 / (self.steps + 3.0)
         self.point = (1.0 - theta) * (self.point + theta * self.image) + theta**2 * self.nearest
         self.smoothing *= 1.0 - theta
@@ -185,7 +185,7 @@ class SmoothedProcedure(BasicProcedure):
         self.weights = (1.0 - theta) * self.weights + theta * nearest
         self.image = (1.0 - theta) * self.image + theta * self.nearest
         self.steps += 1
-        return found
+        return solution
 
 
 def onto_simplex(values: FloatArray) -> FloatArray:

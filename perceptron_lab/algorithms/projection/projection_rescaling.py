@@ -206,29 +206,29 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     def _advance(self, system: ConicSystem, state: ProjectionState, side: Side) -> None:
         """Make a step on one side, and claim what it finds or proves."""
         before = side.rescalings
-        found = side.step()
+        solution = side.step()
         state.updates += 1
         state.iterations += 1
         if side.rescalings > before:
-            first, second = (one.rescalings for one in state.sides)
+            first, second = (side.rescalings for side in state.sides)
             state.finding = Finding(rescalings=(first, second))
             state.learn(system, side)
             if state.upper <= system.target:
                 state.answer = claim_bound(system, state.weights, self.epsilon)
-        if found is not None:
-            state.answer = self._claimed(system, found)
+        if solution is not None:
+            state.answer = self._claimed(system, solution)
             if state.answer is None:
-                side.doubt(found)
+                side.doubt(solution)
             else:
-                state.given = side, found
+                state.given = side, solution
 
-    def _claimed(self, system: ConicSystem, found: Found) -> Claim | None:
+    def _claimed(self, system: ConicSystem, solution: Found) -> Claim | None:
         """Return the claim of an element inside K, if the data as given confirm it."""
-        if found.weights:
-            return claim_bound(system, found.rescaled.weights(found.element), self.epsilon)
-        point, seen = found.rescaled.point(system, found.element)
-        lowest = float(found.rescaled.base.algebra.eigenvalues(seen).min())
-        inside = lowest > system.caution * float(np.abs(seen).max())
+        if solution.weights:
+            return claim_bound(system, solution.rescaled.weights(solution.element), self.epsilon)
+        point, scores = solution.rescaled.point(system, solution.element)
+        lowest = float(solution.rescaled.base.algebra.eigenvalues(scores).min())
+        inside = lowest > system.caution * float(np.abs(scores).max())
         return FeasiblePoint(point) if inside else None
 
     def _bracket(self, system: ConicSystem, state: ProjectionState) -> Claim:

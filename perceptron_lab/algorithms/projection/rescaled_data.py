@@ -136,14 +136,14 @@ class RescaledRange:
         y is corrected by the residuals of the data as given, as these are seen through G.
         """
         base, element = self.base, element / np.abs(element).max()
-        point, seen = np.zeros(system.dimension), np.zeros_like(element)
+        point, scores = np.zeros(system.dimension), np.zeros_like(element)
         for _ in range(1 + REFINEMENTS):
             self._counters.products += 1
-            coordinates = self._basis.combine(element - seen)
+            coordinates = self._basis.combine(element - scores)
             solved = scipy.linalg.solve_triangular(self._factor, coordinates)
             point = point + base.whitening.to_base(solved)
-            seen = self.up(base.seen(base.roots * system.scores(point)))
-        return point, seen
+            scores = self.up(base.seen(base.roots * system.scores(point)))
+        return point, scores
 
     def weights(self, element: FloatArray) -> FloatArray:
         """Return the weights w with A w = 0 for v in the complement of G L."""

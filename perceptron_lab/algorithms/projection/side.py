@@ -212,9 +212,9 @@ class Side:
         values = self._algebra.eigenvalues(element)
         return Found(element, self.rescaled, weights, float(values.min() / values.max()))
 
-    def doubt(self, found: Found) -> None:
+    def doubt(self, solution: Found) -> None:
         """Take no element for one inside K from now on that is not much deeper than this one."""
-        self._inside = max(self._inside, DEEPER * found.ratio)
+        self._inside = max(self._inside, DEEPER * solution.ratio)
         self._procedure.inside = self._inside
 
     def _examined(self, weights: FloatArray, image: FloatArray) -> Found | None:

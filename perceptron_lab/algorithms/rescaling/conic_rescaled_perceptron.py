@@ -85,14 +85,14 @@ class EllipsoidalCones:
     def outside(self, point: FloatArray) -> IntArray:
         """Return which cones a point is not in."""
         scores = [block @ point for block in self.blocks]
-        beyond = [np.linalg.norm(one[:-1]) > one[-1] for one in scores]
+        beyond = [np.linalg.norm(block_scores[:-1]) > block_scores[-1] for block_scores in scores]
         return np.flatnonzero(beyond)
 
     def residuals(self, point: FloatArray, cones: IntArray) -> FloatArray:
         """Return p - x for the nearest points p of cones that x is not in, shape ``(len, n)``."""
         vectors, values = self._vectors[cones], self._values[cones]
         parts, top = vectors @ point, values.max(axis=1)
-        found = np.zeros_like(parts)
+        projected = np.zeros_like(parts)
         ahead = np.where(top > 0.0, 1.0 / np.where(top > 0.0, top, 1.0), 0.0)
         for low, high in ((np.zeros(len(cones)), ahead), (ahead, ahead * _FAR)):
             multipliers = _roots(values, parts, low, high, rising=high is ahead)
@@ -100,8 +100,8 @@ class EllipsoidalCones:
             sums = _sums(values, parts, low), _sums(values, parts, high)
             there = (sums[0] <= 0.0) if high is ahead else (sums[1] <= 0.0)
             there &= (top > 0.0) & ((self._axes[cones] * nearest).sum(axis=1) >= 0.0)
-            found[there] = nearest[there]
-        return np.asarray(((found - parts)[:, None, :] @ vectors)[:, 0])
+            projected[there] = nearest[there]
+        return np.asarray(((projected - parts)[:, None, :] @ vectors)[:, 0])
 
 
 def _sums(values: FloatArray, parts: FloatArray, multipliers: FloatArray) -> FloatArray:
@@ -136,8 +136,8 @@ class DeepSeparation:
         rows: list[FloatArray] = [np.zeros((0, system.dimension))]
         cones: list[FloatArray] = []
         self.refuse(system)
-        for block, place in system.cone.blocks:
-            normals = _normals(system, place)
+        for block, span in system.cone.blocks:
+            normals = _normals(system, span)
             if isinstance(block, SecondOrder):
                 cones.append(normals)
             else:
@@ -158,8 +158,8 @@ class DeepSeparation:
 
     def deepest(self, point: FloatArray) -> Deep | None:
         """Return the deepest unit cut at a point; None if it has no cut of a depth above 0."""
-        found = [self._of_rows(point), self._of_cones(point)]
-        deepest = max(found, key=lambda cut: cut.depth)
+        cuts = [self._of_rows(point), self._of_cones(point)]
+        deepest = max(cuts, key=lambda cut: cut.depth)
         return deepest if deepest.depth > 0.0 else None
 
     def _of_rows(self, point: FloatArray) -> Deep:
@@ -177,16 +177,16 @@ class DeepSeparation:
             return Deep(point, 0.0)
         residuals = self._cones.residuals(point, outside)
         depths = np.linalg.norm(residuals, axis=1)
-        place = int(depths.argmax())
-        depth = float(depths[place])
-        return Deep(residuals[place] / (depth or 1.0), depth)
+        deepest = int(depths.argmax())
+        depth = float(depths[deepest])
+        return Deep(residuals[deepest] / (depth or 1.0), depth)
 
 
-def _normals(system: ConicSystem, place: slice) -> FloatArray:
+def _normals(system: ConicSystem, block_span: slice) -> FloatArray:
     """Return the images A(e_j) of a block's coordinates, shape ``(size, n)``."""
-    one = np.ones(1)
-    spans = (slice(j, j + 1) for j in range(place.start, place.stop))
-    return np.array([system.operator.normal(Atom(span, one)) for span in spans])
+    unit = np.ones(1)
+    spans = (slice(j, j + 1) for j in range(block_span.start, block_span.stop))
+    return np.array([system.operator.normal(Atom(span, unit)) for span in spans])
 
 
 @dataclass(kw_only=True)
@@ -203,9 +203,9 @@ class DeeplyRelaxedPerceptron(RelaxedPerceptron):
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepState:
         """Return the first random point; rows that are of norm 1 in any case need no oracle."""
         plain = super().start(system, rng)
-        given = {field.name: getattr(plain, field.name) for field in fields(plain)}
+        fields_of_state = {field.name: getattr(plain, field.name) for field in fields(plain)}
         unit = system.unit_rows and isinstance(system.operator, Matrix | RescaledRows)
-        return DeepState(**given, oracle=None if unit else DeepSeparation(system))
+        return DeepState(**fields_of_state, oracle=None if unit else DeepSeparation(system))
 
     def violated(self, system: ConicSystem, state: RelaxedState, slack: float) -> Cut | None:
         """Return the deepest unit cut, if it is deeper than the slack."""
@@ -213,10 +213,10 @@ class DeeplyRelaxedPerceptron(RelaxedPerceptron):
         if state.oracle is None:
             return super().violated(system, state, slack)
         system.counters.queries += 1
-        found = state.oracle.deepest(state.point)
-        if found is None or found.depth <= slack:
+        cut = state.oracle.deepest(state.point)
+        if cut is None or cut.depth <= slack:
             return None
-        return Cut(found.normal, Atom(slice(0, 0), np.zeros(0)), 1.0)
+        return Cut(cut.normal, Atom(slice(0, 0), np.zeros(0)), 1.0)
 
 
 @parameter_record

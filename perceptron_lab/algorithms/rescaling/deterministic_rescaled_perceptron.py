@@ -35,8 +35,8 @@ class CoordinatePhase(Phase):
     def add(self, unit: FloatArray) -> None:
         """Add the cut to the point and to the sum of its class."""
         self.point += unit
-        place = int(np.abs(unit).argmax())
-        row = 2 * place + (unit[place] < 0.0)
+        coordinate = int(np.abs(unit).argmax())
+        row = 2 * coordinate + (unit[coordinate] < 0.0)
         self.sums[row] += unit
         self._squares[row] = self.sums[row] @ self.sums[row]
 

@@ -194,8 +194,8 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     def changed(self) -> dict[str, float]:
         """The parameters given beside the preset, by name."""
         names = ("c", "d", "gamma", "beta", "kappa")
-        given = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in given.items() if value is not None}
+        parameters = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in parameters.items() if value is not None}
 
     @property
     def chosen(self) -> Preset:
@@ -289,12 +289,12 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return it with 2 / rho updates more in phase 1, or 2 / margin if that suffices."""
-        found, margin = self.bound(facts), facts.unit_margin
-        if found.value is None or margin is None:
-            return found
+        bound, margin = self.bound(facts), facts.unit_margin
+        if bound.value is None or margin is None:
+            return bound
         enough = margin >= self.constants(facts.dimension).rho
         more = 2.0 / margin if enough else float(self._further(facts.dimension))
-        return replace(found, value=found.value + more, theorem=f"{found.theorem}, from a start")
+        return replace(bound, value=bound.value + more, theorem=f"{bound.theorem}, from a start")
 
     def most_rescalings(self, dimension: int, unit_margin: float) -> float:
         """Return T of (4.8) for unit rows of a margin below rho, with the exact eta.

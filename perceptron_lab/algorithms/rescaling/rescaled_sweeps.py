@@ -78,10 +78,10 @@ class RescaledSweeps:
         other.images = other._image(self.given)
         return other
 
-    def join(self, given: FloatArray) -> None:
+    def join(self, rows: FloatArray) -> None:
         """Take more rows in: those that come after the present ones."""
-        self.images = np.concatenate([self.images, self._image(given[len(self.given) :])])
-        self.given = given
+        self.images = np.concatenate([self.images, self._image(rows[len(self.given) :])])
+        self.given = rows
 
     def separate(self, rng: np.random.Generator, most: int) -> FloatArray | None:
         """Return y with a'y > 0 for all rows, or None after ``most`` more stretches of the space.
@@ -96,7 +96,7 @@ class RescaledSweeps:
         while left > 0:
             starts = rng.standard_normal((left + 2, dimension), dtype=np.float32)
             directions = np.empty((left, dimension), self.precision)
-            ending, stretches, _, seen, row = separating_sweeps(
+            ending, stretches, _, examined, row = separating_sweeps(
                 self.images,
                 self.point,
                 starts.astype(self.precision),
@@ -108,7 +108,7 @@ class RescaledSweeps:
                 stretch,
             )
             self.directions = np.concatenate([self.directions, directions[:stretches]])
-            self.seen += seen
+            self.seen += examined
             if ending == GOING_ON:
                 raise TimeIsUp
             if ending != SEPARATED:
@@ -148,7 +148,7 @@ def in_single(
     indices: IntArray,
     transform: FloatArray | None,
     *,
-    known: RealArray | None = None,
+    converted: RealArray | None = None,
     written: FloatArray | None = None,
 ) -> RealArray:
     """Return some rows times T, divided by their norms; never all of them in double precision.
@@ -159,19 +159,19 @@ def in_single(
         Unit rows, and which of them, shape ``(k,)``.
     transform
         T, shape ``(n, r)``; None is the identity.
-    known
+    converted
         What this function has returned for the first of the indices, or None.
     written
         The rows in double precision, if they are at hand, shape ``(k, n)``, or None.
     """
-    first = 0 if known is None else len(known)
+    first = 0 if converted is None else len(converted)
     dimension = operator.dimension if transform is None else transform.shape[1]
     rows = np.empty((len(indices), dimension), np.float32)
-    if known is not None:
-        rows[:first] = known
+    if converted is not None:
+        rows[:first] = converted
     step = max(1, _CHUNK // operator.dimension)
     for start in range(first, len(rows), step):
         at = slice(start, start + step)
-        given = operator.rows(indices[at]) if written is None else written[at]
-        rows[at] = imaged(given, transform)
+        base_rows = operator.rows(indices[at]) if written is None else written[at]
+        rows[at] = imaged(base_rows, transform)
     return rows

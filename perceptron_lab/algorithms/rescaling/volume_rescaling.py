@@ -114,17 +114,17 @@ class VolumeState(StretchedState):
 
     def keep_first(self, system: ConicSystem) -> None:
         """Let the weights be those of the first phase from when on they give the least bound."""
-        found = self.first.weights
-        if system.norm(self.first.total) < self.upper * float(found @ system.cone.identity):
-            self.weights = found
+        weights = self.first.weights
+        if system.norm(self.first.total) < self.upper * float(weights @ system.cone.identity):
+            self.weights = weights
 
     def keep_weights(self, system: ConicSystem) -> None:
         """Let the weights be those of the phase that ends, if they give the lesser bound."""
-        found = self.inner.weights
-        found = found if self.operator is None else self.operator.weights_to_base(found)
-        upper = system.norm(system.combine(found)) / float(found @ system.cone.identity)
+        weights = self.inner.weights
+        weights = weights if self.operator is None else self.operator.weights_to_base(weights)
+        upper = system.norm(system.combine(weights)) / float(weights @ system.cone.identity)
         if upper < self.upper:
-            self.weights, self.upper = found.copy(), upper
+            self.weights, self.upper = weights.copy(), upper
 
 
 class VolumeRescaling(InCoordinates[VolumeState]):
@@ -239,12 +239,12 @@ class VolumeRescaling(InCoordinates[VolumeState]):
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return it with a longer first phase; 2 / rho updates more if that is the only one."""
-        found, limit = self.bound(facts), self.started_limit(facts.dimension)
-        if found.value is None:
-            return found
+        bound, limit = self.bound(facts), self.started_limit(facts.dimension)
+        if bound.value is None:
+            return bound
         if limit is None:
             return Bound(None, self.theorem, OWN_START)
         if self.unrescaled(facts) is not None:
-            return lengthened(found, 1.0, facts.unit_margin)
+            return lengthened(bound, 1.0, facts.unit_margin)
         more = limit - self.limit(facts.dimension)
-        return Bound(found.value + more, f"{found.theorem}, from a given start")
+        return Bound(bound.value + more, f"{bound.theorem}, from a given start")

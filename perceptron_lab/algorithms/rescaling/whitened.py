@@ -70,8 +70,8 @@ class WhitenedState(State):
             margin = system.margin(point)
             return MarginAbove(point, margin - 1e-9 * abs(margin)), True
         weights = self.whitening.weights_to_base(claim.weights)
-        found, mass = claim_bound(system, weights, epsilon), float(weights @ system.cone.identity)
-        return found, system.norm(system.combine(weights)) <= found.bound * mass
+        end, mass = claim_bound(system, weights, epsilon), float(weights @ system.cone.identity)
+        return end, system.norm(system.combine(weights)) <= end.bound * mass
 
 
 @parameter_record
@@ -141,11 +141,11 @@ class Whitened(SeesAll[WhitenedState]):
         claim: Claim | None = None
         for again in (False, True):
             before = state.inner.updates
-            state.inner, found = advance(state.algorithm, whitened, state.inner, most)
+            state.inner, end = advance(state.algorithm, whitened, state.inner, most)
             idle = state.inner.updates == before
-            if found is None:
+            if end is None:
                 break
-            mapped, good = state.mapped(system, found, self.epsilon)
+            mapped, good = state.mapped(system, end, self.epsilon)
             # Where the algorithm goes no further, its claim is made in any case.
             claim = mapped if good or (again and idle) else None
             if claim is not None or not idle:

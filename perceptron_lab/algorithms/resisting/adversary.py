@@ -88,7 +88,7 @@ class Adversary:
             for plane, count in enumerate(self.counts)
             if level < count
         ]
-        self._row = {place: i for i, place in enumerate(self.places)}
+        self._row = {coordinate: i for i, coordinate in enumerate(self.places)}
         self.signs = [[True] * count for count in self.counts]
         self.rows = np.zeros((len(self.places), dimension))
         self.shown = self.mistakes = 0
@@ -132,11 +132,11 @@ class Adversary:
         """
         if not np.isfinite(point).all():
             raise InputError("the point is not finite; ask about a finite one")
-        found = self._violated(point)
-        if found is None and self.shown < self.forced:
-            found = self._decide(point)
-        self.mistakes += found is not None
-        return found
+        row = self._violated(point)
+        if row is None and self.shown < self.forced:
+            row = self._decide(point)
+        self.mistakes += row is not None
+        return row
 
     def centre(self) -> FloatArray:
         """Return y of the theorem, at which all rows have products of nearly 1 or more."""
@@ -151,10 +151,10 @@ class Adversary:
     def _violated(self, point: FloatArray) -> int | None:
         """Return the first row shown that a point violates; near ones in exact arithmetic."""
         ray = np.ldexp(point, -int(np.frexp(np.abs(point).max())[1]))
-        shown = self.rows[: self.shown]
-        products = shown @ ray
+        revealed = self.rows[: self.shown]
+        products = revealed @ ray
         for row in np.flatnonzero(products <= ROUNDING).tolist():
-            if products[row] < -ROUNDING or exact_product(shown[row], point) <= 0:
+            if products[row] < -ROUNDING or exact_product(revealed[row], point) <= 0:
                 return int(row)
         return None
 
@@ -178,13 +178,13 @@ class Adversary:
         """Return the coordinates of a plane, or of the line, which comes last."""
         return slice(2 * plane, min(2 * plane + 2, self.dimension))
 
-    def _within(self, plane: int, found: Direction) -> FloatArray:
+    def _within(self, plane: int, direction: Direction) -> FloatArray:
         """Return a direction in the coordinates of a plane; of the line the first of two."""
-        return np.array(found[: self._span(plane).stop - 2 * plane])
+        return np.array(direction[: self._span(plane).stop - 2 * plane])
 
 
 def exact_product(row: FloatArray, point: FloatArray) -> Fraction:
     """Return <row, point>, exactly."""
-    seen = np.flatnonzero(row)
-    pairs = zip(row[seen].tolist(), point[seen].tolist(), strict=True)
+    nonzero = np.flatnonzero(row)
+    pairs = zip(row[nonzero].tolist(), point[nonzero].tolist(), strict=True)
     return sum((Fraction(a) * Fraction(x) for a, x in pairs), Fraction())

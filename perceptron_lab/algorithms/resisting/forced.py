@@ -119,19 +119,19 @@ def cuts(dimension: int, margin: float) -> list[int]:
     """
     left = 1 / Fraction(margin) ** 2
     planes, line = divmod(dimension, 2)
-    found = [0] * planes
+    levels = [0] * planes
     level, last = 1, 0
     while left > 0:
         price = cost(level) - cost(level - 1)
-        taken = min(planes, left // price)
-        found[:taken] = [level] * taken
-        left -= taken * price
+        count = min(planes, left // price)
+        levels[:count] = [level] * count
+        left -= count * price
         if level == 1 and line and left >= 1:
             left, last = left - 1, 1
-        if taken < planes or not planes:
+        if count < planes or not planes:
             break
         level += 1
-    return found + [last] * line
+    return levels + [last] * line
 
 
 def forced(dimension: int, margin: float) -> int:

@@ -130,8 +130,8 @@ class ResistingSystem(ConicSystem):
         if not np.isfinite(point).all():
             raise NumericalError(OVERFLOW)
         rescaled = self.operator
-        asked = rescaled.to_base(point) if isinstance(rescaled, Rescaled) else point
-        row = self.adversary.answer(asked)
+        queried = rescaled.to_base(point) if isinstance(rescaled, Rescaled) else point
+        row = self.adversary.answer(queried)
         if row is None and self.caution:  # a proof has failed: beyond rounding errors
             return super().cut(point)
         self.counters.queries += 1
@@ -153,8 +153,8 @@ class ResistingSystem(ConicSystem):
         self._refuse_early(weights)
         return super().combine(weights)
 
-    def _refuse_early(self, asked: FloatArray) -> None:
-        if asked[self.adversary.shown :].any():
+    def _refuse_early(self, point: FloatArray) -> None:
+        if point[self.adversary.shown :].any():
             raise InputError("rows of a resisting system that it has not shown; ask about points")
 
     def prove_point(self, point: FloatArray) -> PointProof:
@@ -170,11 +170,11 @@ class ResistingSystem(ConicSystem):
     def answer(self, result: Result, rounds: int = 0) -> Result:
         """Return a result with the mistakes, and with the answers that fix the rows."""
         counted = {MISTAKES: float(self.adversary.mistakes), ROUNDS: float(rounds)}
-        said = {
+        statistics = {
             "figures": result.certificate.get("figures", {}) | self.adversary.figures | counted,
             ANSWERS: self.adversary.answers,
         }
-        return replace(result, certificate=result.certificate | said)
+        return replace(result, certificate=result.certificate | statistics)
 
     def fixed(self, certificate: Mapping[str, object]) -> ConicSystem:
         """Return the ordinary system of the rows that a run was shown, by its certificate."""
@@ -216,15 +216,15 @@ def drive_in_rounds(
     if options.goal != "decide":
         raise InputError(f"goal {options.goal} in rounds on a resisting system; leave the goal out")
     clock, proofs = clock_seconds(), 0.0
-    course, alike = Trace(), replace(options, facts=None, trace=TraceOptions(), observe=None)
+    trace, alike = Trace(), replace(options, facts=None, trace=TraceOptions(), observe=None)
     begun = system.started({}, np.random.default_rng(0))
     adversary = begun.adversary
     adversary.answer(np.zeros(system.dimension))
     while True:
-        known = ConicSystem.from_rows(adversary.rows[: adversary.shown].copy())
-        result = loop(known, algorithm, replace(alike, budget=_left(options.budget, course)))
+        revealed = ConicSystem.from_rows(adversary.rows[: adversary.shown].copy())
+        result = loop(revealed, algorithm, replace(alike, budget=_left(options.budget, trace)))
         proofs += result.proof_seconds
-        _append(course, result, adversary.mistakes)
+        _append(trace, result, adversary.mistakes)
         if "margin_above" in result.certificate.get("claim", {}):
             raise InputError(
                 "a relaxed answer need not satisfy the rows that are known, and is no hypothesis; "
@@ -232,35 +232,35 @@ def drive_in_rounds(
             )
         if result.status is not Status.FEASIBLE or adversary.answer(result.point) is None:
             beside = proofs, clock_seconds() - clock
-            return begun.answer(_whole(begun, result, course, beside), rounds=len(course))
+            return begun.answer(_whole(begun, result, trace, beside), rounds=len(trace))
 
 
-def _left(limits: Budget, course: Trace) -> Budget:
+def _left(limits: Budget, trace: Trace) -> Budget:
     """Return what is left of a budget after some rounds."""
-    if not len(course):
+    if not len(trace):
         return limits
-    updates, seconds = limits.updates - course.updates[-1], limits.seconds - course.seconds[-1]
+    updates, seconds = limits.updates - trace.updates[-1], limits.seconds - trace.seconds[-1]
     return Budget(updates=max(updates, 0), seconds=max(seconds, 0.0))
 
 
-def _append(course: Trace, result: Result, queries: int) -> None:
+def _append(trace: Trace, result: Result, queries: int) -> None:
     """Append the last record of a round to the course of all, with the sums of their costs."""
-    course.queries.append(queries)
+    trace.queries.append(queries)
     for name in ("updates", "iterations", "products", "seconds"):
-        costs: list[float] = getattr(course, name)
+        costs: list[float] = getattr(trace, name)
         costs.append(getattr(result, name) + (costs[-1] if costs else 0))
     for name in ("phase", "margin", "upper"):
-        getattr(course, name).append(getattr(result.trace, name)[-1])
+        getattr(trace, name).append(getattr(result.trace, name)[-1])
 
 
 def _whole(
-    system: ResistingSystem, result: Result, course: Trace, beside: tuple[float, float]
+    system: ResistingSystem, result: Result, trace: Trace, beside: tuple[float, float]
 ) -> Result:
     """Return the result of the last round as that of all, and on the rows that are fixed.
 
     ``beside`` are the seconds of the proofs, and of everything.
     """
-    rounds, weights = len(course), result.weights
+    rounds, weights = len(trace), result.weights
     if weights is not None:
         weights = np.pad(weights, (0, system.adversary.forced - len(weights)))
     return replace(
@@ -268,14 +268,14 @@ def _whole(
         weights=weights,
         # of the rows known: others have a lower one, and no point of it
         margin_lower=result.margin_lower if result.status is Status.FEASIBLE else None,
-        updates=course.updates[-1],
+        updates=trace.updates[-1],
         queries=rounds,
-        iterations=course.iterations[-1],
-        products=course.products[-1],
-        seconds=course.seconds[-1],
+        iterations=trace.iterations[-1],
+        products=trace.products[-1],
+        seconds=trace.seconds[-1],
         proof_seconds=beside[0],
         total_seconds=beside[1],
-        trace=course,
+        trace=trace,
         bound=_NO_BOUND,
         message=f"{result.message}; {counted(rounds, 'round')}",
     )

@@ -49,13 +49,13 @@ class SingleState(State):
 def start_single(system: ConicSystem) -> SingleState:
     """Return the state at x_0 = e / n and y_1."""
     rows = single_rows(system)
-    course = begin(rows)
+    state = begin(rows)
     system.counters.products += 1
     return SingleState(
-        point=course.points[0],
-        weights=course.entries[1],
+        point=state.points[0],
+        weights=state.entries[1],
         rows=rows,
-        course=course,
+        course=state,
         phase="single precision",
         notes=["passes in single precision, claims checked in double precision"],
     )
@@ -65,15 +65,15 @@ def single_rows(system: ConicSystem) -> npt.NDArray[np.float32]:
     """Return the unit rows of a system in single precision; a copy, unless they are stored so."""
     operator = system.operator
     if not system.cone.of_rows:
-        wrong = f"a {type(system.cone).__name__} cone"
+        fault = f"a {type(system.cone).__name__} cone"
     elif not isinstance(operator, Matrix):
-        wrong = f"a {type(operator).__name__} operator"
+        fault = f"a {type(operator).__name__} operator"
     elif not isinstance(operator.stored, np.ndarray) or not system.unit_rows:
-        wrong = "rows that are sparse or were not normalised"
+        fault = "rows that are sparse or were not normalised"
     else:
         return rounded_rows(operator.stored, operator.scale)
     raise InputError(
-        f"primal-dual: precision 'single' received {wrong}; give dense rows by "
+        f"primal-dual: precision 'single' received {fault}; give dense rows by "
         "ConicSystem.from_rows, or precision 'double'"
     )
 
@@ -93,8 +93,8 @@ def step_single(
     system: ConicSystem, state: SingleState, most: int, epsilon: float
 ) -> tuple[Claim | None, bool]:
     """Make up to ``most`` iterations; return a claim and whether to go on in double precision."""
-    asked = min(most, _CHUNK)
-    run = separate(state.rows, asked, start=state.course)
+    iterations = min(most, _CHUNK)
+    run = separate(state.rows, iterations, start=state.course)
     state.point, state.weights = run.point, run.weights
     state.updates += run.iterations
     state.iterations = round(run.course.numbers[TRIALS])
@@ -112,7 +112,7 @@ def step_single(
         )
         return None, True
     check_time()
-    if run.iterations < asked:
+    if run.iterations < iterations:
         state.notes.append("single precision overflowed; went on in double precision")
         return None, True
     claim, bound = None, system.worth(epsilon)
@@ -174,12 +174,12 @@ class PrimalDualState(State):
     @classmethod
     def of_single(cls, system: ConicSystem, single: SingleState) -> PrimalDualState:
         """Return the state in double precision with the same sums, unless these overflowed."""
-        state, course = cls.at_start(system), single.course
-        if course.numbers[TOTAL] and all(
-            np.isfinite(array).all() for array in (course.centre, course.points, course.entries)
+        state, run = cls.at_start(system), single.course
+        if run.numbers[TOTAL] and all(
+            np.isfinite(array).all() for array in (run.centre, run.points, run.entries)
         ):
-            state.total = float(course.numbers[TOTAL])
-            state.point, state.weights = course.points[0].copy(), course.entries[1].copy()
+            state.total = float(run.numbers[TOTAL])
+            state.point, state.weights = run.points[0].copy(), run.entries[1].copy()
             state.scores, state.image = system.scores(state.point), system.combine(state.weights)
             state.values, state.frame = system.spectrum(state.scores)
             temperature = system.atom_norm() / entropy_root(system.cone.rank)
@@ -187,7 +187,7 @@ class PrimalDualState(State):
                 system.cone, state.values, state.frame, temperature
             )
             state.share_image = system.combine(state.share)
-            state.centre = ball(system, course.centre.astype(np.float64))
+            state.centre = ball(system, run.centre.astype(np.float64))
             state.centre_scores = system.scores(state.centre)
         state.updates, state.iterations = single.updates, single.iterations
         state.claimed, state.notes, state.phase = single.claimed, single.notes, "double precision"

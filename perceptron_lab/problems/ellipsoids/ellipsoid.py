@@ -117,9 +117,9 @@ def images_with_radius(
     term: gamma_{k+2} (|G||x - c| + |h|), and the computed magnitude is off by as much. An entry of
     x that bears a relative error of one rounding itself is allowed for where c is 0.
     """
-    moved = points - shift
-    images = moved @ factor.T + offset
-    sizes = np.abs(moved) @ np.abs(factor).T + np.abs(offset)
+    shifted = points - shift
+    images = shifted @ factor.T + offset
+    sizes = np.abs(shifted) @ np.abs(factor).T + np.abs(offset)
     terms = points.shape[1] + 1
     slack = 1.0 + 4.0 * terms * UNIT_ROUNDOFF + 1e-10
     radius = (terms + 6) * UNIT_ROUNDOFF * slack * sizes + 2.0 * (terms + 1) * SMALLEST
@@ -194,8 +194,8 @@ class Ellipsoid:
     @property
     def homogeneous(self) -> FloatArray:
         """E^ = F'F of (7.8), shape ``(k + 1, k + 1)``, rounded."""
-        whole = np.column_stack([self.factor, self.offset - self.factor @ self.shift])
-        return np.asarray(whole.T @ whole)
+        matrix = np.column_stack([self.factor, self.offset - self.factor @ self.shift])
+        return np.asarray(matrix.T @ matrix)
 
     @property
     def shape(self) -> FloatArray:
@@ -205,8 +205,8 @@ class Ellipsoid:
     @property
     def centre(self) -> FloatArray:
         """c, shape ``(k,)``; of a cylinder the point of its axis that is nearest to ``shift``."""
-        moved = np.linalg.lstsq(self.factor, -self.offset, rcond=FLAT)[0]
-        return np.asarray(self.shift + moved)
+        displacement = np.linalg.lstsq(self.factor, -self.offset, rcond=FLAT)[0]
+        return np.asarray(self.shift + displacement)
 
     def axes(self) -> tuple[FloatArray, FloatArray]:
         """Return half-lengths, shortest first, and unit directions as columns.
@@ -249,8 +249,8 @@ class WhiteCoordinates:
         scale = np.where(varies, deviation, 1.0)
         scaled = np.where(varies, centred / scale, 0.0)
         _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
-        kept = values > RANK_TOLERANCE * values[0]
-        matrix = vectors[kept].T / values[kept]
+        significant = values > RANK_TOLERANCE * values[0]
+        matrix = vectors[significant].T / values[significant]
         return cls(centre, scale, matrix * varies[:, None])
 
     def of(self, examples: Examples) -> FloatArray:

@@ -176,15 +176,15 @@ def _combines_to(rows: WholeRows, coefficient: Coefficient, j: int, sign: int) -
     return total == [sign * common * (i == j) for i in range(rows.width)]
 
 
-def proof_arrays(found: VerdictRecord) -> dict[str, FloatArray]:
+def proof_arrays(verdict: VerdictRecord) -> dict[str, FloatArray]:
     """Return the proof of a verdict, arrays by name; none of one that is undecided."""
-    if found.pair is None:
+    if verdict.pair is None:
         return {}
-    pair = found.pair
+    pair = verdict.pair
     record = {
         "direction": _texts(pair.direction),
         "basis": _fraction_texts(pair.basis),
-        "method": found.method,
+        "method": verdict.method,
         "coefficients": [
             {
                 "class": proof.name,
@@ -192,7 +192,7 @@ def proof_arrays(found: VerdictRecord) -> dict[str, FloatArray]:
                 "positive": None if proof.positive is None else _texts(proof.positive),
                 "negative": None if proof.negative is None else _texts(proof.negative),
             }
-            for proof in found.proofs
+            for proof in verdict.proofs
         ],
     }
     text = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)

@@ -60,8 +60,8 @@ class Farkas:
 
     def __repr__(self) -> str:
         """Return what is proved in a line; exact numbers may have thousands of digits."""
-        what = "A x >= b" if self.empty else "A x > b"
-        return f"<Farkas: {what} has no solution, by rows {self.rows.tolist()}>"
+        inequalities = "A x >= b" if self.empty else "A x > b"
+        return f"<Farkas: {inequalities} has no solution, by rows {self.rows.tolist()}>"
 
 
 def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
@@ -102,11 +102,11 @@ def _null_weights(
     if not count or operator.roundings or count * dimension * min(count, dimension) > MOST_PRODUCTS:
         return None
     columns = chosen_rows(operator.stored, support).T.tolist()
-    whole = [over_common([Fraction(entry) for entry in line])[0] for line in columns]
-    equations = [Equation({i: a for i, a in enumerate(line) if a}, 0) for line in whole]
+    integers = [over_common([Fraction(entry) for entry in line])[0] for line in columns]
+    equations = [Equation({i: a for i, a in enumerate(line) if a}, 0) for line in integers]
     order = np.argsort(-weights, kind="stable").tolist()
-    found = near_solution(equations, [Fraction(one) for one in weights.tolist()], order)
-    return None if found is None or min(found) <= 0 else found
+    solution = near_solution(equations, [Fraction(weight) for weight in weights.tolist()], order)
+    return None if solution is None or min(solution) <= 0 else solution
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ class LiftedInequalities:
         Rounding may violate an inequality that (y, t) satisfies by next to nothing:
         :meth:`strictly_satisfied` says, and :meth:`exact_solution` is not rounded.
         """
-        given = self._point(point)
-        return np.asarray(given[:-1] / given[-1])
+        lifted = self._point(point)
+        return np.asarray(lifted[:-1] / lifted[-1])
 
     def exact_solution(self, point: npt.ArrayLike) -> list[Fraction]:
         """Return x = y / t of a point with t > 0, exactly."""
@@ -145,8 +145,8 @@ class LiftedInequalities:
 
         Then the exact solution x = y / t has A x > b.
         """
-        given = np.asarray(point, dtype=float)
-        return self.system.prove_point(self._sized(given, self.system.dimension)).feasible
+        vector = np.asarray(point, dtype=float)
+        return self.system.prove_point(self._sized(vector, self.system.dimension)).feasible
 
     def strictly_satisfied(self, x: npt.ArrayLike) -> bool:
         """Return whether it is proved, in the numbers given, that these doubles x have A x > b."""
@@ -164,20 +164,20 @@ class LiftedInequalities:
             (u, u_0) >= 0 for the rows as given, with (nearly) A'u = 0 and b'u = u_0: those of a
             :class:`~perceptron_lab.core.results.Result`, shape ``(m + 1,)``.
         """
-        given = self._sized(np.asarray(weights, dtype=float), self.system.cone.size)
-        if not (np.isfinite(given).all() and (given >= 0.0).all()):
+        multipliers = self._sized(np.asarray(weights, dtype=float), self.system.cone.size)
+        if not (np.isfinite(multipliers).all() and (multipliers >= 0.0).all()):
             raise InputError("weights that are negative or not finite; give (u, u_0) >= 0")
         # They are of the rows as given, on which the origin of a normalised view proves
-        return proved_farkas(self.system.origin or self.system, given)
+        return proved_farkas(self.system.origin or self.system, multipliers)
 
     def _point(self, point: npt.ArrayLike) -> FloatArray:
-        given = self._sized(np.asarray(point, dtype=float), self.system.dimension)
-        if not (np.isfinite(given).all() and given[-1] > 0.0):
+        lifted = self._sized(np.asarray(point, dtype=float), self.system.dimension)
+        if not (np.isfinite(lifted).all() and lifted[-1] > 0.0):
             raise InputError(
-                f"the point has t = {given[-1]:g}, or is not finite; x = y / t takes a finite "
+                f"the point has t = {lifted[-1]:g}, or is not finite; x = y / t takes a finite "
                 "point (y, t) with t > 0"
             )
-        return given
+        return lifted
 
     def _sized(self, vector: FloatArray, size: int) -> FloatArray:
         if vector.shape != (size,):
@@ -221,20 +221,20 @@ def linear_inequalities(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> LiftedI
     >>> lifted.solves([4.0, 1.0, 2.0]), lifted.solution([4.0, 1.0, 2.0])
     (True, array([2. , 0.5]))
     """
-    given = doubles_of_rows(matrix)
-    refuse_not_finite(given.values)
-    limits = _column(bounds, given.values.shape[0])
+    doubles = doubles_of_rows(matrix)
+    refuse_not_finite(doubles.values)
+    limits = _column(bounds, doubles.values.shape[0])
     right = doubles_of_rows(limits)
-    if given.roundings or right.roundings:
+    if doubles.roundings or right.roundings:
         return LiftedInequalities(ConicSystem.from_rows(_exact(matrix, limits)))
-    last = np.zeros((1, given.values.shape[1] + 1))
+    last = np.zeros((1, doubles.values.shape[1] + 1))
     last[0, -1] = 1.0
     limit = 0.0 - np.asarray(right.values, dtype=float)  # no negative zeros
     rows: FloatArray | sp.csr_array
-    if isinstance(given.values, np.ndarray):
-        rows = np.vstack([np.hstack([given.values, limit]), last])
+    if isinstance(doubles.values, np.ndarray):
+        rows = np.vstack([np.hstack([doubles.values, limit]), last])
     else:
-        wide = sp.hstack([given.values, sp.csr_array(limit)])
+        wide = sp.hstack([doubles.values, sp.csr_array(limit)])
         rows = sp.csr_array(sp.vstack([wide, sp.csr_array(last)]))
     return LiftedInequalities(ConicSystem.from_rows(rows))
 
@@ -246,11 +246,11 @@ def _column(bounds: npt.ArrayLike, count: int) -> Any:
         raise InputError(
             f"{count} inequalities, but bounds of shape {column.shape}; give one number each"
         )
-    for place, bound in enumerate(column.ravel().tolist()):
+    for row, bound in enumerate(column.ravel().tolist()):
         finite = isinstance(bound, Rational)  # integers may be beyond doubles
         if not finite and not (isinstance(bound, Real | Decimal) and math.isfinite(bound)):
             raise InputError(
-                f"bound {place} is {str(bound)[:40]!r} ({type(bound).__name__}); give a finite "
+                f"bound {row} is {str(bound)[:40]!r} ({type(bound).__name__}); give a finite "
                 "real number for each inequality"
             )
     return column.reshape(count, 1)

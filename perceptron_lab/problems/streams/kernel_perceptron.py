@@ -115,8 +115,8 @@ def online_kernel_perceptron(
 
     def sweep(sequence: IntArray) -> IntArray:
         parts = range(0, len(sequence), BLOCK)
-        found = [_mistaken(values, sequence[k : k + BLOCK], signs, coefficients) for k in parts]
-        return np.concatenate([k + some for k, some in zip(parts, found, strict=True)])
+        mistakes = [_mistaken(values, sequence[k : k + BLOCK], signs, coefficients) for k in parts]
+        return np.concatenate([k + some for k, some in zip(parts, mistakes, strict=True)])
 
     mistakes = Passes(size, passes, order, seed).mistakes(sweep)
     support = np.flatnonzero(coefficients)
@@ -131,18 +131,18 @@ def _mistaken(
     support = np.flatnonzero(coefficients)
     agreement = signs[block] * (values(block, support) @ coefficients[support])  # s f(x) each
     inner: FloatArray | None = None
-    found, first = list[int](), 0
+    mistakes, first = list[int](), 0
     while True:
-        wrong = np.flatnonzero(agreement[first:] <= 0.0)
-        if not len(wrong):
-            return np.array(found, dtype=np.int64)
-        here = first + int(wrong[0])
+        mistaken = np.flatnonzero(agreement[first:] <= 0.0)
+        if not len(mistaken):
+            return np.array(mistakes, dtype=np.int64)
+        position = first + int(mistaken[0])
         if inner is None:
             inner = values(block, block) * np.outer(signs[block], signs[block])
-        coefficients[block[here]] += signs[block[here]]
-        agreement += inner[here]
-        found.append(here)
-        first = here + 1
+        coefficients[block[position]] += signs[block[position]]
+        agreement += inner[position]
+        mistakes.append(position)
+        first = position + 1
 
 
 def _values_of(
@@ -168,8 +168,8 @@ def _values_of(
         raise InputError("a kernel matrix for a kernel; give 'precomputed' for the kernel")
     rows = _dense(examples)
     if repeated and len(rows) <= KEPT:
-        kept = symmetric(kernel, rows)
-        return lambda left, right: kept[np.ix_(left, right)], rows, len(rows)
+        values = symmetric(kernel, rows)
+        return lambda left, right: values[np.ix_(left, right)], rows, len(rows)
     return lambda left, right: kernel.matrix(rows[left], rows[right]), rows, len(rows)
 
 

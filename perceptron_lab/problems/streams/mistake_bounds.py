@@ -163,13 +163,13 @@ def hinge_loss_bound_of(
     7.0
     """
     stream = presented(examples, labels, affine, presentations, kernel)
-    given = np.asarray(comparison, dtype=float)
-    if given.shape != (stream.unknowns,) or not np.isfinite(given).all():
+    vector = np.asarray(comparison, dtype=float)
+    if vector.shape != (stream.unknowns,) or not np.isfinite(vector).all():
         raise InputError(
-            f"a comparison of shape {given.shape}, or one that is not finite; give "
+            f"a comparison of shape {vector.shape}, or one that is not finite; give "
             f"{stream.unknowns} finite numbers"
         )
-    return stream.hinge_loss(given)[0]
+    return stream.hinge_loss(vector)[0]
 
 
 def novikoff_bound(
@@ -218,7 +218,7 @@ def _solutions(
 def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
     """Yield bounds of Theorem 2, from round corners to sharp ones."""
     caps = 2.0 * stream.counts
-    for multipliers, comparison in _solutions(stream, caps, (caps / one for one in CORNERS)):
+    for multipliers, comparison in _solutions(stream, caps, (caps / corner for corner in CORNERS)):
         value, loss = stream.hinge_loss(comparison)
         least = stream.least_hinge_loss(multipliers)
         flat = stream.everywhere(multipliers)
@@ -228,7 +228,7 @@ def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
 def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
     """Yield bounds of Theorem 1 once there are some, from soft margins to hard ones."""
     caps = np.full(len(stream.signs), math.inf)
-    stiffnesses = (np.full(len(caps), one) for one in STIFFNESSES)
+    stiffnesses = (np.full(len(caps), stiffness) for stiffness in STIFFNESSES)
     for multipliers, comparison in _solutions(stream, caps, stiffnesses):
         least = stream.least_consistent(multipliers)
         if least > LARGEST:
@@ -245,11 +245,11 @@ def _least_bound(stream: Presented, tolerance: float) -> MistakeBound:
     return best
 
 
-def _narrowed(found: Iterator[MistakeBound], tolerance: float) -> MistakeBound | None:
+def _narrowed(bounds: Iterator[MistakeBound], tolerance: float) -> MistakeBound | None:
     """Return the best of successive bounds; near the end, two that narrow no more end it."""
     best: MistakeBound | None = None
     idle = 0
-    for bound in found:
+    for bound in bounds:
         before = math.inf if best is None else best.width
         best = bound if best is None else _better(best, bound)
         idle = idle + 1 if 0.9 * before <= best.width < NEAR else 0
@@ -258,10 +258,10 @@ def _narrowed(found: Iterator[MistakeBound], tolerance: float) -> MistakeBound |
     return best
 
 
-def _better(one: MistakeBound, other: MistakeBound) -> MistakeBound:
+def _better(first: MistakeBound, other: MistakeBound) -> MistakeBound:
     """Return the lower bound of two, with the higher of their lower ends."""
-    lower = one if one.value <= other.value else other
-    higher = one if one.least >= other.least else other
+    lower = first if first.value <= other.value else other
+    higher = first if first.least >= other.least else other
     return replace(lower, least=higher.least, multipliers=higher.multipliers)
 
 
@@ -290,7 +290,7 @@ class MistakeHistory:
 def mistake_history(
     mistakes: Mistakes,
     passes: Passes,
-    whole: MistakeBound,
+    total_bound: MistakeBound,
     examples: Examples,
     labels: npt.ArrayLike | None = None,
     *,
@@ -303,7 +303,7 @@ def mistake_history(
     ----------
     mistakes, passes
         Of the perceptron, and the passes that it was presented.
-    whole
+    total_bound
         The bound of the whole stream, :func:`.hinge_loss_bound`.
     examples, labels, affine, kernel
         The stream.
@@ -318,22 +318,22 @@ def mistake_history(
     >>> along.presented[:5], along.mistaken[:5], along.bound[:5].round(2)
     (array([1, 2, 3, 4, 5]), array([1, 1, 1, 2, 2]), array([1. , 2. , 3. , 5.5, 5.5]))
     """
-    made = replace(passes, most=len(mistakes.per_pass))
+    passes_made = replace(passes, most=len(mistakes.per_pass))
     total = int(mistakes.presentations.sum())
     beginnings = _places(total, SOUGHT)
-    places = np.union1d(_places(total, RECORDED), beginnings)
+    positions = np.union1d(_places(total, RECORDED), beginnings)
     stream = presented(examples, labels, affine, mistakes.presentations, kernel)
-    comparisons = [whole.comparison]
-    for counts in _counts(made, beginnings[:-1]):
+    comparisons = [total_bound.comparison]
+    for counts in _counts(passes_made, beginnings[:-1]):
         with suppress(InputError):  # of zero examples alone there is no bound yet
             part = presented(examples, labels, affine, counts, kernel)
             comparisons.append(_least_bound(part, LOOSE).comparison)
     losses = [stream.everywhere(stream.hinge_losses(w)) for w in comparisons]
-    sums = _sums(made, losses, places)
+    sums = _sums(passes_made, losses, positions)
     lengths = np.array([stream.length(w) for w in comparisons])
     bounds = above(1.0, 2) * (lengths[:, None] + 2.0 * sums)
-    mistaken = np.searchsorted(mistakes.at, places, side="left")
-    return MistakeHistory(places, mistaken, bounds.min(axis=0))
+    mistaken = np.searchsorted(mistakes.at, positions, side="left")
+    return MistakeHistory(positions, mistaken, bounds.min(axis=0))
 
 
 def _places(last: int, most: int) -> IntArray:
@@ -341,26 +341,29 @@ def _places(last: int, most: int) -> IntArray:
     return np.unique(np.geomspace(1, last, most).round().astype(np.int64))
 
 
-def _counts(passes: Passes, places: IntArray) -> list[IntArray]:
+def _counts(passes: Passes, positions: IntArray) -> list[IntArray]:
     """Return how often each example is among the first t presentations, for all t of places."""
-    found, counts, done = list[IntArray](), np.zeros(passes.size, np.int64), 0
+    counts_at, counts, presented = list[IntArray](), np.zeros(passes.size, np.int64), 0
     for sequence in passes.sequences():
-        inside = places[(done < places) & (places <= done + len(sequence))] - done
-        found += [counts + np.bincount(sequence[:t], minlength=passes.size) for t in inside]
+        inside = (
+            positions[(presented < positions) & (positions <= presented + len(sequence))]
+            - presented
+        )
+        counts_at += [counts + np.bincount(sequence[:t], minlength=passes.size) for t in inside]
         counts = counts + np.bincount(sequence, minlength=passes.size)
-        done += len(sequence)
-    return found
+        presented += len(sequence)
+    return counts_at
 
 
-def _sums(passes: Passes, losses: Sequence[FloatArray], places: IntArray) -> FloatArray:
+def _sums(passes: Passes, losses: Sequence[FloatArray], positions: IntArray) -> FloatArray:
     """Return upper bounds of the losses' sums over the first t presentations, shape ``(j, k)``."""
-    sums, before, done = np.empty((len(losses), len(places))), np.zeros(len(losses)), 0
+    sums, before, presented = np.empty((len(losses), len(positions))), np.zeros(len(losses)), 0
     for sequence in passes.sequences():
-        here = (done < places) & (places <= done + len(sequence))
+        inside = (presented < positions) & (positions <= presented + len(sequence))
         for which, each in enumerate(losses):
             along = before[which] + np.cumsum(each[sequence])
-            sums[which, here] = along[places[here] - done - 1]
+            sums[which, inside] = along[positions[inside] - presented - 1]
             before[which] = along[-1]
-        done += len(sequence)
-    factors = np.array([above(1.0, t + 2) for t in places.tolist()])
+        presented += len(sequence)
+    factors = np.array([above(1.0, t + 2) for t in positions.tolist()])
     return np.asarray(sums * factors)

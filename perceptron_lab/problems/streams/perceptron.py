@@ -122,21 +122,21 @@ class Passes:
     def mistakes(self, sweep: Sweep) -> Mistakes:
         """Return the mistakes in all passes, up to the first without one."""
         per_pass, at, of_example = list[IntArray](), list[IntArray](), np.zeros(self.size, np.int64)
-        made, one = 0, self._one()
-        length = len(one)
+        passes, sequence_of_pass = 0, self._one()
+        length = len(sequence_of_pass)
         for sequence in self.sequences():
-            wrong = sweep(sequence)
-            counts = np.bincount(wrong // length, minlength=len(sequence) // length)
+            mistakes = sweep(sequence)
+            counts = np.bincount(mistakes // length, minlength=len(sequence) // length)
             clean = np.flatnonzero(counts == 0)
             if len(clean):
                 counts = counts[: clean[0] + 1]
             per_pass.append(counts)
-            at.append(made * length + wrong)
-            of_example += np.bincount(sequence[wrong], minlength=self.size)
-            made += len(counts)
+            at.append(passes * length + mistakes)
+            of_example += np.bincount(sequence[mistakes], minlength=self.size)
+            passes += len(counts)
             if len(clean):
                 break
-        presentations = made * np.bincount(one, minlength=self.size)
+        presentations = passes * np.bincount(sequence_of_pass, minlength=self.size)
         return Mistakes(np.concatenate(per_pass), np.concatenate(at), of_example, presentations)
 
     def _one(self) -> IntArray:
@@ -147,15 +147,15 @@ class Passes:
 
     def sequences(self) -> Iterator[IntArray]:
         """Yield the examples of all passes, those of several whole passes at a time."""
-        one = self._one()
+        sequence = self._one()
         rng = np.random.default_rng(self.seed)
-        together = max(1, TOGETHER // len(one))
+        together = max(1, TOGETHER // len(sequence))
         for first in range(0, self.most, together):
             passes = min(together, self.most - first)
             if isinstance(self.order, str) and self.order == "shuffled":
-                yield rng.permuted(np.tile(one, (passes, 1)), axis=1).ravel()
+                yield rng.permuted(np.tile(sequence, (passes, 1)), axis=1).ravel()
             else:
-                yield np.tile(one, passes) if passes > 1 else one
+                yield np.tile(sequence, passes) if passes > 1 else sequence
 
 
 @dataclass(frozen=True)

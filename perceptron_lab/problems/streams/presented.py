@@ -261,13 +261,13 @@ def _lifted(rows: FloatArray | sp.csr_array) -> FloatArray | sp.csr_array:
 
 
 def _counts(presentations: npt.ArrayLike, size: int) -> FloatArray:
-    given = np.asarray(presentations)
-    if given.dtype.kind not in "iuf" or given.shape not in ((), (size,)):
+    array = np.asarray(presentations)
+    if array.dtype.kind not in "iuf" or array.shape not in ((), (size,)):
         raise InputError(
-            f"presentations of type {given.dtype} and shape {given.shape}; give one number, or "
+            f"presentations of type {array.dtype} and shape {array.shape}; give one number, or "
             f"one for each of {size} examples"
         )
-    counts = np.array(np.broadcast_to(given, (size,)), dtype=float)
+    counts = np.array(np.broadcast_to(array, (size,)), dtype=float)
     if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
         raise InputError("presentations that are negative or not finite; give counts, 0 or more")
     return counts
@@ -305,7 +305,7 @@ class Smoothed:
     ) -> FloatArray:
         value = self._value(start)[0]
         length = 1.0 + float(np.linalg.norm(start))
-        found = minimize(
+        minimum = minimize(
             self._value,
             start,
             jac=True,
@@ -318,7 +318,7 @@ class Smoothed:
             },
             **second,
         )
-        return np.asarray(found.x)
+        return np.asarray(minimum.x)
 
     def multipliers(self, v: FloatArray) -> FloatArray:
         """Return lambda_i, shape ``(m,)``."""

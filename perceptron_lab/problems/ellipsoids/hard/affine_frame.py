@@ -143,13 +143,18 @@ def _whitening(points: FloatArray) -> FloatArray:
     """Return W such that (x - mean) W has covariance I, shape ``(k, rank)``."""
     centred = points - _mean(points)
     sizes = np.linalg.norm(centred, axis=0)
-    used = np.flatnonzero(sizes > 1e-14 * np.abs(points).max(axis=0) * math.sqrt(len(points)))
-    if not len(used):
+    varying = np.flatnonzero(sizes > 1e-14 * np.abs(points).max(axis=0) * math.sqrt(len(points)))
+    if not len(varying):
         return np.zeros((points.shape[1], 0))
-    values, vectors = _singular(centred[:, used] / sizes[used])
-    kept = values > RANK_TOLERANCE * values[0]
-    matrix = np.zeros((points.shape[1], int(kept.sum())))
-    matrix[used] = vectors[:, kept] / values[kept] * math.sqrt(len(points)) / sizes[used, None]
+    values, vectors = _singular(centred[:, varying] / sizes[varying])
+    significant = values > RANK_TOLERANCE * values[0]
+    matrix = np.zeros((points.shape[1], int(significant.sum())))
+    matrix[varying] = (
+        vectors[:, significant]
+        / values[significant]
+        * math.sqrt(len(points))
+        / sizes[varying, None]
+    )
     return matrix
 
 
@@ -178,14 +183,14 @@ def _origins(points: FloatArray) -> IntArray:
     """Return the first column that each column is equal to, -1 where all rows agree in it."""
     first: dict[bytes, int] = {}
     columns = np.ascontiguousarray(points.T) + 0.0  # -0 becomes 0
-    found = [
+    origins = [
         first.setdefault(column.tobytes(), at) if varies else -1
         for at, (column, varies) in enumerate(zip(columns, np.ptp(points, axis=0), strict=True))
     ]
-    return np.array(found, dtype=np.int64)
+    return np.array(origins, dtype=np.int64)
 
 
-def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArray | None:
+def in_hull(spanning: FloatArray, points: FloatArray, dimension: int) -> BoolArray | None:
     """Return which other rows lie in the affine hull of rows without rounding.
 
     They agree with these in columns in which these all agree, or repeat another one. If more than
@@ -203,20 +208,20 @@ def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArr
     columns = np.flatnonzero(origins == np.arange(len(origins)))
     # others have what the rows have in common in columns that are no others' equals
     constant, copies = origins < 0, (origins >= 0) & (origins != np.arange(len(origins)))
-    agreeing = (others[:, constant] == spanning[0, constant]).all(axis=1)
-    agreeing &= (others[:, copies] == others[:, origins[copies]]).all(axis=1)
+    agreeing = (points[:, constant] == spanning[0, constant]).all(axis=1)
+    agreeing &= (points[:, copies] == points[:, origins[copies]]).all(axis=1)
     if len(columns) <= dimension:
         return np.asarray(agreeing)
     rows = np.unique(spanning[:, columns], axis=0)
-    whole = np.vstack([rows, others[:, columns]])
-    known = _whole_numbers(whole) if dimension and whole.size <= MOST_ENTRIES else None
-    if known is None:
+    joined = np.vstack([rows, points[:, columns]])
+    integers = _whole_numbers(joined) if dimension and joined.size <= MOST_ENTRIES else None
+    if integers is None:
         return None
-    exact, near = known - known[0], rows - rows[0]
-    sizes = np.linalg.norm(near, axis=0)
-    first = _pivots(near / sizes, dimension)
-    chosen = _pivots((near[:, first] / sizes[first]).T, dimension)
-    nulls = null_columns(exact[chosen].tolist())
+    exact, shifted = integers - integers[0], rows - rows[0]
+    sizes = np.linalg.norm(shifted, axis=0)
+    first = _pivots(shifted / sizes, dimension)
+    rows_of_basis = _pivots((shifted[:, first] / sizes[first]).T, dimension)
+    nulls = null_columns(exact[rows_of_basis].tolist())
     if len(nulls) > exact.shape[1] - dimension:
         return None
     depends = ~(exact @ np.array(nulls, dtype=object).T).astype(bool).any(axis=1)
@@ -225,12 +230,12 @@ def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArr
 
 def _whole_numbers(points: FloatArray) -> npt.NDArray[np.object_] | None:
     """Return every column times a power of 2 as integers; None where they would be long."""
-    known = []
+    integers = []
     for column in points.T:
         if np.ptp(np.frexp(column[column != 0.0])[1]) > LONGEST:
             return None
-        known.append(over_common(map(Fraction, column.tolist()))[0])
-    return np.array(known, dtype=object).T
+        integers.append(over_common(map(Fraction, column.tolist()))[0])
+    return np.array(integers, dtype=object).T
 
 
 def _pivots(matrix: FloatArray, count: int) -> IntArray:

@@ -159,9 +159,9 @@ def solve_by_central_path(classes: ClassPair, tolerance: float, limits: SolverLi
         barrier, point = _Barrier.of(classes)
         nu, steps = FIRST, 0
         while True:
-            near = tolerance if nu == 1.0 else NEAR
-            point, used = barrier.descend(point, nu, near, limits.after(steps))
-            steps += used
+            accuracy = tolerance if nu == 1.0 else NEAR
+            point, taken_steps = barrier.descend(point, nu, accuracy, limits.after(steps))
+            steps += taken_steps
             if nu == 1.0:
                 break
             nu = max(1.0, FACTOR * nu)

@@ -102,18 +102,18 @@ def measured(
     if not np.isfinite(quadratic).all():
         return Bracket(0.0, math.inf)
     lower = max(0.0, reached(Ellipsoid.canonical(quadratic), classes))
-    total, kept = float(weights[1].sum()), weights[1] > 0.0
+    total, positive_mass = float(weights[1].sum()), weights[1] > 0.0
     if not (0.0 < total < math.inf and np.isfinite(weights[0]).all()):
         return Bracket(lower, math.inf)
 
     def bound(positive: FloatArray) -> float:
-        used = positive > 0.0
-        inverse = whitening_moment(lifted(classes.positives[used]), positive[used])
+        weighted = positive > 0.0
+        inverse = whitening_moment(lifted(classes.positives[weighted]), positive[weighted])
         if inverse is None:
             return math.inf
         # the least c is the largest eigenvalue of S_- in coordinates in which S_+ = I
-        images = lifted(classes.negatives[kept]) @ inverse.T
-        moment = (images * weights[1][kept, None]).T @ images
+        images = lifted(classes.negatives[positive_mass]) @ inverse.T
+        moment = (images * weights[1][positive_mass, None]).T @ images
         if not np.isfinite(moment).all():
             return math.inf
         stretch = max(1.0, float(np.linalg.eigvalsh(moment)[-1]))
@@ -204,9 +204,9 @@ class _Attempts:
         # where t = 0 the solver's error ranks, and it is of one piece
         ranking = self.highest if bracket.lower > 0.0 else sharpest
         ratio = bracket.within(sharpest.ratio) if bracket.lower > 0.0 else sharpest.ratio
-        course = ", rescaled: ".join(attempt.status for attempt in attempts)
+        statuses = ", rescaled: ".join(attempt.status for attempt in attempts)
         wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
-        complete, words = last.solved or bracket.narrow(tolerance), f"Clarabel: {course}{wide}"
+        complete, words = last.solved or bracket.narrow(tolerance), f"Clarabel: {statuses}{wide}"
         weights = sharpest.weights
         return Solution(ratio, ranking.quadratic, weights, iterations, words, complete=complete)
 
@@ -241,7 +241,8 @@ def _weights(
 ) -> tuple[FloatArray, FloatArray]:
     """Return lambda of each class by the multipliers of their rows, the latter summing to 1."""
     first, second = (
-        np.maximum(one, 0.0) / part.size for one, part in zip(multipliers, parts, strict=True)
+        np.maximum(part_weights, 0.0) / part.size
+        for part_weights, part in zip(multipliers, parts, strict=True)
     )
     total = float(second.sum()) or 1.0
     return first / total, second / total
@@ -250,14 +251,14 @@ def _weights(
 def solve_directly(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return Clarabel's solution, with t within the bracket that its own answer gives."""
     classes.check_size()
-    given = Rescaling.none(classes.positives.shape[1])
-    attempts = _Attempts(classes, tolerance, [_attempt(classes, given, tolerance, limits)])
+    unscaled = Rescaling.none(classes.positives.shape[1])
+    attempts = _Attempts(classes, tolerance, [_attempt(classes, unscaled, tolerance, limits)])
     finer = max(FINEST, FINER * tolerance)
     while not attempts.settled():
-        scaling, used = attempts.scaling(), attempts.iterations
-        if scaling is None or limits.reached(used):
+        scaling, iterations = attempts.scaling(), attempts.iterations
+        if scaling is None or limits.reached(iterations):
             break
-        attempts.all.append(_attempt(classes, scaling, finer, limits.after(used)))
+        attempts.all.append(_attempt(classes, scaling, finer, limits.after(iterations)))
     return attempts.solution()
 
 

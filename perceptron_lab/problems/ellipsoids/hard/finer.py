@@ -62,29 +62,29 @@ class Residues:
         sizes = np.abs(np.diagonal(triangle))
         rank = int(np.count_nonzero(sizes > DEPENDENT * sizes[0]))
         dependent = np.sort(order[rank:])
-        used, rest = np.delete(columns, dependent), columns[dependent]
+        independent, rest = np.delete(columns, dependent), columns[dependent]
         # the regression of the dependent columns on the others
-        base, left = points[:, used], points[:, rest]
+        base, left = points[:, independent], points[:, rest]
         centred = base - base.mean(axis=0)
         scale = np.linalg.norm(centred, axis=0)
-        found = np.linalg.lstsq(centred / scale, left - left.mean(axis=0), rcond=None)[0]
-        slopes = found / scale[:, None]
+        solution = np.linalg.lstsq(centred / scale, left - left.mean(axis=0), rcond=None)[0]
+        slopes = solution / scale[:, None]
         coefficients = np.zeros((len(rest), points.shape[1]))
-        coefficients[:, used] = -slopes.T
+        coefficients[:, independent] = -slopes.T
         coefficients[np.arange(len(rest)), rest] = 1.0
         return cls(coefficients, np.asarray((left - base @ slopes).mean(axis=0))), rest
 
     def keep_digits_of(self, points: FloatArray) -> bool:
         """Tell whether no product with rows overflows, and none loses digits by underflow."""
-        known = _within(points, WITHIN) and _within(self.coefficients, WIDER)
-        return known and _within(self.levels, WIDER)
+        representable = _within(points, WITHIN) and _within(self.coefficients, WIDER)
+        return representable and _within(self.levels, WIDER)
 
     def appended_to(self, points: FloatArray) -> FloatArray:
         """Return rows (x, z), shape ``(m, k + d)``."""
         columns = [points]
         for coefficients, level in zip(self.coefficients, self.levels, strict=True):
-            used = np.flatnonzero(coefficients)
-            products = two_products(points[:, used], coefficients[used])
+            nonzero = np.flatnonzero(coefficients)
+            products = two_products(points[:, nonzero], coefficients[nonzero])
             terms = np.column_stack([*products, np.full(len(points), -level)])
             columns.append(np.array([[math.fsum(row)] for row in terms]))
         return np.hstack(columns)
@@ -110,14 +110,14 @@ class FinerEllipsoid:
 
     def of_rows(self) -> Ellipsoid:
         """Return the ellipsoid as one of the rows x, its coefficients rounded."""
-        whole, residues = self.ellipsoid, self.residues
+        ellipsoid, residues = self.ellipsoid, self.residues
         if residues is None:
-            return whole
+            return ellipsoid
         columns = residues.coefficients.shape[1]
-        shift, across = whole.shift[:columns], whole.factor[:, columns:]
-        moved = residues.appended_to(shift[None])[0, columns:] - whole.shift[columns:]
-        factor = whole.factor[:, :columns] + across @ residues.coefficients
-        return Ellipsoid(shift, factor, whole.offset + across @ moved)
+        shift, across = ellipsoid.shift[:columns], ellipsoid.factor[:, columns:]
+        displacement = residues.appended_to(shift[None])[0, columns:] - ellipsoid.shift[columns:]
+        factor = ellipsoid.factor[:, :columns] + across @ residues.coefficients
+        return Ellipsoid(shift, factor, ellipsoid.offset + across @ displacement)
 
     def lower_bound(
         self, positives: FloatArray, negatives: FloatArray, frame: AffineFrame
@@ -154,9 +154,11 @@ class FinerClasses:
             Their frame.
         """
         if frame.known and not frame.exact:
-            kept = _kept(frame)
-            part = replace(frame, outside=frame.outside[kept], certain=frame.certain[kept])
-            return cls(positives, negatives[kept], kept, part, None)
+            restricting = _kept(frame)
+            part = replace(
+                frame, outside=frame.outside[restricting], certain=frame.certain[restricting]
+            )
+            return cls(positives, negatives[restricting], restricting, part, None)
         inside = np.vstack([positives, negatives[~frame.outside]])
         columns = distinct_columns(inside)
         if len(columns) < 2:
@@ -183,13 +185,13 @@ def _resolved_frame(
 
     No rounding is added to z: the shift is 0 there.
     """
-    given, whole = len(frame.shift), positives.shape[1]
+    before, width = len(frame.shift), positives.shape[1]
     parts = positives, negatives[~frame.outside]
-    used = np.setdiff1d(distinct_columns(np.vstack(parts)), dependent)
-    found = AffineFrame.of(*(part[:, used] for part in parts), around_zero=used >= given)
-    if found.dimension < len(used) or not found.certain.all():
+    columns = np.setdiff1d(distinct_columns(np.vstack(parts)), dependent)
+    refined = AffineFrame.of(*(part[:, columns] for part in parts), around_zero=columns >= before)
+    if refined.dimension < len(columns) or not refined.certain.all():
         return None
-    shift, basis = np.append(frame.shift, np.zeros(whole - given)), np.zeros((whole, len(used)))
-    shift[used], basis[used] = found.shift, found.basis
-    normals = np.vstack([frame.normals, np.zeros((whole - given, frame.normals.shape[1]))])
+    shift, basis = np.append(frame.shift, np.zeros(width - before)), np.zeros((width, len(columns)))
+    shift[columns], basis[columns] = refined.shift, refined.basis
+    normals = np.vstack([frame.normals, np.zeros((width - before, frame.normals.shape[1]))])
     return AffineFrame(shift, basis, normals, frame.outside, True, ~frame.outside)

@@ -140,25 +140,25 @@ def follow(
     The iteration ends where the bracket is as narrow as the tolerance, relative to t, or as the
     gap, or where rounding stops it.
     """
-    best, used, stalled = start, 0, 0
+    best, steps, stalled = start, 0, 0
     least = start.upper(program) - start.ratio
     iterate: Iterate | None = start
     while iterate is not None and stalled < STALLED:
         close = iterate.upper(program) - iterate.ratio <= gap
-        if iterate.bracket(program).narrow(tolerance) or close or limits.reached(used):
+        if iterate.bracket(program).narrow(tolerance) or close or limits.reached(steps):
             break
         try:
             iterate = advanced(program, iterate)
         except TimeIsUp:
             break
-        used += 1
+        steps += 1
         if iterate is None:
             break
         width = iterate.upper(program) - iterate.ratio
         stalled = 0 if width < least else stalled + 1
         if width < least:
             best, least = iterate, width
-    return best, used
+    return best, steps
 
 
 def program_of(classes: ClassPair, scaling: Rescaling) -> Program:
@@ -179,9 +179,9 @@ def solve_by_interior_point(classes: ClassPair, tolerance: float, limits: Solver
             start = Iterate.first(program)
         except (np.linalg.LinAlgError, ValueError):
             continue  # no point is inside in floating point
-        iterate, used = follow(program, start, tolerance, 0.0, limits.after(best.iterations))
+        iterate, steps = follow(program, start, tolerance, 0.0, limits.after(best.iterations))
         best.offer(program, scaling, iterate, np.arange(classes.count))
-        best.iterations += used
+        best.iterations += steps
     again = f" in {attempts} coordinates" if attempts > 1 else ""
     words = f"interior point: {best.iterations} iterations{again}"
     return best.solution(len(classes.positives), tolerance, words)
@@ -207,8 +207,8 @@ def solve_by_size(classes: ClassPair, tolerance: float, limits: SolverLimits) ->
 
     Parameters, errors: as :func:`solve_by_generation`.
     """
-    whole = classes.count <= 2 * _first_count(classes)
-    solve = solve_by_interior_point if whole else solve_by_generation
+    at_once = classes.count <= 2 * _first_count(classes)
+    solve = solve_by_interior_point if at_once else solve_by_generation
     return solve(classes, tolerance, limits)
 
 
@@ -239,8 +239,8 @@ class _Rounds:
         while stalled < STALLED_ROUNDS:
             part, left = program.part(working), self.limits.after(best.iterations)
             gap = SHARE * min(width, 1.0 + max(0.0, iterate.ratio))
-            iterate, used = follow(part, iterate, 0.3 * self.tolerance, gap, left)
-            self.rounds, best.iterations = self.rounds + 1, best.iterations + used
+            iterate, steps = follow(part, iterate, 0.3 * self.tolerance, gap, left)
+            self.rounds, best.iterations = self.rounds + 1, best.iterations + steps
             best.offer(program, self.scaling, iterate, working)
             before, width = width, best.bracket.upper - best.bracket.lower
             stalled = 0 if width < before else stalled + 1
@@ -255,15 +255,15 @@ class _Rounds:
         """Return the next working set, and a point inside it."""
         size = max(2 * LEAST, self.program.unknowns)
         most = int(size * (KEPT + GROWTH * self.rounds))
-        kept = _largest(iterate.weights, min(most, len(working)))
+        heaviest = _largest(iterate.weights, min(most, len(working)))
         both = [np.flatnonzero(self.program.signs == sign) for sign in (1.0, -1.0)]
         worst = [part[_largest(excess[part], size // 3)] for part in both]
         new = np.concatenate([part[excess[part] > 0.0] for part in worst])
-        new = np.setdiff1d(new, working[kept])
-        chosen = np.concatenate([working[kept], new])
-        weights = np.concatenate([iterate.weights[kept], np.zeros(len(new))])
-        known = Iterate(iterate.matrix, iterate.ratio, weights)
-        return chosen, known.mixed(self.program.part(chosen), SHARE)
+        new = np.setdiff1d(new, working[heaviest])
+        next_working = np.concatenate([working[heaviest], new])
+        weights = np.concatenate([iterate.weights[heaviest], np.zeros(len(new))])
+        extended = Iterate(iterate.matrix, iterate.ratio, weights)
+        return next_working, extended.mixed(self.program.part(next_working), SHARE)
 
     def first(self) -> IntArray:
         """Return a basis of the positives, the positives farthest out, the negatives nearest."""
@@ -273,8 +273,8 @@ class _Rounds:
         sizes = (rows**2).sum(axis=1)
         half = max(LEAST, self.program.unknowns // 2)
         far = inside[_largest(sizes[inside], half)]
-        near = outside[_largest(-sizes[outside], half)]
-        return np.concatenate([np.union1d(inside[basis], far), near])
+        nearest = outside[_largest(-sizes[outside], half)]
+        return np.concatenate([np.union1d(inside[basis], far), nearest])
 
 
 def _largest(values: FloatArray, count: int) -> IntArray:

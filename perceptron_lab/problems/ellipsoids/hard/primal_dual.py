@@ -75,9 +75,9 @@ class Program:
         """N = n (n + 1) / 2, the entries of E^: no more examples determine it, in general."""
         return self.order * (self.order + 1) // 2
 
-    def part(self, chosen: IntArray) -> Self:
+    def part(self, indices: IntArray) -> Self:
         """Return the program of some of the examples."""
-        return type(self)(self.rows[chosen], self.signs[chosen])
+        return type(self)(self.rows[indices], self.signs[indices])
 
     def values(self, matrix: FloatArray) -> FloatArray:
         """Return x^'E^x^ of every example."""
@@ -142,8 +142,8 @@ class Iterate:
         inside = self.matrix / max(1.0, program.reached(self.matrix)[1])
         matrix = (1.0 - share) * inside + share * far.matrix
         least = float(program.values(matrix)[program.signs < 0.0].min())
-        known = self.weights / max(float(self.weights @ program.negative), 1e-3)
-        weights = program.stretched((1.0 - share) * known + share * far.weights, 1.0 + share)
+        scaled = self.weights / max(float(self.weights @ program.negative), 1e-3)
+        weights = program.stretched((1.0 - share) * scaled + share * far.weights, 1.0 + share)
         return type(self)(matrix, least - 1.0 - share * CLEAR, weights)
 
 
@@ -260,12 +260,12 @@ class Scaled:
 
     def _direction(self, target: float, second: FloatArray, products: FloatArray) -> Direction:
         """Return the solution of the equations, refined by the slacks' residual."""
-        wanted = np.diag(target - self.middle**2) - second
-        whole = 2.0 * wanted / (self.middle[:, None] + self.middle)  # Y
+        required = np.diag(target - self.middle**2) - second
+        symmetric = 2.0 * required / (self.middle[:, None] + self.middle)  # Y
         rest = (target - self.products**2 - products) / self.products  # w
         signs, negative, rows = self.program.signs, self.program.negative, self.images
-        matrix, slacks, weights, ratio = whole, rest, np.zeros(len(rest)), 0.0
-        right = self.columns.T @ np.concatenate([flat(whole), rest])
+        matrix, slacks, weights, ratio = symmetric, rest, np.zeros(len(rest)), 0.0
+        right = self.columns.T @ np.concatenate([flat(symmetric), rest])
         level = negative / self.sizes
         across = self._normal(level)
         for _ in range(1 + REFINEMENTS):
@@ -279,13 +279,13 @@ class Scaled:
             weights, ratio = weights + added, ratio + more
             residual = signs * quadratic_forms(matrix, rows) + self.ratios * slacks
             right = np.asarray((residual + negative * ratio) / self.sizes)
-        return Direction(matrix, slacks, ratio, whole - matrix, rest - slacks, weights)
+        return Direction(matrix, slacks, ratio, symmetric - matrix, rest - slacks, weights)
 
     def _normal(self, right: FloatArray) -> FloatArray:
         """Return (R'R)^-1 times a vector."""
         half = scipy.linalg.solve_triangular(self.triangle, right, trans="T", check_finite=False)
-        whole = scipy.linalg.solve_triangular(self.triangle, half, check_finite=False)
-        return np.asarray(whole)
+        solution = scipy.linalg.solve_triangular(self.triangle, half, check_finite=False)
+        return np.asarray(solution)
 
     def _lengths(self, direction: Direction) -> list[float]:
         """Return how far it is to the boundary of either problem."""
@@ -313,10 +313,10 @@ def advanced(program: Program, iterate: Iterate) -> Iterate | None:
         If the time is up before the iterate is found.
     """
     try:
-        found = Scaled.at(program, iterate).step()
+        step_taken = Scaled.at(program, iterate).step()
     except (np.linalg.LinAlgError, ValueError):
         return None
-    if found is None:
+    if step_taken is None:
         return None
-    slacks = program.slacks(found.matrix, found.ratio)
-    return found if min(slacks.min(), found.weights.min()) > 0.0 else None
+    slacks = program.slacks(step_taken.matrix, step_taken.ratio)
+    return step_taken if min(slacks.min(), step_taken.weights.min()) > 0.0 else None

@@ -145,9 +145,9 @@ def moment_with_error(
 ) -> tuple[FloatArray, float]:
     """Return M near sum mass v v', and a bound of the Frobenius norm of its error."""
     root = np.sqrt(masses)[:, None]
-    rows, wrong = images * root, radius * root * (1.0 + 8.0 * UNIT_ROUNDOFF)
+    rows, row_errors = images * root, radius * root * (1.0 + 8.0 * UNIT_ROUNDOFF)
     matrix = rows.T @ rows
-    length, error = norm_above(rows), norm_above(wrong)
+    length, error = norm_above(rows), norm_above(row_errors)
     # the root has one rounding, so has its product: four more per term
     missing = gamma(len(rows) + 8) * length * length + 2.0 * length * error + error * error
     underflow = (len(rows) + 4) * matrix.size * SMALLEST
@@ -183,25 +183,25 @@ class Inseparability:
     # sum_+ lambda xx' = I; infinity for identical rows
     slack: float
 
-    def among(self, kept: IntArray, count: int) -> Self:
-        """Return the proof for so many negatives, of which those ``kept`` were looked at."""
-        rows = self.rows and (self.rows[0], int(kept[self.rows[1]]))
-        weights = self.weights and (self.weights[0], spread(self.weights[1], kept, count))
+    def among(self, indices: IntArray, count: int) -> Self:
+        """Return the proof for so many negatives, of which those ``indices`` were looked at."""
+        rows = self.rows and (self.rows[0], int(indices[self.rows[1]]))
+        weights = self.weights and (self.weights[0], spread(self.weights[1], indices, count))
         return replace(self, rows=rows, weights=weights)
 
 
-def spread(values: FloatArray, kept: IntArray, count: int) -> FloatArray:
+def spread(values: FloatArray, indices: IntArray, count: int) -> FloatArray:
     """Return numbers of so many examples, those of the ones kept, and else 0."""
     every = np.zeros(count)
-    every[kept] = values
+    every[indices] = values
     return every
 
 
 def identical_rows(positives: FloatArray, negatives: FloatArray) -> tuple[int, int] | None:
     """Return a positive and the first negative that equals it, as their numbers, or None."""
     numbered = list(enumerate(positives + 0.0))  # -0 becomes 0
-    seen = {row.tobytes(): at for at, row in reversed(numbered)}
-    pairs = ((seen.get(row.tobytes()), at) for at, row in enumerate(negatives + 0.0))
+    first_of = {row.tobytes(): at for at, row in reversed(numbered)}
+    pairs = ((first_of.get(row.tobytes()), at) for at, row in enumerate(negatives + 0.0))
     return next(((first, at) for first, at in pairs if first is not None), None)
 
 
@@ -230,17 +230,17 @@ def prove_inseparable(
     if not certain.any() or not frame.dimension:
         return None
     joined = np.concatenate([weights[0], certain * weights[1]])
-    kept = joined > 0.0
-    if not kept.any():
+    weighted = joined > 0.0
+    if not weighted.any():
         return None
-    points = np.vstack([positives, negatives])[kept]
+    points = np.vstack([positives, negatives])[weighted]
     varying = distinct_columns(points)  # where all agree, equal sums are equal means
-    signs = np.append(np.ones(len(positives)), -np.ones(len(negatives)))[kept]
+    signs = np.append(np.ones(len(positives)), -np.ones(len(negatives)))[weighted]
     rows = np.ascontiguousarray(lifted(points[:, varying]) * signs[:, None])
-    proof = prove_infeasible(Matrix(rows), Orthant(len(rows)), joined[kept])
+    proof = prove_infeasible(Matrix(rows), Orthant(len(rows)), joined[weighted])
     if proof is None:
         return None
-    exact = spread(proof.weights, np.flatnonzero(kept), len(joined))
+    exact = spread(proof.weights, np.flatnonzero(weighted), len(joined))
     slack = _slack(points, signs, proof.weights, math.sqrt(proof.ratio), frame)
     if not slack > 0.0:
         return None
@@ -257,7 +257,7 @@ def _slack(
     if inverse is None:
         return -math.inf
     factor, nothing = inverse @ frame.basis.T, np.zeros(len(inverse))
-    (plus, wrong), (minus, off) = (
+    (plus, error_below), (minus, off) = (
         moment_with_error(
             *images_with_radius(points[signs == sign], frame.shift, factor, nothing),
             weights[signs == sign],
@@ -267,7 +267,7 @@ def _slack(
     change = above(change, 8)
     size = norm_above(plus) + norm_above(minus)
     rounding = 2.0**-50 * (1.0 + change) * size
-    error = above((1.0 + change) * (wrong + off) + rounding, 8)
+    error = above((1.0 + change) * (error_below + off) + rounding, 8)
     matrix = (1.0 - change) * plus - (1.0 + change) * minus
     return math.nextafter(lowest_eigenvalue_bound(matrix) - error, -math.inf)
 
@@ -291,9 +291,12 @@ def recession(positives: FloatArray, negatives: FloatArray, frame: AffineFrame) 
     across, nothing = frame.normals.T, np.zeros(frame.normals.shape[1])
     most = square_bounds(*images_with_radius(positives, frame.shift, across, nothing))[1]
     least = square_bounds(*images_with_radius(negatives, frame.shift, across, nothing))[0]
-    whole = np.column_stack([across, -across @ frame.shift])
+    lifted_rows = np.column_stack([across, -across @ frame.shift])
     return Recession(
-        whole.T @ whole, float(most.max()), float(least.min()), _proved(positives, negatives, frame)
+        lifted_rows.T @ lifted_rows,
+        float(most.max()),
+        float(least.min()),
+        _proved(positives, negatives, frame),
     )
 
 
@@ -313,8 +316,8 @@ def _proved(positives: FloatArray, negatives: FloatArray, frame: AffineFrame) ->
         return False
     across = slice(frame.dimension + 1, None)
     residual = square_bounds(spanning[:, across], radius[:, across])[1].sum()
-    images, wrong = images_with_radius(negatives, frame.shift, factor, offset)
-    length = square_bounds(images, wrong)[1]
-    clearance = square_bounds(images[:, across], wrong[:, across])[0]
+    images, errors = images_with_radius(negatives, frame.shift, factor, offset)
+    length = square_bounds(images, errors)[1]
+    clearance = square_bounds(images[:, across], errors[:, across])[0]
     allowed = length * above(above(float(residual), len(rows)) / lowest, 4)
     return bool((clearance > allowed * (1.0 + 1e-12)).all())

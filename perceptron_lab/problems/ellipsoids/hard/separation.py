@@ -81,16 +81,16 @@ class Rule:
     def of_ellipsoid(cls, ellipsoid: Ellipsoid, frame: AffineFrame, ratio: float) -> Self:
         """Return (8.2) of an ellipsoid that holds the positives, in its own coordinates G x."""
         count = len(ellipsoid.offset)
-        own = replace(frame, shift=ellipsoid.shift, basis=ellipsoid.factor.T)
+        frame_of_rule = replace(frame, shift=ellipsoid.shift, basis=ellipsoid.factor.T)
         local = Ellipsoid(np.zeros(count), np.eye(count), ellipsoid.offset)
-        return cls(own, local.homogeneous, middle(ratio), 0.0)
+        return cls(frame_of_rule, local.homogeneous, middle(ratio), 0.0)
 
     def homogeneous(self) -> FloatArray:
         """Return the matrix of the quadratic for (x, 1), shape ``(k + 1, k + 1)``."""
         lifting = self.frame.lifting()
         across = np.column_stack([self.frame.normals.T, -self.frame.normals.T @ self.frame.shift])
-        whole = lifting.T @ self.quadratic @ lifting + self.across * (across.T @ across)
-        return np.asarray((whole + whole.T) / 2.0)
+        matrix = lifting.T @ self.quadratic @ lifting + self.across * (across.T @ across)
+        return np.asarray((matrix + matrix.T) / 2.0)
 
 
 @dataclass(frozen=True)
@@ -200,11 +200,11 @@ class Assessment:
         """Return the solution with the proofs that the time suffices for."""
         solution, inside = self.solution, self.negatives[self.kept]
         weights = solution.weights
-        own = ellipsoid = proof = None
+        canonical = ellipsoid = proof = None
         lower, upper = 0.0, math.inf
         with last_proofs():
             with suppress(TimeIsUp):
-                own, ellipsoid, lower = self._separating(inside)
+                canonical, ellipsoid, lower = self._separating(inside)
             with suppress(TimeIsUp):
                 if lower == 0.0 and solution.ratio < SMALL:
                     proof = prove_inseparable(self.positives, inside, weights, self.frame)
@@ -213,7 +213,7 @@ class Assessment:
                 upper = 0.0 if proof else bound(self.positives, inside, weights, self.frame)
         status = status_of(lower, upper, proof)
         # (8.2) for the canonical ellipsoid, or for the solution as it is
-        quadratic = solution.quadratic if own is None else own.homogeneous
+        quadratic = solution.quadratic if canonical is None else canonical.homogeneous
         rule = Rule(self.frame, quadratic, solution.threshold, self._across(solution.ratio))
         ratio = 0.0 if proof else Bracket(lower, upper).within(max(solution.ratio, lower, 0.0))
         matrix, gaps = rule.homogeneous(), None
@@ -226,7 +226,7 @@ class Assessment:
         count = len(self.negatives)
         words = f"{described(status, lower, upper, proof, ratio)} ({solution.message})"
         proved = status is not Status.UNVERIFIED
-        found = (
+        bounds = (
             status,
             proved,
             ratio,
@@ -240,7 +240,7 @@ class Assessment:
         )
         nothing = proof and proof.among(self.kept, count)
         ended = ratio, solution.iterations, solution.complete
-        return Separation(*found, *ended, ellipsoid, nothing, gaps=gaps)
+        return Separation(*bounds, *ended, ellipsoid, nothing, gaps=gaps)
 
     def _separating(self, inside: FloatArray) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
         """Return the canonical ellipsoid, scaled to hold the positives, and its lower bound.
@@ -249,17 +249,17 @@ class Assessment:
         """
         if self.solution.limit is not None:
             return None, None, 0.0
-        own = Ellipsoid.canonical(self.solution.quadratic)
-        found = own.through(self.frame)
-        lower, most = proved_lower_bound(self.positives, inside, found)
+        canonical = Ellipsoid.canonical(self.solution.quadratic)
+        lifted_back = canonical.through(self.frame)
+        lower, most = proved_lower_bound(self.positives, inside, lifted_back)
         if not lower > 0.0:
             return None, None, 0.0
-        own, found = own.scaled(1.0 / most), found.scaled(1.0 / most)
+        canonical, lifted_back = canonical.scaled(1.0 / most), lifted_back.scaled(1.0 / most)
         if self.frame.outside.any():
-            found = found.extended(self.frame.normals, self._across(lower))
+            lifted_back = lifted_back.extended(self.frame.normals, self._across(lower))
         # of the ellipsoid as it is returned, so that it can be proved again from that
-        lower = proved_lower_bound(self.positives, self.negatives, found)[0]
-        return (own, found, lower) if lower > 0.0 else (None, None, 0.0)
+        lower = proved_lower_bound(self.positives, self.negatives, lifted_back)[0]
+        return (canonical, lifted_back, lower) if lower > 0.0 else (None, None, 0.0)
 
     def _across(self, ratio: float) -> float:
         """Return the weight of the normals that brings the negatives off the hull to 1 + t."""
@@ -269,13 +269,13 @@ class Assessment:
         return (1.0 + max(ratio, 0.0)) / float(off.min()) * (1.0 + 1e-9)
 
 
-def ranks(found: Separation) -> bool:
+def ranks(separation: Separation) -> bool:
     """Tell whether f of a separation ranks: by an ellipsoid, a hull, or a limit found already.
 
     It does not where the solver's t is 0: its matrix is e e' but for its own errors.
     """
-    already = found.gaps is None
-    return already or found.ellipsoid is not None or found.reached > NEGLIGIBLE
+    already = separation.gaps is None
+    return already or separation.ellipsoid is not None or separation.reached > NEGLIGIBLE
 
 
 def status_of(lower: float, upper: float, proof: Inseparability | None) -> Status:

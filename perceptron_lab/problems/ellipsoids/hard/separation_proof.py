@@ -50,19 +50,19 @@ class ProvedRatio:
     message: str  # in words
 
 
-def proof_arrays(found: Separation) -> dict[str, FloatArray]:
+def proof_arrays(separation: Separation) -> dict[str, FloatArray]:
     """Return the numbers from which :func:`prove_separation` proves it again.
 
     The separating ellipsoid (``shift``, ``factor``, ``offset``), if there is one, the finer one,
     if there is one, and the weights lambda of both classes.
     """
-    arrays = {name: getattr(found, name) for name in WEIGHTS}
-    finer = None if found.finer is None else found.finer.ellipsoid
-    for ellipsoid, names in ((found.ellipsoid, ELLIPSOID), (finer, FINER)):
+    arrays = {name: getattr(separation, name) for name in WEIGHTS}
+    finer = None if separation.finer is None else separation.finer.ellipsoid
+    for ellipsoid, names in ((separation.ellipsoid, ELLIPSOID), (finer, FINER)):
         if ellipsoid is not None:
             parts = ellipsoid.shift, ellipsoid.factor, ellipsoid.offset
             arrays |= dict(zip(names, parts, strict=True))
-    residues = None if found.finer is None else found.finer.residues
+    residues = None if separation.finer is None else separation.finer.residues
     if residues is not None:
         arrays |= dict(zip(RESIDUES, (residues.coefficients, residues.levels), strict=True))
     return arrays
@@ -102,8 +102,8 @@ def prove_separation(
     upper = proved_upper_bound(inner, inside, pair, frame)
     finer = None if is_narrow(lower, upper) else FinerClasses.of(inner, outer, frame)
     if finer is not None:
-        part, kept = weights[1][finer.kept], ~finer.frame.outside
-        pair, inside = (weights[0], part[kept]), finer.negatives[kept]
+        part, inside_frame = weights[1][finer.kept], ~finer.frame.outside
+        pair, inside = (weights[0], part[inside_frame]), finer.negatives[inside_frame]
         upper = min(upper, proved_upper_bound(finer.positives, inside, pair, finer.frame))
     status = Status.MARGIN_BOUNDED if upper <= NEGLIGIBLE else Status.FITTED
     if lower > 0.0:
@@ -136,8 +136,8 @@ def _lower(
     """Return the bound by the ellipsoids, the finer one among them."""
     columns, best, residues = positives.shape[1], 0.0, None
     if set(ELLIPSOID) <= arrays.keys():
-        found = _ellipsoid(arrays, ELLIPSOID, columns)
-        best = proved_lower_bound(positives, negatives, found)[0]
+        ellipsoid = _ellipsoid(arrays, ELLIPSOID, columns)
+        best = proved_lower_bound(positives, negatives, ellipsoid)[0]
     if not set(FINER) <= arrays.keys():
         return best
     if set(RESIDUES) <= arrays.keys():
@@ -154,8 +154,8 @@ def _lower(
 
 
 def _ellipsoid(arrays: Mapping[str, FloatArray], names: tuple[str, ...], columns: int) -> Ellipsoid:
-    found = Ellipsoid(*(arrays[name] for name in names))
-    shapes = found.shift.shape, found.factor.shape, found.offset.shape
-    if shapes != ((columns,), (found.offset.size, columns), (found.offset.size,)):
+    ellipsoid = Ellipsoid(*(arrays[name] for name in names))
+    shapes = ellipsoid.shift.shape, ellipsoid.factor.shape, ellipsoid.offset.shape
+    if shapes != ((columns,), (ellipsoid.offset.size, columns), (ellipsoid.offset.size,)):
         raise DataError(f"an ellipsoid of shapes {shapes} for examples of {columns} columns")
-    return found
+    return ellipsoid

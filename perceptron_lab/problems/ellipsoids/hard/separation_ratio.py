@@ -143,7 +143,7 @@ def _separated(
     # what rounding left of dependent columns decides on t, not on this ellipsoid
     rough = tolerance if frame.exact or frame.certain.any() else max(tolerance, ROUGH)
     plain = _assessed(inner, outer, frame, solver, rough, limits, fixed=not whiten)
-    found, how = plain.separation(), plain.solution.message
+    first, how = plain.separation(), plain.solution.message
     if frame.empty:
         # the ellipsoid and the rule stay, which take negatives within rounding for points of it
         message = (
@@ -151,23 +151,23 @@ def _separated(
             "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
             f"({how})"
         )
-        unbounded = replace(found, status=Status.UNBOUNDED, proved=True, message=message)
+        unbounded = replace(first, status=Status.UNBOUNDED, proved=True, message=message)
         return replace(unbounded, ratio=math.inf, ratio_lower=math.inf, ratio_upper=math.inf)
-    narrow = is_narrow(found.ratio_lower, found.ratio_upper)
-    if narrow or (frame.exact and limits.reached(found.iterations)):
-        return found
+    narrow = is_narrow(first.ratio_lower, first.ratio_upper)
+    if narrow or (frame.exact and limits.reached(first.iterations)):
+        return first
     finer = FinerClasses.of(inner, outer, frame)
     if finer is None:
-        return found
-    parts, left = (finer.positives, finer.negatives, finer.frame), limits.after(found.iterations)
+        return first
+    parts, left = (finer.positives, finer.negatives, finer.frame), limits.after(first.iterations)
     try:
-        whole = _assessed(*parts, "auto", tolerance, left, fixed=not whiten)
+        resolved = _assessed(*parts, "auto", tolerance, left, fixed=not whiten)
     except (NumericalError, InputError, TimeIsUp) as error:
-        message = f"{found.message}; what is left of dependent columns leaves t open: {error}"
-        return replace(found, message=message, complete=False)
-    how += f"; with what is left of columns that depend on others, {whole.solution.message}"
-    better = whole.separation()
-    return _refined(_coarser(found, better, finer, (inner, outer), frame), better, finer, how)
+        message = f"{first.message}; what is left of dependent columns leaves t open: {error}"
+        return replace(first, message=message, complete=False)
+    how += f"; with what is left of columns that depend on others, {resolved.solution.message}"
+    better = resolved.separation()
+    return _refined(_coarser(first, better, finer, (inner, outer), frame), better, finer, how)
 
 
 def _assessed(
@@ -181,12 +181,12 @@ def _assessed(
     fixed: bool,
 ) -> Assessment:
     """Return the solver's ellipsoid and weights, of which something is to be proved."""
-    kept = np.flatnonzero(~frame.outside)
-    classes = ClassPair(frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=fixed)
+    inside = np.flatnonzero(~frame.outside)
+    classes = ClassPair(frame.coordinates(inner), frame.coordinates(outer[inside]), fixed=fixed)
     module, _, name = _SOLVERS[solver].partition(":")
     solve = getattr(import_module(f"perceptron_lab.problems.ellipsoids.hard.{module}"), name)
     solution: Solution = solve(classes, tolerance, limits)
-    return Assessment(inner, outer, kept, frame, solution)
+    return Assessment(inner, outer, inside, frame, solution)
 
 
 def _unbounded(
@@ -206,12 +206,12 @@ def _unbounded(
         f"no negative lies in the affine hull of the positives, of dimension {order - 1} ({how}): "
         "t is unbounded"
     )
-    found = direction.proved, math.inf, lower, math.inf, direction.matrix, *weights, rule, words
-    return Separation(Status.UNBOUNDED, *found, recession=direction)
+    values = direction.proved, math.inf, lower, math.inf, direction.matrix, *weights, rule, words
+    return Separation(Status.UNBOUNDED, *values, recession=direction)
 
 
 def _coarser(
-    found: Separation,
+    separation: Separation,
     better: Separation,
     classes: FinerClasses,
     examples: tuple[FloatArray, FloatArray],
@@ -223,52 +223,59 @@ def _coarser(
     for other points as well.
     """
     if better.ellipsoid is None:
-        return found
+        return separation
     ellipsoid = FinerEllipsoid(better.ellipsoid, classes.residues).of_rows()
     reached, most = proved_lower_bound(*examples, ellipsoid, UNIT_ROUNDOFF)
-    if not reached > found.ratio_lower:
-        return found
+    if not reached > separation.ratio_lower:
+        return separation
     ellipsoid = ellipsoid.scaled(1.0 / most)
     rule = Rule.of_ellipsoid(ellipsoid, frame, reached)
     lower = proved_lower_bound(*examples, ellipsoid)[0]
-    ranked = replace(found, rule=rule, matrix=rule.homogeneous(), ellipsoid=ellipsoid)
+    ranked = replace(separation, rule=rule, matrix=rule.homogeneous(), ellipsoid=ellipsoid)
     return replace(ranked, ratio=lower, ratio_lower=lower, reached=lower)
 
 
-def _refined(found: Separation, better: Separation, classes: FinerClasses, how: str) -> Separation:
+def _refined(
+    separation: Separation, better: Separation, classes: FinerClasses, how: str
+) -> Separation:
     """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
 
     Its ellipsoid and its rule stay.
     """
-    lower = max(found.ratio_lower, better.ratio_lower)
-    upper = min(found.ratio_upper, better.ratio_upper)
+    lower = max(separation.ratio_lower, better.ratio_lower)
+    upper = min(separation.ratio_upper, better.ratio_upper)
     proof = better.inseparability
     status = status_of(lower, upper, proof)
-    ratio = 0.0 if proof else Bracket(lower, upper).within(max(found.ratio, better.ratio))
-    words = described(status, lower, upper, proof, found.reached)
+    ratio = 0.0 if proof else Bracket(lower, upper).within(max(separation.ratio, better.ratio))
+    words = described(status, lower, upper, proof, separation.reached)
     # the ellipsoid found may fall short of the lower bound
     short = ""
-    if not (is_narrow(found.reached, lower) or found.reached > lower):
-        short = f"; the ellipsoid returned does not use that, and reaches t = {found.reached:.6g}"
+    if not (is_narrow(separation.reached, lower) or separation.reached > lower):
+        short = (
+            f"; the ellipsoid returned does not use that, and reaches t = {separation.reached:.6g}"
+        )
     finer = None
-    if better.ellipsoid is not None and better.ratio_lower > found.ratio_lower:
+    if better.ellipsoid is not None and better.ratio_lower > separation.ratio_lower:
         finer = FinerEllipsoid(better.ellipsoid, classes.residues)
-    weights, count = (found.positive_weights, found.negative_weights), len(found.negative_weights)
-    if better.ratio_upper < found.ratio_upper:
+    weights, count = (
+        (separation.positive_weights, separation.negative_weights),
+        len(separation.negative_weights),
+    )
+    if better.ratio_upper < separation.ratio_upper:
         negative = spread(better.negative_weights, classes.kept, count)
         weights = better.positive_weights, negative
     return replace(
-        found,
+        separation,
         status=status,
         proved=status is not Status.UNVERIFIED,
         ratio=ratio,
-        reached=0.0 if proof else found.reached,
+        reached=0.0 if proof else separation.reached,
         ratio_lower=lower,
         ratio_upper=upper,
         positive_weights=weights[0],
         negative_weights=weights[1],
         inseparability=proof and proof.among(classes.kept, count),
-        iterations=found.iterations + better.iterations,
+        iterations=separation.iterations + better.iterations,
         message=f"{words} ({how}{short})",
         complete=better.complete,
         finer=finer,

@@ -181,9 +181,9 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 
 def _known(name: str, info: ValidationInfo) -> str:
     source = info.data.get("source", "ellipsoid-sets")
-    known = [name] if source == "ellipsoid-sets" else list(instances_of(source, "pairs"))
-    if name not in known:
-        raise ValueError(f"no pair of classes is called {name!r}{did_you_mean(name, known)}")
+    names = [name] if source == "ellipsoid-sets" else list(instances_of(source, "pairs"))
+    if name not in names:
+        raise ValueError(f"no pair of classes is called {name!r}{did_you_mean(name, names)}")
     return name
 
 
@@ -256,9 +256,11 @@ class EllipsoidSeparationSystems(Dataset):
             examples = Tabular(self.source).examples(pair)
             rows, positive = examples.train, examples.labels == first
         with one_thread():
-            found = separation_system(rows[positive], rows[~positive], self.ratio)
+            separation = separation_system(rows[positive], rows[~positive], self.ratio)
         sha256 = sha256_of_arrays(rows[positive], rows[~positive])
-        return Problem(name, found.system, sha256, found.system.facts(), found.figures)
+        return Problem(
+            name, separation.system, sha256, separation.system.facts(), separation.figures
+        )
 
     def _generated(self) -> EllipsoidSets:
         return EllipsoidSets(self.attained or 1.5, self.dimension or 2, self.training or 30)
@@ -269,4 +271,4 @@ class EllipsoidSeparationSystems(Dataset):
             sets = [self._generated().name]
         else:
             sets = self.instances or list(instances_of(self.source, "pairs"))
-        return {f"{one}-above-{plain(self.ratio)}": one for one in sets}
+        return {f"{set_name}-above-{plain(self.ratio)}": set_name for set_name in sets}

@@ -178,8 +178,8 @@ class Rescaling:
     def first(cls, classes: ClassPair) -> Self:
         """Return coordinates in which the positives are white, or those given if fixed."""
         dimension = classes.positives.shape[1]
-        given = classes.fixed or not dimension
-        return cls.none(dimension) if given else cls.to_positives(classes)
+        unscaled = classes.fixed or not dimension
+        return cls.none(dimension) if unscaled else cls.to_positives(classes)
 
     @classmethod
     def to_positives(cls, classes: ClassPair) -> Self:
@@ -240,8 +240,8 @@ class Rescaling:
         order = len(self.factor)
         lifting = np.eye(order + 1)
         lifting[:order, :order], lifting[:order, order] = self.factor, self.offset
-        whole = lifting.T @ matrix @ lifting
-        return np.asarray((whole + whole.T) / 2.0)
+        quadratic = lifting.T @ matrix @ lifting
+        return np.asarray((quadratic + quadratic.T) / 2.0)
 
     def ratio(self, change: float) -> float:
         """Return t for theta."""

@@ -126,16 +126,16 @@ def least_mean(values: FloatArray, cap: float) -> float:
     ordered = np.sort(values)
     if cap * len(ordered) < 1.0:
         return math.inf
-    whole = min(math.floor(1.0 / cap), len(ordered))
-    rest = 1.0 - cap * whole
-    total = cap * float(ordered[:whole].sum())
-    return total + (rest * float(ordered[whole]) if rest > 0.0 and whole < len(ordered) else 0.0)
+    full = min(math.floor(1.0 / cap), len(ordered))
+    rest = 1.0 - cap * full
+    total = cap * float(ordered[:full].sum())
+    return total + (rest * float(ordered[full]) if rest > 0.0 and full < len(ordered) else 0.0)
 
 
 def marginal(values: FloatArray, cap: float) -> float:
     """Return the 1 / cap-th lowest value: the last one that counts in the least mean."""
-    place = min(max(math.ceil(1.0 / cap) - 1, 0), len(values) - 1)
-    return float(np.partition(values, place)[place])
+    rank = min(max(math.ceil(1.0 / cap) - 1, 0), len(values) - 1)
+    return float(np.partition(values, rank)[rank])
 
 
 def _least_spread(images: FloatArray, cap: float) -> tuple[FloatArray, FloatArray]:
@@ -167,12 +167,12 @@ def _restricted_spread(
     rows = np.append(np.ones(count), 0.0)[None, :], -bounds, bounds, spread
     cost, left = np.append(np.zeros(count), 1.0), max(0.0, 1.0 - cap * len(fixed))
     products = -cap * flat(fixed.T @ fixed)
-    found = solve_weights(cost, rows, left, np.full(count, cap), products, 1e-10)
+    solution = solve_weights(cost, rows, left, np.full(count, cap), products, 1e-10)
     weights = np.where(working.capped, cap, 0.0)
-    weights[working.free] = np.clip(found.unknowns[:-1], 0.0, cap)
-    total = float(found.values.sum())
-    dual = (found.vectors * (found.values / total)) @ found.vectors.T
-    return weights, dual, found.level / total
+    weights[working.free] = np.clip(solution.unknowns[:-1], 0.0, cap)
+    total = float(solution.values.sum())
+    dual = (solution.vectors * (solution.values / total)) @ solution.vectors.T
+    return weights, dual, solution.level / total
 
 
 def capped(weights: FloatArray, cap: float) -> FloatArray:
@@ -239,11 +239,11 @@ class Working:
         added = _largest(contradiction, self.parts, self.count)
         added = added[contradiction[added] > room]
         if fix:
-            near = np.zeros(len(excess), dtype=np.bool_)
+            nearest = np.zeros(len(excess), dtype=np.bool_)
             distance = np.where(self.free, np.abs(excess), np.inf)
-            near[_largest(-distance, self.parts, self.count)] = True
-            low = self.free & ~near & (shares <= DECIDED) & (excess < 0.0)
-            high = self.free & ~near & (shares >= 1.0 - DECIDED) & (excess > 0.0)
+            nearest[_largest(-distance, self.parts, self.count)] = True
+            low = self.free & ~nearest & (shares <= DECIDED) & (excess < 0.0)
+            high = self.free & ~nearest & (shares >= 1.0 - DECIDED) & (excess > 0.0)
             self.free &= ~(low | high)
             self.capped |= high
         self.free[added] = True
@@ -253,8 +253,8 @@ class Working:
 
 def _largest(values: FloatArray, parts: Sequence[IntArray], count: int) -> IntArray:
     """Return the numbers of the largest values of each part."""
-    chosen = [part[np.argsort(-values[part], kind="stable")[:count]] for part in parts]
-    return np.concatenate(chosen)
+    indices = [part[np.argsort(-values[part], kind="stable")[:count]] for part in parts]
+    return np.concatenate(indices)
 
 
 class ConeSolution(NamedTuple):
@@ -325,14 +325,14 @@ class DualProgram:
         """Return its solution."""
         free, mixed = self.working.free, not self.working.free.all()
         capped = np.where(self.working.capped, self.penalties, 0.0)
-        found = self._solution(capped, tolerance, mixed=mixed)
-        share = min(max(float(found.unknowns[-1]), 0.0), 1.0) if mixed else 0.0
+        solution = self._solution(capped, tolerance, mixed=mixed)
+        share = min(max(float(solution.unknowns[-1]), 0.0), 1.0) if mixed else 0.0
         weights = (1.0 - share) * capped
         most = (1.0 - share) * self.penalties[free]
-        weights[free] = np.clip(found.unknowns[: len(most)], 0.0, most)
-        quadratic = (found.vectors * found.values) @ found.vectors.T
+        weights[free] = np.clip(solution.unknowns[: len(most)], 0.0, most)
+        quadratic = (solution.vectors * solution.values) @ solution.vectors.T
         weights = weights + share * self.start
-        return DualSolution(np.asarray(quadratic), weights, found.level, found.iterations)
+        return DualSolution(np.asarray(quadratic), weights, solution.level, solution.iterations)
 
     def _solution(self, capped: FloatArray, tolerance: float, *, mixed: bool) -> ConeSolution:
         """Return mu, and s if it is an unknown, and the multipliers."""
@@ -353,6 +353,6 @@ class DualProgram:
         return solve_weights(cost, rows, left, limits, flat(self._moment(capped)), tolerance)
 
     def _moment(self, weights: FloatArray) -> FloatArray:
-        kept = weights != 0.0
-        rows = self.examples[kept]
-        return np.asarray(rows.T @ ((weights * self.signs)[kept, None] * rows))
+        nonzero = weights != 0.0
+        rows = self.examples[nonzero]
+        return np.asarray(rows.T @ ((weights * self.signs)[nonzero, None] * rows))

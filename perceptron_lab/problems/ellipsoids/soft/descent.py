@@ -124,51 +124,51 @@ def _along_falling_regularisations(
     most: int,
 ) -> Minimum:
     """Descend with regularisations that fall to the objective's own; no higher than directly."""
-    point, taken = start, direct.steps
-    while regularisation > objective.regularisation and taken < most and not time_is_up():
+    point, steps = start, direct.steps
+    while regularisation > objective.regularisation and steps < most and not time_is_up():
         easier = replace(objective, regularisation=regularisation)
-        minimum = _descent(easier, point, EARLY_TOLERANCE, most - taken)
-        point, taken = minimum.quadratic, taken + minimum.steps
+        minimum = _descent(easier, point, EARLY_TOLERANCE, most - steps)
+        point, steps = minimum.quadratic, steps + minimum.steps
         regularisation /= FACTOR
     lowest = min(point, direct.quadratic, key=objective.value)
-    minimum = _descent(objective, lowest, tolerance, most - taken)
-    return minimum._replace(steps=taken + minimum.steps)
+    minimum = _descent(objective, lowest, tolerance, most - steps)
+    return minimum._replace(steps=steps + minimum.steps)
 
 
 def _descent(objective: SoftObjective, start: Quadratic, tolerance: float, most: int) -> Minimum:
-    point, radius, quiet, moved = start.packed(), 1.0, 0, 0.0
-    here = Local(objective, point)
+    point, radius, quiet, last_move = start.packed(), 1.0, 0, 0.0
+    local = Local(objective, point)
     for number in range(most):
         if time_is_up():
-            return Minimum(here.quadratic, here.value, number, False)
-        step = _newton_step(here, radius, moved)
-        least = step.promise <= ROUNDING * here.value
+            return Minimum(local.quadratic, local.value, number, False)
+        step = _newton_step(local, radius, last_move)
+        least = step.promise <= ROUNDING * local.value
         if least or quiet == QUIET:
-            away = _left(objective, here, tolerance)
+            away = _left(objective, local, tolerance)
             if away is None:
-                return Minimum(here.quadratic, here.value, number, True)
-            here, point, quiet = away, away.quadratic.packed(), 0
+                return Minimum(local.quadratic, local.value, number, True)
+            local, point, quiet = away, away.quadratic.packed(), 0
             continue
         there = Local(objective, point + step.move)
-        gain, length = here.value - there.value, float(np.linalg.norm(step.move))
+        gain, length = local.value - there.value, float(np.linalg.norm(step.move))
         if gain < 0.25 * step.promise:
             radius = 0.25 * length
         elif gain > 0.75 * step.promise and step.at_edge:
             radius *= 2.0
         if gain > 0.0:
-            quiet = quiet + 1 if gain <= tolerance * here.value and not step.at_edge else 0
-            change = (there.values - here.values)[here.within]
-            moved = float(np.linalg.norm(change)) / math.sqrt(len(change) or 1)
-            here, point = there, point + step.move
-    return Minimum(here.quadratic, here.value, most, False)
+            quiet = quiet + 1 if gain <= tolerance * local.value and not step.at_edge else 0
+            change = (there.values - local.values)[local.within]
+            last_move = float(np.linalg.norm(change)) / math.sqrt(len(change) or 1)
+            local, point = there, point + step.move
+    return Minimum(local.quadratic, local.value, most, False)
 
 
-def _newton_step(here: Local, radius: float, blur: float) -> _Step:
+def _newton_step(local: Local, radius: float, blur: float) -> _Step:
     """Return a step within the trust region, by conjugate gradients on the equations H d = -g."""
-    gradient = here.gradient
-    curvature = here.curvature(blur)
+    gradient = local.gradient
+    curvature = local.curvature(blur)
     size = float(np.linalg.norm(gradient))
-    enough = size * min(0.1, math.sqrt(size / here.value) if here.value > 0.0 else 0.1)
+    enough = size * min(0.1, math.sqrt(size / local.value) if local.value > 0.0 else 0.1)
     move, image = np.zeros_like(gradient), np.zeros_like(gradient)
     residual, square = -gradient, size * size
     direction, at_edge = residual.copy(), False
@@ -193,44 +193,44 @@ def _newton_step(here: Local, radius: float, blur: float) -> _Step:
     return _Step(move, promise, at_edge)
 
 
-def _left(objective: SoftObjective, here: Local, tolerance: float) -> Local | None:
+def _left(objective: SoftObjective, local: Local, tolerance: float) -> Local | None:
     """Return a lower point along N, the negative part of G; None if there is little to gain.
 
     P falls along A + t N by |N|^2 t at first, and on this piece has the least value at t =
     |N|^2 / (sum_active w (x'Nx)^2 + regularisation |N|^2). Of A + t N the largest eigenvalues are
     kept, as many as L has columns.
     """
-    factor = here.quadratic.factor
+    factor = local.quadratic.factor
     rank = factor.shape[1]
     if not rank:
         return None
-    values, vectors = _negative_part(here)
+    values, vectors = _negative_part(local)
     square = float(values @ values)
     if not square > 0.0:
         return None
-    forms = (here.rows @ vectors) ** 2 @ -values
-    bend = float(here.weights @ forms**2) + objective.regularisation * square
+    forms = (local.rows @ vectors) ** 2 @ -values
+    bend = float(local.weights @ forms**2) + objective.regularisation * square
     pace = square / bend
-    while 0.5 * pace * square > tolerance * here.value and not time_is_up():
+    while 0.5 * pace * square > tolerance * local.value and not time_is_up():
         wide = np.column_stack([factor, vectors * np.sqrt(pace * -values)])
         left, sizes, _ = np.linalg.svd(wide, full_matrices=False)
-        moved = Quadratic(
-            left[:, :rank] * sizes[:rank], here.quadratic.linear, here.quadratic.constant
+        shifted = Quadratic(
+            left[:, :rank] * sizes[:rank], local.quadratic.linear, local.quadratic.constant
         )
-        there = Local(objective, moved.packed())
-        if here.value - there.value > 0.1 * pace * square:
+        there = Local(objective, shifted.packed())
+        if local.value - there.value > 0.1 * pace * square:
             return there
         pace *= 0.25
     return None
 
 
-def _negative_part(here: Local) -> tuple[FloatArray, FloatArray]:
+def _negative_part(local: Local) -> tuple[FloatArray, FloatArray]:
     """Return eigenvalues below 0 of G, and their eigenvectors: all, or the lowest ones."""
-    size = len(here.quadratic.linear)
+    size = len(local.quadratic.linear)
     if size <= LARGEST_MATRIX:
-        values, vectors = np.linalg.eigh(here.matrix_gradient(np.eye(size)))
+        values, vectors = np.linalg.eigh(local.matrix_gradient(np.eye(size)))
     else:
-        product = LinearOperator((size, size), matvec=here.matrix_gradient, dtype=np.float64)
+        product = LinearOperator((size, size), matvec=local.matrix_gradient, dtype=np.float64)
         begin = np.random.default_rng(0).standard_normal(size)
         try:
             values, vectors = eigsh(product, LOWEST, which="SA", v0=begin, tol=1e-3)

@@ -192,9 +192,9 @@ class Local:
         if blur > 0.0:
             beyond = 1.0 + (1.0 + objective.signs * self.values) / blur
             shares = np.where(counted, 1.0, np.clip(beyond, 0.0, 1.0)) * (objective.weights > 0.0)
-        near = np.flatnonzero(shares)
-        rows, pull = objective.examples[near], self._pull[near]
-        weights, projected = shares[near] * objective.weights[near], self._products[near, :-1]
+        active = np.flatnonzero(shares)
+        rows, pull = objective.examples[active], self._pull[active]
+        weights, projected = shares[active] * objective.weights[active], self._products[active, :-1]
         gram, twice = factor.T @ factor, 2.0 * objective.regularisation
 
         def product(vector: FloatArray) -> FloatArray:

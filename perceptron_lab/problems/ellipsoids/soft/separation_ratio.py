@@ -182,8 +182,8 @@ class _Problem:
         It is scaled to hold half of them.
         """
         values, vectors = np.linalg.eigh(self.positives.T @ self.positives)
-        kept = values > 1e-12 * values[-1]
-        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        significant = values > 1e-12 * values[-1]
+        inverse = (vectors[:, significant] / values[significant]) @ vectors[:, significant].T
         inverse /= float(np.median(quadratic_forms(inverse, self.positives)))
         order, count = len(inverse), len(self.positives) + len(self.negatives)
         parts = np.split(np.arange(count), [len(self.positives)])
@@ -199,14 +199,14 @@ class _Problem:
         inside, outside = (quadratic_forms(direction, p) for p in (self.positives, self.negatives))
         growth = least_mean(outside, self.negative_penalty)
         growth -= self.positive_penalty * float(inside.sum())
-        found = direction, math.inf, self.level(direction) / 4.0, math.inf, math.inf
+        values = direction, math.inf, self.level(direction) / 4.0, math.inf, math.inf
         weights = np.zeros(len(self.positives)), np.zeros(len(self.negatives))
         message = (
             f"unbounded: C+ = {self.positive_penalty:g} is below the critical penalty "
             f"{self.critical.lower:.6g} for C- = {self.negative_penalty:g} (growth {growth:.3g}); "
             "raise the penalties"
         )
-        return SoftSeparation(Status.UNBOUNDED, axes, *found, *weights, self.critical, 0, message)
+        return SoftSeparation(Status.UNBOUNDED, axes, *values, *weights, self.critical, 0, message)
 
     def solved(self, axes: WhiteCoordinates, tolerance: float) -> SoftSeparation:
         """Return the solution, by rounds of constraint generation."""
@@ -219,12 +219,12 @@ class _Problem:
         working, iterations = self.by_moments(), 0
         for number in range(ROUNDS):
             program = DualProgram(examples, signs, penalties, start, working)
-            quadratic, found, level, steps = program.solve(tolerance)
+            quadratic, multipliers, level, steps = program.solve(tolerance)
             iterations += steps
-            weights = self.feasible(found[:count], found[count:])
+            weights = self.feasible(multipliers[:count], multipliers[count:])
             value, bound = self.value(quadratic), float(weights[0].sum()) - 1.0
             excess, room = self.excess(quadratic, level), tolerance * max(1.0, abs(level))
-            added = working.revise(excess, found / penalties, room, fix=number < FIXING)
+            added = working.revise(excess, multipliers / penalties, room, fix=number < FIXING)
             if bound - value <= room or not added:
                 break
         else:
