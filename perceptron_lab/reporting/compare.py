@@ -64,7 +64,10 @@ def environment_differences(
         The descriptions of every environment that the rows of a run come from.
     """
     lasting = [
-        [{key: part for key, part in one.items() if key not in TRANSIENT} for one in side]
+        [
+            {key: part for key, part in environment.items() if key not in TRANSIENT}
+            for environment in side
+        ]
         for side in (first, second)
     ]
     return _different(*lasting)
@@ -73,7 +76,7 @@ def environment_differences(
 def _different(first: Sequence[object], second: Sequence[object]) -> list[Difference]:
     """Return where two sides differ; the different values of each are named once."""
     sides = [[dict(_leaves(tree)) for tree in side] for side in (first, second)]
-    found = []
+    differences = []
     for path in dict.fromkeys(path for side in sides for leaves in side for path in leaves):
         a, b = (
             # Sorted: the order of the rows says nothing.
@@ -81,8 +84,8 @@ def _different(first: Sequence[object], second: Sequence[object]) -> list[Differ
             for side in sides
         )
         if a != b:
-            found.append(Difference(path, a, b))
-    return found
+            differences.append(Difference(path, a, b))
+    return differences
 
 
 def _leaves(tree: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
@@ -160,10 +163,10 @@ class MeanRatio:
         cls, label: str, logs: Sequence[tuple[str, float]], resamples: int, level: float, seed: int
     ) -> MeanRatio:
         """Return the mean of the problems' log(B / A) and its interval, as :func:`compare` does."""
-        problems = {problem: place for place, problem in enumerate(dict(logs))}
-        places = [problems[problem] for problem, _ in logs]
-        sums = np.bincount(places, [logarithm for _, logarithm in logs])
-        counts = np.bincount(places).astype(float)
+        problems = {problem: number for number, problem in enumerate(dict(logs))}
+        numbers = [problems[problem] for problem, _ in logs]
+        sums = np.bincount(numbers, [logarithm for _, logarithm in logs])
+        counts = np.bincount(numbers).astype(float)
         lower = upper = None
         if len(problems) > 1:
             # A resample draws all pairs of a problem together: they are sums with weights.
@@ -175,9 +178,9 @@ class MeanRatio:
         return cls(label, len(logs), len(problems), mean, lower, upper)
 
     def __str__(self) -> str:
-        known = f"{self.lower:.4g} to {self.upper:.4g}" if self.lower is not None else ""
+        bounds = f"{self.lower:.4g} to {self.upper:.4g}" if self.lower is not None else ""
         pairs, problems = counted(self.pairs, "pair"), counted(self.instances, "problem")
-        interval = known or "one problem: no interval"
+        interval = bounds or "one problem: no interval"
         return f"{self.label}: {self.ratio:.4g} ({interval}), {pairs} of {problems}"
 
 
@@ -344,7 +347,7 @@ def compare(
             logs.setdefault(pair.label, []).append((pair.problem, math.log(pair.ratio)))
     # Of a single label the mean of all would say the same.
     if len(logs) > 1:
-        logs[ALL] = [one for each in logs.values() for one in each]
+        logs[ALL] = [logarithm for each in logs.values() for logarithm in each]
     return Comparison(
         Path(a),
         Path(b),
@@ -366,5 +369,5 @@ def _read(folder: Path) -> tuple[dict[Key, Row], dict[str, Any], list[dict[str, 
         rows = {(row["problem"], row["label"], row["seed"]): row for row in reader.rows()}
         config = reader.config().model_dump(mode="json")
         described = reader.environments()
-    used = dict.fromkeys((row["environment"], row["core"]) for row in rows.values())
-    return rows, config, [described.get(name, {}) | {"core": core} for name, core in used]
+    environments = dict.fromkeys((row["environment"], row["core"]) for row in rows.values())
+    return rows, config, [described.get(name, {}) | {"core": core} for name, core in environments]

@@ -152,15 +152,15 @@ class Evidence:
                 "folder of the results"
             )
         first = self.frame.drop_duplicates("label")[["label", "algorithm", "parameters"]]
-        found = {}
+        methods = {}
         for label, algorithm, parameters in first.astype(str).to_numpy():
             try:
-                found[label] = Method(algorithm, json.loads(parameters or "{}"))
+                methods[label] = Method(algorithm, json.loads(parameters or "{}"))
             except ValueError:
                 raise DataError(
                     f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
                 ) from None
-        return found
+        return methods
 
     def algorithms(self) -> dict[str, str]:
         """Return label -> the name of its algorithm or learner, as far as the rows have it."""
@@ -197,8 +197,8 @@ class Evidence:
     def _bounds(self) -> dict[str, Bound]:
         """Cell -> its guarantee, of all cells that have one."""
         with Reader.open(self._store("the guarantees")) as reader:
-            found = {cell: reader.bound(cell) for cell in self._statuses if self._has_result(cell)}
-        return {cell: bound for cell, bound in found.items() if bound is not None}
+            bounds = {cell: reader.bound(cell) for cell in self._statuses if self._has_result(cell)}
+        return {cell: bound for cell, bound in bounds.items() if bound is not None}
 
     def _has_result(self, cell: str) -> bool:
         """Return whether a cell, of which there has to be a row, ended with a result."""
@@ -206,9 +206,9 @@ class Evidence:
             raise DataError(f"the table of runs: no cell {cell!r}")
         return self._statuses[cell] not in WITHOUT_RESULT
 
-    def _without(self, what: str, cell: str) -> DataError:
+    def _without(self, part: str, cell: str) -> DataError:
         return DataError(
-            f"{self.folder}: the store has no {what} of the cell {cell}; `plab run --fresh` "
+            f"{self.folder}: the store has no {part} of the cell {cell}; `plab run --fresh` "
             "starts over"
         )
 
@@ -257,21 +257,21 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
         checked[column] = pd.Series(text, dtype=object)
     status = checked["status"].to_numpy()
     for column in (*NUMBERS, *SIGNED):
-        given = runs[column].to_numpy(dtype=object)
-        numbers = doubles(given, invalid="coerce")
+        entries = runs[column].to_numpy(dtype=object)
+        numbers = doubles(entries, invalid="coerce")
         signed = column in SIGNED
-        wrong = ~blank(given) & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
+        invalid = ~blank(entries) & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
         allowed = f"a finite number, {'' if signed else '0 or more, '}or nothing"
-        _refuse(wrong, column, runs[column], where, allowed)
+        _refuse(invalid, column, runs[column], where, allowed)
         checked[column] = numbers
     truth = [_TRUTH.get(text) for text in _texts(runs["proved"])]
-    unknown = np.array([one is None for one in truth])
+    unknown = np.array([truth_value is None for truth_value in truth])
     _refuse(unknown, "proved", runs["proved"], where, "true or false")
     checked["proved"] = np.array(truth, dtype=bool)
     _refuse(~np.isin(status, list(Status)), "status", status, where, ", ".join(Status))
     for column in COUNTS:
-        wrong = (status == Status.FEASIBLE) & np.isnan(checked[column].to_numpy())
-        _refuse(wrong, column, checked[column], where, "a number, since the cell is FEASIBLE")
+        invalid = (status == Status.FEASIBLE) & np.isnan(checked[column].to_numpy())
+        _refuse(invalid, column, checked[column], where, "a number, since the cell is FEASIBLE")
     repeated = checked[checked.duplicated(["problem", "label", "seed"])]
     for problem, label, seed in repeated[["problem", "label", "seed"]].head(1).to_numpy():
         raise DataError(
@@ -281,33 +281,35 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
     if "finding" not in checked:
         messages = _texts(runs["message"]) if "message" in runs else [""] * len(runs)
         facts = map(former_finding, checked["status"], messages)
-        checked["finding"] = [finding_text(one) or "" for one in facts]
+        checked["finding"] = [finding_text(finding) or "" for finding in facts]
     # In a copy the columns of one type are one array: tables cut runs into hundreds of groups
     return checked.copy()
 
 
 def findings(runs: pd.DataFrame) -> list[Finding]:
     """Return the finding of each run of some evidence."""
-    return [finding_in(one) for one in runs["finding"]]
+    return [finding_in(text) for text in runs["finding"]]
 
 
 def _texts(values: pd.Series) -> NDArray[np.object_]:
     """Return values as text; what is missing is empty."""
-    given = values.to_numpy(dtype=object)
-    found = np.empty(len(given), dtype=object)
-    found[:] = ["" if none else str(one) for one, none in zip(given, pd.isna(given), strict=True)]
-    return found
+    entries = values.to_numpy(dtype=object)
+    texts = np.empty(len(entries), dtype=object)
+    texts[:] = [
+        "" if none else str(entry) for entry, none in zip(entries, pd.isna(entries), strict=True)
+    ]
+    return texts
 
 
 def _refuse(
-    wrong: NDArray[np.bool_],
+    invalid: NDArray[np.bool_],
     column: str,
     values: pd.Series | NDArray[np.object_],
     where: str,
     allowed: str,
 ) -> None:
-    if wrong.any():
-        row = int(wrong.argmax())
+    if invalid.any():
+        row = int(invalid.argmax())
         raise DataError(
             f"{where}, row {row + 1}, column {column}: {pd.Series(values).iloc[row]!r} is not "
             f"allowed; allowed: {allowed}"

@@ -49,15 +49,15 @@ def needs(
 def problems_of(outline: Outline, dataset: type[Record]) -> dict[str, Record]:
     """Return problem -> record, of the problems that belong to this kind of dataset."""
     records = {problem: outline.dataset(problem) for problem in outline.problems()}
-    return {problem: one for problem, one in records.items() if isinstance(one, dataset)}
+    return {problem: record for problem, record in records.items() if isinstance(record, dataset)}
 
 
 def learners_among(outline: Outline) -> list[str]:
     """Return the labels of learners; without any the evidence has no test figures."""
-    found = [label for label, method in outline.methods().items() if method.learns]
-    if not found:
+    labels = [label for label, method in outline.methods().items() if method.learns]
+    if not labels:
         raise DataError(
             "no label is a learner, and test errors and precisions are those of learners "
             "(`plab list learners`), such as soft-ellipsoid"
         )
-    return found
+    return labels

@@ -26,18 +26,18 @@ def summary(evidence: Evidence) -> Table:
     left out.
     """
     entries = summaries(evidence.frame)
-    known = [
-        numbers("margin lower", [one.median("margin_lower") for one in entries], lower_bound),
-        numbers("margin upper", [one.median("margin_upper") for one in entries], upper_bound),
+    margins = [
+        numbers("margin lower", [entry.median("margin_lower") for entry in entries], lower_bound),
+        numbers("margin upper", [entry.median("margin_upper") for entry in entries], upper_bound),
         *medians(entries, ["queries", "iterations", "seconds"]),
         *_measures(evidence.frame),
     ]
     columns = [
-        texts("problem", [one.problem for one in entries]),
-        texts("label", [one.label for one in entries]),
-        counts("seeds", [one.seeds for one in entries]),
-        texts("status", [one.endings for one in entries]),
-        *(one for one in known if any(value is not None for value in one.values or ())),
+        texts("problem", [entry.problem for entry in entries]),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
+        texts("status", [entry.endings for entry in entries]),
+        *(column for column in margins if any(value is not None for value in column.values or ())),
     ]
     return Table("summary", columns, keys=1, notes=[_NOTE], long=True)
 
@@ -51,6 +51,6 @@ _NOTE = (
 def _measures(frame: pd.DataFrame) -> list[Column]:
     """Return the medians of the measures; what is no number counts as missing."""
     names = [name for name in frame.columns if name.startswith(_MEASURE)]
-    known = frame.assign(**{name: reals(frame[name], invalid="coerce") for name in names})
-    entries = summaries(known)
-    return [numbers(name, [one.median(name) for one in entries]) for name in names]
+    numeric = frame.assign(**{name: reals(frame[name], invalid="coerce") for name in names})
+    entries = summaries(numeric)
+    return [numbers(name, [entry.median(name) for entry in entries]) for name in names]

@@ -117,12 +117,12 @@ def ratios(runs: pd.DataFrame) -> list[Ratio]:
     pairs = list(combinations(range(len(costs.labels)), 2))
     over_all = [costs.over_all(first, second) for first, second in pairs]
     by_problem = [
-        costs.on_problem(place, first, second)
+        costs.on_problem(problem, first, second)
         for first, second in pairs
         if first == 0
-        for place in range(len(costs.problems))
+        for problem in range(len(costs.problems))
     ]
-    return [one for one in (*over_all, *by_problem) if one is not None]
+    return [ratio for ratio in (*over_all, *by_problem) if ratio is not None]
 
 
 @dataclass(frozen=True)
@@ -138,31 +138,31 @@ class _Costs:
     @classmethod
     def of(cls, runs: pd.DataFrame) -> _Costs:
         axes = [list(dict.fromkeys(runs[name])) for name in ("problem", "seed", "label")]
-        places = [{value: place for place, value in enumerate(axis)} for axis in axes]
+        indices = [{value: index for index, value in enumerate(axis)} for axis in axes]
         shape = tuple(map(len, axes))
         index = tuple(
-            np.array([known[value] for value in runs[name]])
-            for known, name in zip(places, ("problem", "seed", "label"), strict=True)
+            np.array([index_of[value] for value in runs[name]])
+            for index_of, name in zip(indices, ("problem", "seed", "label"), strict=True)
         )
-        found = np.full((*shape, len(COSTS)), np.nan)
+        logarithms = np.full((*shape, len(COSTS)), np.nan)
         costs = runs[list(COSTS)].to_numpy(dtype=float)
         counted = answered(runs).to_numpy()[:, None] & (costs > 0)
-        found[index] = np.log(np.where(counted, costs, np.nan))
+        logarithms[index] = np.log(np.where(counted, costs, np.nan))
         run = np.zeros(shape, dtype=bool)
         run[index] = True
-        return cls(axes[0], axes[2], found, run)
+        return cls(axes[0], axes[2], logarithms, run)
 
     def over_all(self, first: int, second: int) -> Ratio | None:
         """Return the ratio over all problems; None where both were run on none."""
-        means = [self._means(place, first, second) for place in range(len(self.problems))]
+        means = [self._means(problem, first, second) for problem in range(len(self.problems))]
         possible = int(self._both(first, second).any(axis=1).sum())
         return self._ratio(first, second, "", possible, np.array(means))
 
     def on_problem(self, problem: int, first: int, second: int) -> Ratio | None:
         """Return the ratio on a problem; None where both were not run on it."""
-        found = self.logarithms[problem, :, second] - self.logarithms[problem, :, first]
+        differences = self.logarithms[problem, :, second] - self.logarithms[problem, :, first]
         possible = int(self._both(first, second)[problem].sum())
-        return self._ratio(first, second, self.problems[problem], possible, found)
+        return self._ratio(first, second, self.problems[problem], possible, differences)
 
     def _both(self, first: int, second: int) -> BoolArray:
         both: BoolArray = self.run[:, :, first] & self.run[:, :, second]
@@ -170,20 +170,22 @@ class _Costs:
 
     def _means(self, problem: int, first: int, second: int) -> FloatArray:
         """Return the mean over the seeds of each cost's log ratio; NaN without any."""
-        found = self.logarithms[problem, :, second] - self.logarithms[problem, :, first]
-        known = ~np.isnan(found)
-        total = np.where(known, found, 0.0).sum(axis=0)
-        means: FloatArray = np.where(known.any(axis=0), total / np.maximum(known.sum(0), 1), np.nan)
+        differences = self.logarithms[problem, :, second] - self.logarithms[problem, :, first]
+        defined = ~np.isnan(differences)
+        total = np.where(defined, differences, 0.0).sum(axis=0)
+        means: FloatArray = np.where(
+            defined.any(axis=0), total / np.maximum(defined.sum(0), 1), np.nan
+        )
         return means
 
     def _ratio(
-        self, first: int, second: int, problem: str, possible: int, found: FloatArray
+        self, first: int, second: int, problem: str, possible: int, differences: FloatArray
     ) -> Ratio | None:
         if not possible:
             return None
-        known = [column[~np.isnan(column)] for column in found.T]
-        by_cost = {cost: interval_of(z) for cost, z in zip(COSTS, known, strict=True) if len(z)}
-        pairs = max(map(len, known))
+        columns = [column[~np.isnan(column)] for column in differences.T]
+        by_cost = {cost: interval_of(z) for cost, z in zip(COSTS, columns, strict=True) if len(z)}
+        pairs = max(map(len, columns))
         names = self.labels[second], self.labels[first]
         return Ratio(*names, problem, pairs, possible, by_cost)
 
@@ -203,12 +205,12 @@ def guarantee_ratios(runs: pd.DataFrame) -> list[GuaranteeRatio]:
         The checked table of runs.
     """
     counted = runs[answered(runs) & (runs["bound"] > 0) & (runs["updates"] > 0)]
-    found = []
-    for label, own in counted.groupby("label", sort=False):
-        shares = own["updates"] / own["bound"]
-        logarithms = pd.Series(np.log(shares.to_numpy()), index=own.index)
-        means = logarithms.groupby(own["problem"], sort=False).mean()
+    lines = []
+    for label, runs_of_label in counted.groupby("label", sort=False):
+        shares = runs_of_label["updates"] / runs_of_label["bound"]
+        logarithms = pd.Series(np.log(shares.to_numpy()), index=runs_of_label.index)
+        means = logarithms.groupby(runs_of_label["problem"], sort=False).mean()
         largest = float(shares.max())
-        one = interval_of(means.to_numpy())
-        found.append(GuaranteeRatio(str(label), len(means), len(own), one, largest))
-    return found
+        interval = interval_of(means.to_numpy())
+        lines.append(GuaranteeRatio(str(label), len(means), len(runs_of_label), interval, largest))
+    return lines

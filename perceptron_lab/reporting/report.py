@@ -84,11 +84,11 @@ def in_order(
         yield from starmap(make, jobs)
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _begin) as pool:
-        largest_first = sorted(range(len(jobs)), key=lambda place: -sizes[place])
-        begun = {place: pool.submit(make, *jobs[place]) for place in largest_first}
+        largest_first = sorted(range(len(jobs)), key=lambda number: -sizes[number])
+        begun = {number: pool.submit(make, *jobs[number]) for number in largest_first}
         try:
-            for place in range(len(jobs)):
-                yield begun.pop(place).result()
+            for index in range(len(jobs)):
+                yield begun.pop(index).result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -143,16 +143,16 @@ def check_report(report: Entries) -> None:
     """
     _refuse_unknown("entry of the report", report, ("tables", "figures"))
     for kind in ("table", "figure"):
-        asked = [name for name in report.get(f"{kind}s", ()) if isinstance(name, str)]
-        _refuse_unknown(kind, asked, registry.names(kind))
+        requested = [name for name in report.get(f"{kind}s", ()) if isinstance(name, str)]
+        _refuse_unknown(kind, requested, registry.names(kind))
 
 
-def _refuse_unknown(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for name in given:
-        if name not in known:
+def _refuse_unknown(kind: str, names: Iterable[str], known_names: Iterable[str]) -> None:
+    for name in names:
+        if name not in known_names:
             raise ConfigError(
-                f"report: unknown {kind} {name!r}{did_you_mean(name, known)}; "
-                f"known: {', '.join(known)}"
+                f"report: unknown {kind} {name!r}{did_you_mean(name, known_names)}; "
+                f"known: {', '.join(known_names)}"
             )
 
 
@@ -162,8 +162,8 @@ def table(name: str, evidence: Evidence) -> Table:
     The name may be unknown (ConfigError), or the runs not those that it is made of, or contradict
     one another (DataError).
     """
-    made: Table = registry.load("table", name)(evidence)
-    return made
+    built: Table = registry.load("table", name)(evidence)
+    return built
 
 
 def table_frame(name: str, evidence: Evidence) -> pd.DataFrame:
@@ -196,7 +196,7 @@ def figure_asked(entry: Entry) -> tuple[str, Callable[[Evidence], Figure]]:
     return columns.stem, partial(draw_curves, curves=columns)
 
 
-def cautions(folder: Path, evidence: Evidence, done: ExperimentRows | None = None) -> list[str]:
+def cautions(folder: Path, evidence: Evidence, executed: ExperimentRows | None = None) -> list[str]:
     """Return a sentence for each fault of the rows of an experiment as a whole.
 
     Rows made in different environments (their seconds do not compare), rows made by another version
@@ -204,8 +204,8 @@ def cautions(folder: Path, evidence: Evidence, done: ExperimentRows | None = Non
     run that has just ended there, if it is given; otherwise the store is asked. Certificates may be
     missing, as no report is made of them.
     """
-    if done is not None:
-        cells, stale, missing = done.cells, done.stale, done.missing
+    if executed is not None:
+        cells, stale, missing = executed.cells, executed.stale, executed.missing
     else:
         now = status(folder, certificates=False)
         cells, stale, missing = (
@@ -214,14 +214,14 @@ def cautions(folder: Path, evidence: Evidence, done: ExperimentRows | None = Non
             now.counts[CellState.MISSING],
         )
     environments = evidence.frame["environment"].nunique()
-    found = []
+    sentences = []
     if environments > 1:
-        found.append(f"rows of {environments} environments: seconds do not compare")
+        sentences.append(f"rows of {environments} environments: seconds do not compare")
     if stale:
-        found.append(f"{stale} of {len(evidence.frame)} rows made by another numeric core")
+        sentences.append(f"{stale} of {len(evidence.frame)} rows made by another numeric core")
     if missing:
-        found.append(f"{missing} of {cells} cells have no row that serves")
-    return found
+        sentences.append(f"{missing} of {cells} cells have no row that serves")
+    return sentences
 
 
 def write_report(folder: Path, report: Entries, title: str) -> list[Path]:
@@ -233,7 +233,7 @@ def make_report(
     folder: Path,
     report: Entries,
     title: str,
-    done: ExperimentRows | None = None,
+    executed: ExperimentRows | None = None,
 ) -> Report:
     """Make the tables (CSV, LaTeX, HTML, Markdown) and figures (PNG, PDF, SVG) of an experiment.
 
@@ -250,7 +250,7 @@ def make_report(
         :data:`DEFAULT_TABLE`.
     title
         The captions, to which the findings of :func:`cautions` are added.
-    done
+    executed
         The run that has just ended there, whose rows need not be read again.
 
     Raises
@@ -264,24 +264,24 @@ def make_report(
     """
     check_report(report)
     edited = ""
-    if done is not None:
-        evidence = Evidence.of_rows(done.rows, folder)
+    if executed is not None:
+        evidence = Evidence.of_rows(executed.rows, folder)
     else:
         # A run that has just ended wrote runs.csv itself; at any other time it may have been
         # edited.
         with Reader.open(folder) as reader:
             rows = reader.rows()
         evidence, edited = Evidence.of_rows(rows, folder), difference(folder, rows)
-    found = cautions(folder, evidence, done)
-    caption = f"{title} ({'; '.join(found)})" if found else title
+    warnings_of_rows = cautions(folder, evidence, executed)
+    caption = f"{title} ({'; '.join(warnings_of_rows)})" if warnings_of_rows else title
     tables: dict[str, Table] = {}
     contents: dict[Path, bytes] = {}
     failures = Failures(folder)
     for name in report.get("tables") or (DEFAULT_TABLE,):
         with failures.of("table", name):
-            made = table(name, evidence)
-            texts = made.texts(caption)
-            tables[name] = made
+            built = table(name, evidence)
+            texts = built.texts(caption)
+            tables[name] = built
             contents |= {folder / f"{name}.{kind}": text.encode() for kind, text in texts.items()}
     for entry in report.get("figures", ()):
         from perceptron_lab.reporting.printing.figure_files import render  # it takes half a second
@@ -300,7 +300,7 @@ def make_report(
             ) from error
     failures.raise_bug()
     failed = tuple(failures.sentences)
-    return Report(folder, title, tables, tuple(contents), tuple(found), edited, failed)
+    return Report(folder, title, tables, tuple(contents), tuple(warnings_of_rows), edited, failed)
 
 
 @dataclass
@@ -322,8 +322,8 @@ class Failures:
         except PlabError as error:
             self._add(kind, name, str(error).removeprefix(f"{name}: "))
         except Exception as error:
-            if said := own_fault(kind, name, error):
-                self._add(kind, name, said)
+            if fault := own_fault(kind, name, error):
+                self._add(kind, name, fault)
             else:
                 self.bug = self.bug or error
 
@@ -332,11 +332,11 @@ class Failures:
         if self.bug is not None:
             raise self.bug
 
-    def _add(self, kind: str, name: str, said: str) -> None:
+    def _add(self, kind: str, name: str, sentence: str) -> None:
         first = f"{name}.{_FIRST_FILE[kind]}"
         earlier = self.folder is not None and (self.folder / first).exists()
         left = "; its earlier files stay as they were" if earlier else ""
-        self.sentences.append(f"{kind} {name}: {said}{left}")
+        self.sentences.append(f"{kind} {name}: {sentence}{left}")
 
 
 _FIRST_FILE: Final = {"table": "csv", "figure": "png"}
@@ -378,8 +378,12 @@ def report(target: Target | None = None, *, output: str | Path = RESULTS) -> lis
     ['table_6_1.csv', 'table_6_1.png']
     """
     reports = list(rebuilt([] if target is None else [target], Path(output)))
-    files = [path for made in reports for path in made.files]
-    failed = [f"{made.folder}: {one}" for made in reports for one in made.failed]
+    files = [path for made_report in reports for path in made_report.files]
+    failed = [
+        f"{made_report.folder}: {sentence}"
+        for made_report in reports
+        for sentence in made_report.failed
+    ]
     if failed:
         listed = "\n".join(failed)
         raise DataError(f"{listed}\n{counted(len(files), 'file')} of the others written")
@@ -397,16 +401,16 @@ def rebuilt(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
         How many make reports at a time. More than one import the main module again, which has to
         allow for it.
     """
-    asked = experiments_asked(targets, output)
-    jobs = [(folder, config.report.model_dump(), config.title) for folder, config in asked]
-    yield from in_order(make_report, jobs, processes, sizes_of(asked))
+    requested = experiments_asked(targets, output)
+    jobs = [(folder, config.report.model_dump(), config.title) for folder, config in requested]
+    yield from in_order(make_report, jobs, processes, sizes_of(requested))
 
 
-def sizes_of(asked: Iterable[tuple[Path, ExperimentConfig]]) -> list[int]:
+def sizes_of(requested: Iterable[tuple[Path, ExperimentConfig]]) -> list[int]:
     """Return about how long reports take, in bytes of a store: a figure as long as two million."""
     return [
         schema.path_of(folder).stat().st_size + 2_000_000 * len(config.report.figures)
-        for folder, config in asked
+        for folder, config in requested
     ]
 
 
@@ -420,18 +424,18 @@ def experiments_asked(
     targets, output
         As for :func:`rebuilt`.
     """
-    found: list[tuple[Path, ExperimentConfig]] = []
+    experiments: list[tuple[Path, ExperimentConfig]] = []
     for target in targets or folders_with_results(output):
         named = results_named(target, output)
         if named is not None:
-            held = schema.is_store(named) or not schema.folders_below(named)
-            folders = [named] if held else folders_with_results(named)
-            found += [(folder, read_config_of(folder)) for folder in folders]
+            contains_results = schema.is_store(named) or not schema.folders_below(named)
+            folders = [named] if contains_results else folders_with_results(named)
+            experiments += [(folder, read_config_of(folder)) for folder in folders]
         else:
             config = load_experiment(target, without_plugins=True).config
-            found.append((output / config.experiment, config))
+            experiments.append((output / config.experiment, config))
     # All targets, before the first report is written
-    for folder, _ in found:
+    for folder, _ in experiments:
         if not schema.is_store(folder):
             raise absent_of(folder)
-    return found
+    return experiments

@@ -65,8 +65,8 @@ class Summary:
         """Return the median of a column over the cells that have a number in it, or None."""
         if column not in self._medians:
             values = self.runs[column].to_numpy(dtype=float, na_value=np.nan)
-            known = values[~np.isnan(values)]
-            self._medians[column] = float(np.median(known)) if len(known) else None
+            defined = values[~np.isnan(values)]
+            self._medians[column] = float(np.median(defined)) if len(defined) else None
         return self._medians[column]
 
     @cached_property
@@ -116,10 +116,10 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
     """Return key -> its items, both in the order of first appearance."""
-    found: dict[_Key, list[_Item]] = {}
+    groups: dict[_Key, list[_Item]] = {}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def by_label(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
@@ -129,15 +129,15 @@ def by_label(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
 
 def median_of(values: Iterable[float | None]) -> float | None:
     """Return the median of the values that are there, or None."""
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    defined = [value for value in values if value is not None]
+    return median(defined) if defined else None
 
 
 def shape_of(runs: pd.DataFrame) -> dict[str, Shape]:
     """Return problem -> shape, of the problems whose rows have one; several are refused."""
     shapes: dict[str, Shape] = {}
-    known = runs.dropna(subset=["dimension", "constraints"])
-    for problem, *sizes in known[["problem", "dimension", "constraints"]].itertuples(index=False):
+    shaped = runs.dropna(subset=["dimension", "constraints"])
+    for problem, *sizes in shaped[["problem", "dimension", "constraints"]].itertuples(index=False):
         shape = (int(sizes[0]), int(sizes[1]))
         if shapes.setdefault(problem, shape) != shape:
             raise DataError(
@@ -174,8 +174,8 @@ def ending(status: str, proved: bool) -> str:
 
 def largest_known(values: Sequence[float | None]) -> float | None:
     """Return the largest absolute value; None unless all are there."""
-    known = [abs(value) for value in values if value is not None]
-    return max(known) if len(known) == len(values) else None
+    magnitudes = [abs(value) for value in values if value is not None]
+    return max(magnitudes) if len(magnitudes) == len(values) else None
 
 
 def known_or_none(value: Any) -> float | None:

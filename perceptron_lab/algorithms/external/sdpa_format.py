@@ -177,16 +177,18 @@ def parse_sections(text: str, variables: int, blocks: Sequence[int]) -> BlockAns
     if missing:
         raise NumericalError(f"the answer has no {', '.join(missing)}: it is truncated")
     counts = {"xVec": variables} | dict.fromkeys(("xMat", "yMat"), _entries(blocks))
-    found = {}
+    numbers = {}
     for name, count in counts.items():
         # Times follow the last matrix: numbers end with its last brace.
         inside = sections[name][: sections[name].rfind("}") + 1]
-        found[name] = _numbers(inside.translate(_PUNCTUATION).split(), name)
-        if len(found[name]) != count:
+        numbers[name] = _numbers(inside.translate(_PUNCTUATION).split(), name)
+        if len(numbers[name]) != count:
             raise NumericalError(
-                f"the answer's {name} holds {len(found[name])} numbers; expected: {count}"
+                f"the answer's {name} holds {len(numbers[name])} numbers; expected: {count}"
             )
-    return BlockAnswer(found["xVec"], _split(found["xMat"], blocks), _split(found["yMat"], blocks))
+    return BlockAnswer(
+        numbers["xVec"], _split(numbers["xMat"], blocks), _split(numbers["yMat"], blocks)
+    )
 
 
 def _numbers_of(text: str, where: str) -> FloatArray:
@@ -223,9 +225,9 @@ def _entries(blocks: Sequence[int]) -> int:
 
 
 def _split(values: FloatArray, blocks: Sequence[int]) -> Blocks:
-    found: Blocks = []
+    parts: Blocks = []
     first = 0
     for part in _empty(blocks):
-        found.append(values[first : first + part.size].reshape(part.shape))
+        parts.append(values[first : first + part.size].reshape(part.shape))
         first += part.size
-    return found
+    return parts

@@ -183,15 +183,15 @@ class PathInBalls(SeesAll[BallState]):
         dense = np.column_stack([dense_array(system.matrix.scaled()), system.cone.identity])
         with precision():
             blocks = [represented(part, indices, dense) for part, indices in parts]
-            places = np.concatenate([block.place for block in blocks])
+            weighted = np.concatenate([block.place for block in blocks])
             return BallState(
                 np.zeros(system.dimension),
                 weights=weights,
                 phase="path-in-balls",
                 blocks=blocks,
-                places=places,
+                places=weighted,
                 data=arb_mat([row for block in blocks for row in block.rows]),
-                values=arb_mat([[arb(value)] for value in weights[places].tolist()]),
+                values=arb_mat([[arb(value)] for value in weights[weighted].tolist()]),
             )
 
     def step(self, system: ConicSystem, state: BallState, most: int) -> Step[BallState]:

@@ -197,15 +197,15 @@ def _contradiction_near(
     vertex = farkas_vertex(rows, support) if len(support) else None
     if vertex is not None:
         at_vertex = of_whole(rows, vertex)
-        found = weights_near(system, at_vertex, 1)
-        if found is not None and contradiction(system, found) is not None:
-            return _infeasible(system, found, "weights at a vertex")
-        found = absorbed(system, at_vertex)
-        if found is not None:
-            return _infeasible(system, found, "weights whose residual the bounds absorb")
-    for found in (absorbed(system, weights), weights_near(system, weights, 1)):
-        if found is not None and contradiction(system, found) is not None:
-            return _infeasible(system, found, "weights near those of HiGHS")
+        multipliers = weights_near(system, at_vertex, 1)
+        if multipliers is not None and contradiction(system, multipliers) is not None:
+            return _infeasible(system, multipliers, "weights at a vertex")
+        multipliers = absorbed(system, at_vertex)
+        if multipliers is not None:
+            return _infeasible(system, multipliers, "weights whose residual the bounds absorb")
+    for multipliers in (absorbed(system, weights), weights_near(system, weights, 1)):
+        if multipliers is not None and contradiction(system, multipliers) is not None:
+            return _infeasible(system, multipliers, "weights near those of HiGHS")
     return None
 
 

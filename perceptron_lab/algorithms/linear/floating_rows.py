@@ -177,13 +177,13 @@ def _solved(program: HighsProgram, seconds: float) -> HighsAnswer:
     )
 
 
-def _loaded(given: HighsProgram, seconds: float) -> Any:
+def _loaded(source: HighsProgram, seconds: float) -> Any:
     """Return a silent HiGHS with a program."""
-    matrix, program = given.matrix, highspy.HighsLp()
+    matrix, program = source.matrix, highspy.HighsLp()
     program.num_col_, program.num_row_ = matrix.shape[1], matrix.shape[0]
-    program.col_cost_ = given.costs
-    program.col_lower_, program.col_upper_ = given.columns
-    program.row_lower_, program.row_upper_ = given.rows
+    program.col_cost_ = source.costs
+    program.col_lower_, program.col_upper_ = source.columns
+    program.row_lower_, program.row_upper_ = source.rows
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     program.a_matrix_.start_ = matrix.indptr
     program.a_matrix_.index_ = matrix.indices

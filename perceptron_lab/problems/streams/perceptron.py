@@ -252,14 +252,14 @@ def _sweep_of(
 ) -> Sweep:
     """Return the sweep that changes the weight in place."""
     if isinstance(rows, np.ndarray):
-        made = partial(online_sweep, np.require(rows, requirements=["C", "A"]), signs)
+        sweep_call = partial(online_sweep, np.require(rows, requirements=["C", "A"]), signs)
     else:
         columns, starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
-        made = partial(online_sparse_sweep, rows.data, columns, starts, signs)
+        sweep_call = partial(online_sparse_sweep, rows.data, columns, starts, signs)
 
     def sweep(order: IntArray) -> IntArray:
         mistaken = np.empty(len(order), np.int64)
-        return mistaken[: made(order, constant, weight, mistaken)]
+        return mistaken[: sweep_call(order, constant, weight, mistaken)]
 
     return sweep
 

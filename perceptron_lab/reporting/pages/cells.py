@@ -42,10 +42,10 @@ def cells_table(cells: Sequence[PageCell]) -> PageTable:
     """Return the cells as a table, one line each; its last column opens what was run."""
     names = list(_columns(cells))
     measures = [name for name in names if name.startswith("measure.")][:_MOST_MEASURES]
-    shown = (*_SHOWN, *measures)
+    visible_names = (*_SHOWN, *measures)
     heads = [
         *(Head("problem"), Head("algorithm"), Head("seed", number=True), Head("ending")),
-        *(Head(_head(name), _numeric(cells, name), shown=name in shown) for name in names),
+        *(Head(_head(name), _numeric(cells, name), shown=name in visible_names) for name in names),
         *(Head("course"), Head("certificate and parameters")),
     ]
     lines = [
@@ -75,39 +75,39 @@ def medians_table(cells: Sequence[PageCell]) -> PageTable:
     lines = [
         [
             *group,
-            _endings(own),
-            *(_median(name, [cell.row.get(name) for cell in own]) for name in _MEDIANS),
-            next((cell.history.unnamed for cell in own if cell.history), ""),
+            _endings(cells_of_group),
+            *(_median(name, [cell.row.get(name) for cell in cells_of_group]) for name in _MEDIANS),
+            next((cell.history.unnamed for cell in cells_of_group if cell.history), ""),
         ]
-        for group, own in groups.items()
+        for group, cells_of_group in groups.items()
     ]
     return PageTable("Medians over the seeds", heads, lines, 2, "medians")
 
 
 def _endings(cells: Sequence[PageCell]) -> str:
-    found = Counter(cell.ending for cell in cells)
-    if len(found) == 1:
-        return next(iter(found))
-    return ", ".join(f"{number} {name}" for name, number in found.items())
+    counter = Counter(cell.ending for cell in cells)
+    if len(counter) == 1:
+        return next(iter(counter))
+    return ", ".join(f"{number} {name}" for name, number in counter.items())
 
 
 def _median(name: str, values: Sequence[Any]) -> str:
-    known = [float(value) for value in values if value is not None]
-    if not known:
+    numbers = [float(value) for value in values if value is not None]
+    if not numbers:
         return ""
-    middle = median(known)
+    middle = median(numbers)
     return value_text(name, int(middle) if middle.is_integer() and name != "seconds" else middle)
 
 
 def _columns(cells: Sequence[PageCell]) -> Iterator[str]:
     """Yield the columns of numbers that some cell has; parameters only where they differ."""
     rows = [cell.row for cell in cells]
-    known = list(dict.fromkeys(name for row in rows for name in row))
-    further = [name for name in known if name.startswith(_VARYING)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    further = [name for name in names if name.startswith(_VARYING)]
     for name in (*_FIRST, *_FURTHER, *further):
         values = [_key(row.get(name)) for row in rows]
-        given = {value for value in values if value not in ("null", '""')}
-        if given and (len(set(values)) > 1 or not name.startswith(("problem.", "algorithm."))):
+        distinct = {value for value in values if value not in ("null", '""')}
+        if distinct and (len(set(values)) > 1 or not name.startswith(("problem.", "algorithm."))):
             yield name
 
 
@@ -120,9 +120,9 @@ def _head(name: str) -> str:
 
 
 def _numeric(cells: Sequence[PageCell], name: str) -> bool:
-    found = [cell.row.get(name) for cell in cells]
-    given = [one for one in found if one is not None and one != ""]
-    return all(isinstance(one, int | float) and not isinstance(one, bool) for one in given)
+    values = [cell.row.get(name) for cell in cells]
+    stated = [value for value in values if value is not None and value != ""]
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in stated)
 
 
 def value_text(name: str, value: Any) -> str:
@@ -169,26 +169,26 @@ def _proved(cell: PageCell) -> str:
 def _certificate(cell: PageCell) -> str:
     if cell.stored.certificate is None:
         return ""
-    place = f"certificates/{cell.planned.cell}.npz" if cell.filed else "not kept here"
-    return f"{place}, sha256 {cell.stored.certificate[:16]}"
+    file = f"certificates/{cell.planned.cell}.npz" if cell.filed else "not kept here"
+    return f"{file}, sha256 {cell.stored.certificate[:16]}"
 
 
 def parameters_text(parameters: Mapping[str, object]) -> str:
     """Return the parameters that have a value: ``preset: thesis, nu: 1.0``."""
-    given = {name: value for name, value in without_paths(parameters).items() if value is not None}
-    shown = (
+    stated = {name: value for name, value in without_paths(parameters).items() if value is not None}
+    texts = (
         f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
-        for name, value in given.items()
+        for name, value in stated.items()
     )
-    return ", ".join(shown)
+    return ", ".join(texts)
 
 
 def _problem(row: Mapping[str, object]) -> str:
     prefix = "problem."
-    own = {
+    settings = {
         name.removeprefix(prefix): value for name, value in row.items() if name.startswith(prefix)
     }
-    text = parameters_text(own)
+    text = parameters_text(settings)
     return f"({text})" if text else ""
 
 

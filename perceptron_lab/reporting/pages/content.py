@@ -81,7 +81,7 @@ def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
     tables, figures = list(_tables(experiment, failures)), list(_figures(experiment, failures))
     failures.raise_bug()
     first = experiment.cells[0].row["label"]
-    against = [one for one in ratios if not one.problem and one.against == first]
+    against = [ratio for ratio in ratios if not ratio.problem and ratio.against == first]
     return Content(
         name=experiment.name,
         sentences=list(sentences(experiment, ratios)),
@@ -99,10 +99,10 @@ def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
 
 def _tables(experiment: PageData, failures: Failures) -> Iterator[TablePart]:
     for name in experiment.config.report.tables or (DEFAULT_TABLE,):
-        said, _ = described(name, registry.load("table", name))
+        title, _ = described(name, registry.load("table", name))
         with failures.of("table", name):
-            made = table(name, experiment.evidence)
-            yield TablePart(name, said, report_table(made, f"{name}: {experiment.title}"))
+            built = table(name, experiment.evidence)
+            yield TablePart(name, title, report_table(built, f"{name}: {experiment.title}"))
 
 
 def _figures(experiment: PageData, failures: Failures) -> Iterator[Picture]:
@@ -110,10 +110,10 @@ def _figures(experiment: PageData, failures: Failures) -> Iterator[Picture]:
         from perceptron_lab.reporting.printing.figure_files import screen_png  # half a second
 
         name, make = figure_asked(entry)
-        said, whole = described(entry, make)
+        title, description = described(entry, make)
         with failures.of("figure", name):
             content, size = screen_png(partial(make, experiment.evidence))
-            yield Picture(name, said, f"{name}. {whole}", b64encode(content).decode(), size)
+            yield Picture(name, title, f"{name}. {description}", b64encode(content).decode(), size)
 
 
 def described(entry: Entry, make: Callable[..., object]) -> tuple[str, str]:
@@ -123,10 +123,14 @@ def described(entry: Entry, make: Callable[..., object]) -> tuple[str, str]:
     """
     if not isinstance(entry, str):
         curves = entry["curves"]
-        said = f"Medians of {curves['y']} over {curves['x']}, one line per {curves['by']}."
-        return said, f"{said} Bars reach from quartile to quartile."
+        sentence = f"Medians of {curves['y']} over {curves['x']}, one line per {curves['by']}."
+        return sentence, f"{sentence} Bars reach from quartile to quartile."
     paragraphs = (inspect.getdoc(make) or entry).split("\n\n")
-    plain = [" ".join(_bare(one).split()) for one in paragraphs if not one.startswith(" ")]
+    plain = [
+        " ".join(_bare(paragraph).split())
+        for paragraph in paragraphs
+        if not paragraph.startswith(" ")
+    ]
     return plain[0], " ".join(plain)
 
 
@@ -187,20 +191,22 @@ def _size(experiment: PageData, runs: pd.DataFrame) -> str:
 def _proofs(runs: pd.DataFrame) -> str:
     proved = int((runs["status"].isin(CLAIMS) & runs["proved"]).sum())
     fitted = int((runs["status"] == Status.FITTED).sum())
-    said = f"{proved} of {len(runs)} ended with a proved answer"
-    return said + (f", {fitted} with a fitted model, which claims nothing." if fitted else ".")
+    sentence = f"{proved} of {len(runs)} ended with a proved answer"
+    return sentence + (f", {fitted} with a fitted model, which claims nothing." if fitted else ".")
 
 
 def _endings(runs: pd.DataFrame) -> str:
-    found = Counter(map(ending, runs["status"], runs["proved"])).most_common()
-    return f"Endings: {', '.join(f'{name} {number}' for name, number in found)}."
+    counter = Counter(map(ending, runs["status"], runs["proved"])).most_common()
+    return f"Endings: {', '.join(f'{name} {number}' for name, number in counter)}."
 
 
 def _by_label(runs: pd.DataFrame) -> Iterator[str]:
     """Yield the labels that did not always end with an answer, unless none did."""
-    done = answered(runs).groupby(runs["label"], sort=False)
+    groups = answered(runs).groupby(runs["label"], sort=False)
     short = [
-        f"{label} {int(one.sum())} of {len(one)}" for label, one in done if not bool(one.all())
+        f"{label} {int(verified.sum())} of {len(verified)}"
+        for label, verified in groups
+        if not bool(verified.all())
     ]
     if short:
         yield f"Without an answer every time: {', '.join(short)}."
@@ -209,17 +215,17 @@ def _by_label(runs: pd.DataFrame) -> Iterator[str]:
 
 
 def _compared(ratios: Sequence[Ratio]) -> Iterator[str]:
-    over_all = [one for one in ratios if not one.problem and one.pairs]
-    for one in over_all[:_FEW]:
-        shown = [
-            f"{interval_text(one.by_cost[cost])} times the {cost}"
+    over_all = [ratio for ratio in ratios if not ratio.problem and ratio.pairs]
+    for total in over_all[:_FEW]:
+        parts = [
+            f"{interval_text(total.by_cost[cost])} times the {cost}"
             for cost in ("queries", "seconds")
-            if cost in one.by_cost
+            if cost in total.by_cost
         ]
-        if shown:
+        if parts:
             yield (
-                f"On the {_problems(one.pairs)} that both answered, {one.label} took "
-                f"{' and '.join(shown)} of {one.against}."
+                f"On the {_problems(total.pairs)} that both answered, {total.label} took "
+                f"{' and '.join(parts)} of {total.against}."
             )
 
 

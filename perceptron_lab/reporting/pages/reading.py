@@ -44,7 +44,7 @@ def without_paths(tree: object) -> Any:
     if not isinstance(tree, str):
         return tree
     # A path of Windows takes both kinds of slashes
-    return _PATHS.sub(lambda found: PureWindowsPath(found[0]).name, tree)
+    return _PATHS.sub(lambda match: PureWindowsPath(match[0]).name, tree)
 
 
 WIDTH: Final = 90
@@ -83,10 +83,10 @@ class Sparkline:
         """
         for name, values in (("margin", margin), ("bound", upper)):
             pairs = zip(updates, values, strict=True)
-            known = [(at, value) for at, value in pairs if math.isfinite(value)]
-            if len(known) > 1:
-                places, heights = zip(*known, strict=True)
-                return cls(name, places, heights)
+            finite = [(at, value) for at, value in pairs if math.isfinite(value)]
+            if len(finite) > 1:
+                positions, heights = zip(*finite, strict=True)
+                return cls(name, positions, heights)
         return None
 
     @property
@@ -109,9 +109,9 @@ class Sparkline:
         """
         across, up = self._drawn
         left, width = across[0], across[-1] - across[0] or 1.0
-        columns = [round((WIDTH - 2) * (place - left) / width + 1) for place in across]
-        places = zip(columns, map(self._row, up), strict=True)
-        first, *rest = [place for place, _ in groupby(places)]
+        columns = [round((WIDTH - 2) * (position - left) / width + 1) for position in across]
+        points = zip(columns, map(self._row, up), strict=True)
+        first, *rest = [point for point, _ in groupby(points)]
         steps = [f"{x - a} {y - b}" for (a, b), (x, y) in pairwise([first, *rest])]
         return f"M{first[0]} {first[1]}" + f"l{' '.join(steps)}".replace(" -", "-") * bool(steps)
 
@@ -127,9 +127,9 @@ class Sparkline:
         scale = abs(self.values[-1]) or max(map(abs, self.values)) or 1.0
         last = len(self.values) - 1
         step = max(1.0, last / (MOST - 1))
-        shown = [round(number * step) for number in range(min(last + 1, MOST))]
-        across = [math.log1p(self.updates[place]) for place in shown]
-        return across, [math.asinh(10.0 * self.values[place] / scale) for place in shown]
+        indices = [round(number * step) for number in range(min(last + 1, MOST))]
+        across = [math.log1p(self.updates[index]) for index in indices]
+        return across, [math.asinh(10.0 * self.values[index] / scale) for index in indices]
 
     def _row(self, height: float) -> int:
         low, high = min(self._drawn[1]), max(self._drawn[1])

@@ -81,7 +81,7 @@ class PageTable:
     @property
     def hidden(self) -> str:
         """The numbers of the columns that are hidden at first."""
-        return " ".join(str(place) for place, head in enumerate(self.heads) if not head.shown)
+        return " ".join(str(column) for column, head in enumerate(self.heads) if not head.shown)
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -102,26 +102,28 @@ def report_table(table: Table, caption: str) -> PageTable:
         texts = [plain(cell) for cell in column.shown or ()]
         strong = column.bold or [False] * len(texts)
         pairs = zip(texts, strong, strict=True)
-        cells.append([Markup("<b>{}</b>").format(text) if one else text for text, one in pairs])
+        cells.append(
+            [Markup("<b>{}</b>").format(text) if strong else text for text, strong in pairs]
+        )
     notes = [plain(note) for note in table.notes]
     return PageTable(caption, heads, list(zip(*cells, strict=True)), table.keys, notes=notes)
 
 
 def ratio_table(caption: str, ratios: Sequence[Ratio]) -> PageTable | None:
     """Return ratios as a table; None without any."""
-    costs = [cost for cost in COSTS if any(cost in one.by_cost for one in ratios)]
+    costs = [cost for cost in COSTS if any(cost in ratio.by_cost for ratio in ratios)]
     if not costs:
         return None
     names = ["cost of", "over that of", "problem"]
-    keys = names if any(one.problem for one in ratios) else names[:2]
+    keys = names if any(ratio.problem for ratio in ratios) else names[:2]
     heads = [*map(Head, keys), *(Head(name, number=True) for name in ("pairs that count", *costs))]
     lines = [
         [
-            *(one.label, one.against, one.problem or "all")[: len(keys)],
-            f"{one.pairs} of {one.possible}",
-            *(interval_text(one.by_cost.get(cost)) for cost in costs),
+            *(ratio.label, ratio.against, ratio.problem or "all")[: len(keys)],
+            f"{ratio.pairs} of {ratio.possible}",
+            *(interval_text(ratio.by_cost.get(cost)) for cost in costs),
         ]
-        for one in ratios
+        for ratio in ratios
     ]
     return PageTable(caption, heads, lines, 2)
 
@@ -131,7 +133,7 @@ def guarantee_table(ratios: Sequence[GuaranteeRatio]) -> PageTable | None:
     if not ratios:
         return None
     names = ("algorithm", "problems", "cells", "updates / guarantee", "largest")
-    heads = [Head(name, number=place > 0) for place, name in enumerate(names)]
+    heads = [Head(name, number=column > 0) for column, name in enumerate(names)]
     lines = [
         [r.label, str(r.problems), str(r.cells), interval_text(r.interval), f"{r.largest:.3g}"]
         for r in ratios
@@ -144,10 +146,15 @@ def environments_table(environments: Mapping[str, Mapping[str, object]]) -> Page
 
     Names of hosts, owners and folders are left out.
     """
-    known = {name: dict(_facts(without_paths(one))) for name, one in environments.items()}
-    facts = dict.fromkeys(fact for one in known.values() for fact in one)
-    lines = [[fact, *(one.get(fact, "") for one in known.values())] for fact in facts]
-    return PageTable("Environments", [Head("fact"), *map(Head, known)], lines, kind="facts")
+    facts_by_name = {
+        name: dict(_facts(without_paths(environment))) for name, environment in environments.items()
+    }
+    facts = dict.fromkeys(fact for environment in facts_by_name.values() for fact in environment)
+    lines = [
+        [fact, *(environment.get(fact, "") for environment in facts_by_name.values())]
+        for fact in facts
+    ]
+    return PageTable("Environments", [Head("fact"), *map(Head, facts_by_name)], lines, kind="facts")
 
 
 def _facts(described: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -156,10 +163,14 @@ def _facts(described: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, str(described[name])
     if described.get("memory_bytes"):
         yield "memory", f"{described['memory_bytes'] / 2**30:.1f} GiB"
-    for place, one in enumerate(described.get("blas") or [], 1):
-        named = [str(one[key]) for key in ("internal_api", "version", "architecture") if key in one]
-        threads = one.get("num_threads")
-        yield f"BLAS {place}", " ".join(named) + (f", threads: {threads}" if threads else "")
+    for number, library in enumerate(described.get("blas") or [], 1):
+        named = [
+            str(library[key])
+            for key in ("internal_api", "version", "architecture")
+            if key in library
+        ]
+        threads = library.get("num_threads")
+        yield f"BLAS {number}", " ".join(named) + (f", threads: {threads}" if threads else "")
     git = described.get("git") or {}
     if git.get("revision"):
         changed = " with changes" if git.get("dirty") else ""

@@ -125,23 +125,25 @@ def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
         How many make pages at a time. More than one import the main module again, which has to
         allow for it.
     """
-    asked = experiments_asked(targets, output)
-    roots = {folder.parent for folder, _ in asked}
-    whole = [root for root in sorted(roots) if _all_asked(root, [folder for folder, _ in asked])]
-    jobs = [
-        (folder, config, folder.parent in whole or (folder.parent / NAME).is_file())
-        for folder, config in asked
+    requested = experiments_asked(targets, output)
+    roots = {folder.parent for folder, _ in requested}
+    complete = [
+        root for root in sorted(roots) if _all_asked(root, [folder for folder, _ in requested])
     ]
-    made = []
-    for one in in_order(_made_page, jobs, processes, sizes_of(asked)):
-        made.append(one)
-        path = one.folder / NAME
-        if not one.kept:
-            _write(path, one.text)
-        yield Page(path, tuple(one.facts["failed"]), one.kept)
-    for root in whole:
-        own = [one for one in made if one.folder.parent == root]
-        _write(root / NAME, _everything(own))
+    jobs = [
+        (folder, config, folder.parent in complete or (folder.parent / NAME).is_file())
+        for folder, config in requested
+    ]
+    pages = []
+    for page in in_order(_made_page, jobs, processes, sizes_of(requested)):
+        pages.append(page)
+        path = page.folder / NAME
+        if not page.kept:
+            _write(path, page.text)
+        yield Page(path, tuple(page.facts["failed"]), page.kept)
+    for root in complete:
+        pages_below = [page for page in pages if page.folder.parent == root]
+        _write(root / NAME, _everything(pages_below))
         yield Page(root / NAME)
 
 
@@ -156,8 +158,8 @@ def _made_page(folder: Path, config: ExperimentConfig, up: bool) -> _Made:
     stamp, path = stamp_of(folder, config, up), folder / NAME
     if path.is_file():
         text = path.read_text("utf-8", errors="replace")
-        found = _STAMP.search(text)
-        if found is not None and found[1] == stamp:
+        match = _STAMP.search(text)
+        if match is not None and match[1] == stamp:
             return _Made(folder, text, kept=True)
     return _Made(folder, _page(read_experiment(folder, config), stamp, up), kept=False)
 
@@ -166,8 +168,8 @@ def stamp_of(folder: Path, config: ExperimentConfig, up: bool) -> str:
     """Return a digest of all that the page of an experiment is made of."""
     digest = hashlib.sha256(_package_digest())
     digest.update(f"{folder.name} {up} {config.model_dump_json()}".encode())
-    kept = sorted(path.name for path in folder.glob("certificates/*.npz"))
-    digest.update("\n".join(kept).encode())
+    certificates = sorted(path.name for path in folder.glob("certificates/*.npz"))
+    digest.update("\n".join(certificates).encode())
     for name in (schema.NAME, f"{schema.NAME}-wal", schema.PACKED, "runs.csv"):
         path = folder / name
         digest.update(path.read_bytes() if path.is_file() else b"")
@@ -179,15 +181,15 @@ def _package_digest() -> bytes:
     """Return a digest of the package, from whose code pages and their notes come."""
     digest = hashlib.sha256(__version__.encode())
     kinds = (".py", ".jinja", ".css", ".js", ".csv")
-    for path in sorted(one for one in PACKAGE.rglob("*") if one.suffix in kinds):
+    for path in sorted(path for path in PACKAGE.rglob("*") if path.suffix in kinds):
         digest.update(path.read_bytes())
     return digest.digest()
 
 
 def _page(experiment: PageData, stamp: str, up: bool) -> str:
     """Return the page of an experiment as text."""
-    found = ratios(experiment.evidence.frame)
-    content = content_of(experiment, found)
+    cost_ratios = ratios(experiment.evidence.frame)
+    content = content_of(experiment, cost_ratios)
     return (
         _templates()
         .get_template("experiment.html.jinja")
@@ -196,7 +198,7 @@ def _page(experiment: PageData, stamp: str, up: bool) -> str:
             title=experiment.title,
             up=up,
             content=content,
-            ratios=ratio_table("Ratios of costs", found),
+            ratios=ratio_table("Ratios of costs", cost_ratios),
             cells=cells_table(experiment.cells),
             environments=environments_table(experiment.environments),
             facts=_facts(experiment, content),
@@ -223,9 +225,9 @@ def _facts(experiment: PageData, content: Content) -> dict[str, Any]:
     }
 
 
-def _everything(made: Sequence[_Made]) -> str:
+def _everything(pages: Sequence[_Made]) -> str:
     """Return the page of all experiments as text."""
-    facts = [one.facts for one in made]
+    facts = [page.facts for page in pages]
     return (
         _templates()
         .get_template("everything.html.jinja")
@@ -233,21 +235,21 @@ def _everything(made: Sequence[_Made]) -> str:
             title="Results of perceptron_lab",
             facts=facts,
             overview=_overview(facts),
-            contents=[_shortened(one.content, one.folder) for one in made],
+            contents=[_shortened(page.content, page.folder) for page in pages],
         )
     )
 
 
 def _shortened(content: str, folder: Path) -> str:
     """Return what the page of all experiments shows: long tables are told of."""
-    place = f"{escape(folder.name)}/{NAME}"
+    link = f"{escape(folder.name)}/{NAME}"
 
-    def shown(found: re.Match[str]) -> str:
-        kind, table = found.groups()
+    def shown(match: re.Match[str]) -> str:
+        kind, table = match.groups()
         if len(table) <= _LONGEST[kind]:
-            return found[0]
+            return match[0]
         lines = counted(table.count("<tr") - 1, "line")
-        return f'<p>{lines}, on the experiment\'s own page: <a href="{place}">{place}</a>.</p>'
+        return f'<p>{lines}, on the experiment\'s own page: <a href="{link}">{link}</a>.</p>'
 
     return _TABLE.sub(shown, content)
 
@@ -263,12 +265,12 @@ def _overview(facts: Sequence[dict[str, Any]]) -> PageTable:
     ]
     lines = [
         [
-            Markup('<a href="#{0}">{0}</a>').format(one["name"]),
-            one["title"],
-            *(f"{one[name]:.6g}" for name in _NUMBERS),
-            ", ".join(dict.fromkeys([*one["tables"], *one["figures"]])),
+            Markup('<a href="#{0}">{0}</a>').format(facts["name"]),
+            facts["title"],
+            *(f"{facts[name]:.6g}" for name in _NUMBERS),
+            ", ".join(dict.fromkeys([*facts["tables"], *facts["figures"]])),
         ]
-        for one in facts
+        for facts in facts
     ]
     return PageTable("All experiments", heads, lines, kind="overview")
 

@@ -33,12 +33,12 @@ BOUNDS = ("novikoff_bound", "hinge_bound")
 
 def online_labels(outline: Outline) -> list[str]:
     """Return the labels of learners that count their mistakes on a stream."""
-    found = [label for label, method in outline.methods().items() if method.algorithm in ONLINE]
-    if not found:
+    labels = [label for label, method in outline.methods().items() if method.algorithm in ONLINE]
+    if not labels:
         raise DataError(
             f"no label counts its mistakes on a stream; learners that do are {', '.join(ONLINE)}"
         )
-    return found
+    return labels
 
 
 def streamed(evidence: Evidence) -> list[Summary]:
@@ -85,16 +85,16 @@ def mistakes_table(evidence: Evidence) -> Table:
     the theorems; ``error`` on the test examples in percent; ``status``, the endings of the cells.
     """
     entries = streamed(evidence)
-    found = {
+    medians = {
         name: [entry.median(name) for entry in entries]
         for name in ("presentations", "passes", "mistakes", "error")
     }
-    errors = [None if error is None else 100.0 * error for error in found["error"]]
+    errors = [None if error is None else 100.0 * error for error in medians["error"]]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
-        *(counts(name, found[name]) for name in ("presentations", "passes", "mistakes")),
+        *(counts(name, medians[name]) for name in ("presentations", "passes", "mistakes")),
         counts("separated", [_separated(entry) for entry in entries]),
         *_bounds("Novikoff's bound", "novikoff_bound", entries),
         *_bounds("hinge-loss bound", "hinge_bound", entries),
@@ -143,21 +143,21 @@ def mistakes_figure(evidence: Evidence) -> Figure:
     entries = streamed(evidence)
     problems = drawn_problems(entries)
     drawn = problems[:MOST_PANELS]
-    known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     figure, panels = drawing.panels(len(drawn), 2.5, 0.8, 2.1)
     for axes, problem in zip(panels, drawn, strict=True):
         drawing.entitle(axes, problem)
         axes.set(xscale="log", yscale="log")
         for entry in entries:
             if entry.problem == problem:
-                _draw(axes, evidence, entry, known[entry.label])
+                _draw(axes, evidence, entry, looks[entry.label])
         drawing.rule_logarithmic(axes, "x", 12.0)
         drawing.rule_logarithmic(axes, "y", 12.0)
-        place = axes.get_subplotspec()
+        spec = axes.get_subplotspec()
         axes.set_xlabel("presentations")
-        if place is not None and place.is_first_col():
+        if spec is not None and spec.is_first_col():
             axes.set_ylabel("mistakes")
-    drawing.legend_above(figure, _legend(known))
+    drawing.legend_above(figure, _legend(looks))
     drawing.name_left_out(figure, drawn, problems, "problems")
     return figure
 
@@ -169,10 +169,12 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
         trace = evidence.trace(cell)
         if trace is None:
             continue
-        for name, own in courses.items():
+        for name, histories in courses.items():
             if not {name, "presented"} <= trace.measures.keys():
                 raise DataError(f"the run {cell} has no course along its stream; run it again")
-            own.append(Course(*(np.asarray(trace.measures[n][0]) for n in ("presented", name))))
+            histories.append(
+                Course(*(np.asarray(trace.measures[n][0]) for n in ("presented", name)))
+            )
     colour = look["color"]
     for name, (dashes, _) in _LINES.items():
         curve = quartile_curve(courses[name])
@@ -193,9 +195,9 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
         )
 
 
-def _legend(known: dict[str, Look]) -> Sequence[Line2D]:
+def _legend(looks: dict[str, Look]) -> Sequence[Line2D]:
     """Return a handle per label, by its colour, and one per kind of line, in grey."""
-    labels = [Line2D([], [], color=look["color"], label=name) for name, look in known.items()]
+    labels = [Line2D([], [], color=look["color"], label=name) for name, look in looks.items()]
     kinds = [*_LINES.values(), _NOVIKOFF]
     return labels + [
         Line2D([], [], color="0.3", linestyle=dashes, linewidth=1.0, label=name)
@@ -211,17 +213,20 @@ _NOVIKOFF_NAME = "Theorem 1: 8 K$^2$ + 2"
 
 def steepnesses(outline: Outline) -> dict[str, int]:
     """Return problem -> K, of the worst cases of the dataset streams; two are needed."""
-    found = {}
+    steepness_of = {}
     for problem in outline.problems():
-        given = outline.parameters(problem)
-        if given.get("family") == "worst-case" and isinstance(given.get("steepness"), int):
-            found[problem] = int(given["steepness"])
-    if len(found) < 2:
+        parameters = outline.parameters(problem)
+        if parameters.get("family") == "worst-case" and isinstance(
+            parameters.get("steepness"), int
+        ):
+            steepness_of[problem] = int(parameters["steepness"])
+    if len(steepness_of) < 2:
         raise DataError(
-            f"{counted(len(found), 'problem')} with a worst case, and it draws mistakes against K; "
+            f"{counted(len(steepness_of), 'problem')} with a worst case, and it draws mistakes "
+            "against K; "
             "give a grid of steepness to {dataset: streams, family: worst-case}"
         )
-    return found
+    return steepness_of
 
 
 @needs(online_labels, steepnesses)
@@ -236,14 +241,18 @@ def worst_case(evidence: Evidence) -> Figure:
     """
     known_steepness = steepnesses(evidence)
     entries = [entry for entry in streamed(evidence) if entry.problem in known_steepness]
-    known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
-    found = sorted(
+    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    drawn_problems = sorted(
         ((float(known_steepness[entry.problem]), entry) for entry in entries),
         key=lambda pair: pair[0],
     )
     figure, axes = drawing.panel(4.6, 3.4)
     drawing.draw_medians(
-        axes, known, found, "mistakes", lambda entry: bool((entry.runs["separated"] == 1.0).all())
+        axes,
+        looks,
+        drawn_problems,
+        "mistakes",
+        lambda entry: bool((entry.runs["separated"] == 1.0).all()),
     )
     values = sorted(set(known_steepness.values()))
     k = np.geomspace(values[0], values[-1], 100)
@@ -253,11 +262,11 @@ def worst_case(evidence: Evidence) -> Figure:
         axes.set_xticks(values, [f"{value}" for value in values])
         axes.set_xticks([], minor=True)
     axes.set(xlabel="K (powers of two; the input takes O(log K) bits)", ylabel="mistakes")
-    ended = all((entry.runs["separated"] == 1.0).all() for _, entry in found)
+    ended = all((entry.runs["separated"] == 1.0).all() for _, entry in drawn_problems)
     lines = [
         Line2D([], [], color="0.6", linewidth=2.4, label=_EXACT),
         Line2D([], [], color="0.3", linewidth=0.8, linestyle=":", label=_NOVIKOFF_NAME),
     ]
     cross = [Line2D([], [], color="0.3", marker="x", linestyle="none", label="still mistaken")]
-    drawing.legend_above(figure, [*drawing.handles(known), *lines, *([] if ended else cross)])
+    drawing.legend_above(figure, [*drawing.handles(looks), *lines, *([] if ended else cross)])
     return figure

@@ -104,8 +104,8 @@ def seconds(name: str, values: Iterable[float | None]) -> Column:
 
 def cells(runs: pd.DataFrame, entries: Sequence[Summary], size: str = "rows") -> list[Column]:
     """Return ``problem``, ``dimension``, ``rows`` (or as ``size`` says), ``label``, ``seeds``."""
-    known = shape_of(runs)
-    pairs = [known.get(entry.problem, (None, None)) for entry in entries]
+    shapes = shape_of(runs)
+    pairs = [shapes.get(entry.problem, (None, None)) for entry in entries]
     return [
         texts("problem", [entry.problem for entry in entries]),
         counts("dimension", [dimension for dimension, _ in pairs]),
@@ -126,8 +126,8 @@ def medians(
     columns = []
     for name in names:
         column, show = _COSTS[name]
-        found = numbers(name, [entry.median(column) for entry in entries], show)
-        columns.append(in_bold(found, problems, rivals or [False] * len(problems)))
+        medians_column = numbers(name, [entry.median(column) for entry in entries], show)
+        columns.append(in_bold(medians_column, problems, rivals or [False] * len(problems)))
     return columns
 
 
@@ -147,14 +147,14 @@ def in_bold(column: Column, groups: Sequence[str], counted: Sequence[bool]) -> C
     Those lines take part that are counted, as their answers are proved. A group of one such line
     has nothing bold.
     """
-    values, shown = column.values or (), column.shown or ()
-    bold = [False] * len(shown)
+    values, texts = column.values or (), column.shown or ()
+    bold = [False] * len(texts)
     for group in dict.fromkeys(groups):
         lines = [i for i, g in enumerate(groups) if g == group and counted[i]]
         rivals = [i for i in lines if values[i] is not None]
         if len(rivals) > 1:
             # Numbers that are printed alike are ties.
-            best = shown[min(rivals, key=lambda i: float(values[i] or 0.0))]
+            best = texts[min(rivals, key=lambda i: float(values[i] or 0.0))]
             for i in rivals:
-                bold[i] = shown[i] == best
+                bold[i] = texts[i] == best
     return replace(column, bold=bold)

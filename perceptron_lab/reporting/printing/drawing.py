@@ -94,7 +94,7 @@ def nested(labels: Iterable[str]) -> dict[str, float]:
     """
     listed = list(labels)
     steps = max(1, len(listed) - 1)
-    return {label: 1.7 - 0.9 * place / steps for place, label in enumerate(listed)}
+    return {label: 1.7 - 0.9 * number / steps for number, label in enumerate(listed)}
 
 
 def canvas(width: float, height: float) -> InlineFigure:
@@ -141,20 +141,20 @@ def draw(figure: Callable[[Evidence], Figure], evidence: Evidence) -> Figure:
 
 def points(
     axes: Axes,
-    given: Sequence[tuple[float, float | None]],
+    pairs: Sequence[tuple[float, float | None]],
     name: str,
     look: Look,
     markersize: float,
     fillstyle: Literal["full", "none"] = "full",
 ) -> None:
     """Plot numbers above 0 at their height, and others at the lower edge of a logarithmic axis."""
-    shown = [(x, y) for x, y in given if y is not None and y > 0]
-    edge = [(x, LOWER_EDGE) for x, y in given if y is None or y <= 0]
-    places = ((name, shown, axes.transData), (f"{name}, edge", edge, axes.get_xaxis_transform()))
-    for label, chosen, transform in places:
-        if chosen:
+    visible = [(x, y) for x, y in pairs if y is not None and y > 0]
+    edge = [(x, LOWER_EDGE) for x, y in pairs if y is None or y <= 0]
+    layers = ((name, visible, axes.transData), (f"{name}, edge", edge, axes.get_xaxis_transform()))
+    for label, pairs_of_layer, transform in layers:
+        if pairs_of_layer:
             axes.plot(
-                *zip(*chosen, strict=True),
+                *zip(*pairs_of_layer, strict=True),
                 label=label,
                 color=look["color"],
                 marker=look["marker"],
@@ -167,15 +167,15 @@ def points(
 
 
 def draw_bar(
-    axes: Axes, place: float, ends: Sequence[float], colour: str, width: float = 0.8
+    axes: Axes, position: float, ends: Sequence[float], colour: str, width: float = 0.8
 ) -> None:
     """Draw a vertical bar from the lower to the upper end."""
-    axes.plot([place, place], ends, color=colour, linewidth=width, solid_capstyle="butt")
+    axes.plot([position, position], ends, color=colour, linewidth=width, solid_capstyle="butt")
 
 
 def draw_medians(
     axes: Axes,
-    known: Mapping[str, Look],
+    styles: Mapping[str, Look],
     entries: Sequence[tuple[float, Summary]],
     column: str,
     answered: Callable[[Summary], bool],
@@ -192,23 +192,25 @@ def draw_medians(
         Whether a summary has a marker; otherwise a cross, at the lower edge if there is no number.
     """
     axes.set(xscale="log", yscale="log")
-    factors = nested(known)
-    for label, look in known.items():
+    factors = nested(styles)
+    for label, look in styles.items():
         factor = factors[label]
-        mine = [(x, entry, entry.median(column)) for x, entry in entries if entry.label == label]
-        line = [(x, y) for x, _, y in mine if y]
+        line_entries = [
+            (x, entry, entry.median(column)) for x, entry in entries if entry.label == label
+        ]
+        line = [(x, y) for x, _, y in line_entries if y]
         colour, dashes = look["color"], look["linestyle"]
         axes.plot(
             [x for x, _ in line], [y for _, y in line], color=colour, ls=dashes, lw=0.8 * factor
         )
-        for x, entry, _ in mine:
+        for x, entry, _ in line_entries:
             values = entry.runs[column].dropna()
             if len(values) > 1:
                 draw_bar(axes, x, values.quantile([0.25, 0.75]).tolist(), colour)
-        proved = [(x, y) for x, entry, y in mine if answered(entry)]
-        others = [(x, y) for x, entry, y in mine if not answered(entry)]
+        proved = [(x, y) for x, entry, y in line_entries if answered(entry)]
+        unproved = [(x, y) for x, entry, y in line_entries if not answered(entry)]
         points(axes, proved, f"{label} proved", look, markersize=3.2 * factor)
-        points(axes, others, f"{label} {UNPROVED}", {**look, "marker": "x"}, markersize=5.0)
+        points(axes, unproved, f"{label} {UNPROVED}", {**look, "marker": "x"}, markersize=5.0)
     rule_logarithmic(axes, "both")
 
 
@@ -249,9 +251,9 @@ def spelt_out(algorithms: Mapping[str, str]) -> dict[str, str]:
     explained: set[tuple[str, str]] = set()
     names = {}
     for label, algorithm in algorithms.items():
-        known = algorithm.lower().split("-")
+        words = algorithm.lower().split("-")
         short = [word for word in label.split() if re.fullmatch("[A-Z]{2,}", word)]
-        unknown = {(word, algorithm) for word in short if word.lower() not in known} - explained
+        unknown = {(word, algorithm) for word in short if word.lower() not in words} - explained
         names[label] = f"{label} ({algorithm})" if unknown else label
         explained |= unknown
     return names
@@ -278,14 +280,14 @@ def entitle(axes: Axes, title: str) -> None:
     axes.set_title("\n".join(textwrap.wrap(title, letters)), loc="left")
 
 
-def name_left_out(figure: Figure, drawn: Sized, found: Sized, things: str) -> None:
+def name_left_out(figure: Figure, drawn: Sized, available: Sized, things: str) -> None:
     """Say below the panels that not everything is drawn, if so."""
-    if len(drawn) < len(found):
-        figure.supxlabel(f"the first {len(drawn)} of {len(found)} {things}", fontsize=7)
+    if len(drawn) < len(available):
+        figure.supxlabel(f"the first {len(drawn)} of {len(available)} {things}", fontsize=7)
 
 
 def handles(
-    known: Mapping[str, Look],
+    styles: Mapping[str, Look],
     proved: bool = True,
     *,
     names: Mapping[str, str] | None = None,
@@ -297,12 +299,12 @@ def handles(
     ``names`` are longer names of labels, as of :func:`spelt_out`.
     """
     named = names or {}
-    found = [
+    lines = [
         Line2D([], [], label=named.get(label, label), markersize=size, linewidth=linewidth, **look)
-        for label, look in known.items()
+        for label, look in styles.items()
     ]
     cross = Line2D([], [], label=UNPROVED, color="0.3", marker="x", linestyle="none")
-    return found if proved else [*found, cross]
+    return lines if proved else [*lines, cross]
 
 
 _DASHES: tuple[Line, ...] = ("-", "--", "-.", ":")
@@ -313,10 +315,10 @@ def curve_looks(names: Sequence[str]) -> dict[str, Style]:
     return {
         name: {
             "color": look["color"],
-            "linestyle": _DASHES[place % len(_DASHES)],
-            "linewidth": 1.1 + 0.9 * (place // len(_DASHES)),
+            "linestyle": _DASHES[number % len(_DASHES)],
+            "linewidth": 1.1 + 0.9 * (number // len(_DASHES)),
         }
-        for place, (name, look) in enumerate(looks(names).items())
+        for number, (name, look) in enumerate(looks(names).items())
     }
 
 
@@ -369,20 +371,23 @@ def quartile_curve(courses: Sequence[History]) -> Curve | None:
     later and makes it jump; runs without a value at a place above 0 do not count.
     """
     begun = []
-    for places, values in courses:
-        kept = ~np.isnan(values) & (places > 0)
-        if kept.any():
-            begun.append(History(places[kept], values[kept]))
+    for positions, values in courses:
+        valid = ~np.isnan(values) & (positions > 0)
+        if valid.any():
+            begun.append(History(positions[valid], values[valid]))
     if not begun:
         return None
-    grid: FloatArray = np.unique(np.concatenate([course.places for course in begun]))
-    grid = grid[grid >= max(course.places[0] for course in begun)]
+    grid: FloatArray = np.unique(np.concatenate([history.places for history in begun]))
+    grid = grid[grid >= max(history.places[0] for history in begun)]
     if len(grid) > MOST_PLACES:  # thinned out evenly on a logarithmic axis
-        wanted = np.searchsorted(grid, np.geomspace(grid[0], grid[-1], MOST_PLACES)[:-1])
-        grid = np.asarray(grid[np.unique([*wanted, len(grid) - 1])])
+        sampled = np.searchsorted(grid, np.geomspace(grid[0], grid[-1], MOST_PLACES)[:-1])
+        grid = np.asarray(grid[np.unique([*sampled, len(grid) - 1])])
     # At each place of the grid the last value at or before it.
     values = np.array(
-        [one.values[np.searchsorted(one.places, grid, side="right") - 1] for one in begun]
+        [
+            history.values[np.searchsorted(history.places, grid, side="right") - 1]
+            for history in begun
+        ]
     )
     # An observed value and not one between two, which may be infinite.
     quartiles = np.quantile(values, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
@@ -405,12 +410,12 @@ def draw_spread(axes: Axes, curve: Curve, courses: Sequence[History], colour: st
     Below the medians of all labels, and pale: those of many labels overlap.
     """
     if len(courses) >= FEWEST:
-        kept = np.isfinite(curve.median)
-        ends = curve.lower[kept], curve.upper[kept]
+        finite = np.isfinite(curve.median)
+        ends = curve.lower[finite], curve.upper[finite]
         shade: Style = {"color": colour, "alpha": 0.1, "linewidth": 0, "zorder": 1.0}
-        axes.fill_between(curve.places[kept], *ends, step="post", **shade)
+        axes.fill_between(curve.places[finite], *ends, step="post", **shade)
     elif len(courses) > 1:
-        for places, values in courses:
-            kept = np.isfinite(values) & (places > 0)
+        for positions, values in courses:
+            finite = np.isfinite(values) & (positions > 0)
             style: Style = {"color": colour, "alpha": 0.45, "linewidth": 0.5}
-            axes.step(places[kept], values[kept], where="post", zorder=1.0, **style)
+            axes.step(positions[finite], values[finite], where="post", zorder=1.0, **style)

@@ -131,8 +131,8 @@ def _hold_names(figure: Figure) -> None:
         there = panel.transAxes.inverted()
         for axis in (panel.xaxis, panel.yaxis):
             label = axis.label
-            place = there.transform(label.get_transform().transform(label.get_position()))
-            axis.set_label_coords(*place)
+            position = there.transform(label.get_transform().transform(label.get_position()))
+            axis.set_label_coords(*position)
         _hold_title(panel)
 
 

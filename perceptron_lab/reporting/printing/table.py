@@ -100,9 +100,9 @@ class Table:
     @property
     def panels(self) -> Iterator[list[Column]]:
         """The columns of each tabular in LaTeX: the keys, and as many groups as fit."""
-        keys, others = self.printed[: self.keys], self.printed[self.keys :]
+        keys, values = self.printed[: self.keys], self.printed[self.keys :]
         panel: list[Column] = []
-        for _, together in groupby(others, key=lambda column: column.group):
+        for _, together in groupby(values, key=lambda column: column.group):
             group = list(together)
             if panel and len(panel) + len(group) > self.widest:
                 yield keys + panel
@@ -189,14 +189,14 @@ class Table:
     ) -> str:
         cells = [list(column.shown or ()) for column in columns]
         keys = list(zip(*cells[: self.keys], strict=True))
-        repeated = [place > 0 and key == keys[place - 1] for place, key in enumerate(keys)]
-        for place, key in enumerate(keys):
-            if repeated[place]:
+        repeated = [row > 0 and key == keys[row - 1] for row, key in enumerate(keys)]
+        for line, key in enumerate(keys):
+            if repeated[line]:
                 for column in cells[: self.keys]:
-                    column[place] = ""
+                    column[line] = ""
             # Space where another problem begins, if lines are grouped at all
-            elif any(repeated) and place and key[0] != keys[place - 1][0]:
-                cells[0][place] = f"\\addlinespace\n{key[0]}"
+            elif any(repeated) and line and key[0] != keys[line - 1][0]:
+                cells[0][line] = f"\\addlinespace\n{key[0]}"
         styler = _styled(
             columns,
             cells,
@@ -226,8 +226,8 @@ def _styled(
     """Return cells under their heads, and those below the names of their groups."""
     frame = pd.DataFrame(dict(enumerate(cells)), dtype=object)
     styles = pd.DataFrame("", frame.index, frame.columns)
-    for place, column in enumerate(columns):
-        styles[place] = [bold if strong else "" for strong in column.bold] or ""
+    for number, column in enumerate(columns):
+        styles[number] = [bold if strong else "" for strong in column.bold] or ""
     if any(groups):
         frame.columns = styles.columns = pd.MultiIndex.from_tuples(
             list(zip(groups, frame, strict=True))

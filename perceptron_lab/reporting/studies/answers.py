@@ -42,12 +42,12 @@ _DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
 def linear_problems(outline: Outline) -> dict[str, bool]:
     """Return problem -> whether it has a point, of the generated linear systems."""
     systems = problems_of(outline, LinearSystems)
-    found = {problem: record.feasible for problem, record in systems.items()}
-    if not found:
+    truth_of = {problem: record.feasible for problem, record in systems.items()}
+    if not truth_of:
         raise DataError(
             "no problem is of the dataset linear-systems, of which the right answers are known"
         )
-    return found
+    return truth_of
 
 
 @needs(linear_problems)
@@ -70,7 +70,7 @@ def lp_feasibility(evidence: Evidence) -> Table:
         counts("unproved", unproved),
         counts(
             "undecided",
-            [one.seeds - a - b for one, a, b in zip(entries, decided, unproved, strict=True)],
+            [entry.seeds - a - b for entry, a, b in zip(entries, decided, unproved, strict=True)],
         ),
         counts("false", [_wrong(entry, truths.get(entry.problem)) for entry in entries]),
         *medians(entries, ["seconds"], rivals),
@@ -93,7 +93,7 @@ def _wrong(entry: Summary, truth: bool | None) -> int | None:
     if truth is None:
         return None
     answers = map(answered, entry.runs["status"], findings(entry.runs))
-    return sum(one is not None and one != truth for one in answers)
+    return sum(answer is not None and answer != truth for answer in answers)
 
 
 def answered(status: str, finding: Finding) -> bool | None:
@@ -121,7 +121,10 @@ def families(evidence: Evidence) -> Table:
         counts("order", [_largest(group["constraints"]) for group in groups]),
         texts("label", [_first(group, "label") for group in groups]),
         counts("skipped", [_proved_of(group, Status.SKIPPED) for group in groups]),
-        *(counts(one.lower(), [_proved_of(group, one) for group in groups]) for one in _DECIDED),
+        *(
+            counts(answer.lower(), [_proved_of(group, answer) for group in groups])
+            for answer in _DECIDED
+        ),
         texts("undecided", [undecided(group) for group in groups]),
         seconds("seconds", [_largest(group["seconds"]) for group in groups]),
         seconds("proof seconds", [_largest(group["proof_seconds"]) for group in groups]),
@@ -135,8 +138,8 @@ def family(problem: str) -> str:
 
     Questions about rays are a family of their own: ``infd recession`` of ``infd1.recession``.
     """
-    found = _FAMILY.match(problem)
-    letters = (found.group() if found else "") or problem
+    match = _FAMILY.match(problem)
+    letters = (match.group() if match else "") or problem
     return f"{letters} recession" if problem.endswith(".recession") else letters
 
 
@@ -162,13 +165,13 @@ def _first(cells: pd.DataFrame, column: str) -> str:
 
 
 def _largest(values: pd.Series) -> float | None:
-    known = values.dropna()
-    return None if known.empty else float(known.max())
+    present = values.dropna()
+    return None if present.empty else float(present.max())
 
 
 def _slowest(cells: pd.DataFrame) -> str:
-    known = cells.dropna(subset=["seconds"]).sort_values("seconds")
-    return "" if known.empty else str(known["problem"].iloc[-1])
+    timed = cells.dropna(subset=["seconds"]).sort_values("seconds")
+    return "" if timed.empty else str(timed["problem"].iloc[-1])
 
 
 def _notes(runs: pd.DataFrame) -> Sequence[str]:
@@ -213,8 +216,8 @@ def accuracy(evidence: Evidence) -> Table:
         texts("problem", [str(row["problem"]) for row in rows]),
         texts("label", [str(row["label"]) for row in rows]),
         *(
-            numbers(f"error {place + 1}", [errors[place] for errors in claimed])
-            for place in range(len(_ERRORS))
+            numbers(f"error {number + 1}", [errors[number] for errors in claimed])
+            for number in range(len(_ERRORS))
         ),
         numbers("claimed", [largest_known(errors) for errors in claimed]),
         numbers("proved", [proved_gap(row) for row in rows]),

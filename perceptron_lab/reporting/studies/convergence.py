@@ -168,7 +168,7 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
-    known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     drawn = problems[:MOST_PROBLEMS]
     figure, pairs, first = _panels(len(drawn), quantity.name)
     for pair, problem in zip(pairs, drawn, strict=True):
@@ -179,14 +179,14 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
         ]
         for axes in pair[:1] if len(drawn) <= _ROWS else pair:
             drawing.entitle(axes, problem)
-        _draw(pair, quantity, traces, known)
+        _draw(pair, quantity, traces, looks)
         _name_absent(pair[0], quantity, traces)
     figure.align_ylabels(first)
     names = drawing.spelt_out(evidence.algorithms())
     proved = all(entry.answered for entry in entries)
-    named = drawing.handles(known, proved, names=names, linewidth=1, size=4)
+    named = drawing.handles(looks, proved, names=names, linewidth=1, size=4)
     if quantity.level is not None:
-        named.insert(len(known), Line2D([], [], label=quantity.level_name, **_LEVEL))
+        named.insert(len(looks), Line2D([], [], label=quantity.level_name, **_LEVEL))
     drawing.legend_above(figure, named)
     drawing.name_left_out(figure, drawn, problems, "problems")
     return figure
@@ -228,26 +228,26 @@ _Traces = Sequence[tuple[Summary, Sequence[Trace]]]
 
 
 def _draw(
-    panels: Sequence[Axes], quantity: Quantity, traces: _Traces, known: Mapping[str, Look]
+    panels: Sequence[Axes], quantity: Quantity, traces: _Traces, looks: Mapping[str, Look]
 ) -> None:
     """Draw the panels of one problem."""
     runs = [
-        (axes, entry, [Course(places(t), quantity.values(t)) for t in own])
-        for entry, own in traces
-        for axes, (_, places) in zip(panels, _AXES, strict=True)
+        (axes, entry, [Course(axis_values(t), quantity.values(t)) for t in traces_of_entry])
+        for entry, traces_of_entry in traces
+        for axes, (_, axis_values) in zip(panels, _AXES, strict=True)
     ]
-    found = [(axes, entry, courses, quartile_curve(courses)) for axes, entry, courses in runs]
+    drawn = [(axes, entry, courses, quartile_curve(courses)) for axes, entry, courses in runs]
     curves = [
-        (axes, entry, courses, curve) for axes, entry, courses, curve in found if curve is not None
+        (axes, entry, courses, curve) for axes, entry, courses, curve in drawn if curve is not None
     ]
     for axes in panels:
         # First, as the ends of curves are clipped to the limits
         quantity.scale(axes, [curve for *_, curve in curves])
         if quantity.level is not None:
             axes.axhline(quantity.level, **_LEVEL)
-    factors = drawing.nested(known)
+    factors = drawing.nested(looks)
     for axes, entry, courses, curve in curves:
-        look, factor = known[entry.label], factors[entry.label]
+        look, factor = looks[entry.label], factors[entry.label]
         finite = np.isfinite(curve.median)
         at, median, colour = curve.places[finite], curve.median[finite], look["color"]
         draw_spread(axes, curve, courses, colour)
@@ -266,8 +266,8 @@ def _draw(
             )
     for axes in panels:
         axes.set_xscale("log")
-        place = axes.get_subplotspec()
-        narrow = place is not None and place.get_gridspec().ncols == _BESIDE
+        spec = axes.get_subplotspec()
+        narrow = spec is not None and spec.get_gridspec().ncols == _BESIDE
         drawing.rule_logarithmic(axes, "x", 12.0 if narrow else 300.0)
         drawing.rule(axes, "y", "0.9")
 
@@ -275,15 +275,17 @@ def _draw(
 def _name_absent(axes: Axes, quantity: Quantity, traces: _Traces) -> None:
     """Say which labels have cells without a course, or runs without the quantity."""
     ended = [
-        f"{entry.label}: {entry.endings}" for entry, own in traces if len(own) < max(1, entry.seeds)
+        f"{entry.label}: {entry.endings}"
+        for entry, traces_of_entry in traces
+        if len(traces_of_entry) < max(1, entry.seeds)
     ]
     without = [
         entry.label
-        for entry, own in traces
-        if any(np.isnan(quantity.values(trace)).all() for trace in own)
+        for entry, traces_of_entry in traces
+        if any(np.isnan(quantity.values(trace)).all() for trace in traces_of_entry)
     ]
-    said = ["no course: " + "; ".join(ended)] if ended else []
-    said += [f"no {quantity.name}: " + ", ".join(without)] if without else []
-    if said:
-        place = (0.02, 0.03)
-        axes.annotate("\n".join(said), place, xycoords="axes fraction", fontsize=6, color="0.3")
+    notes = ["no course: " + "; ".join(ended)] if ended else []
+    notes += [f"no {quantity.name}: " + ", ".join(without)] if without else []
+    if notes:
+        position = (0.02, 0.03)
+        axes.annotate("\n".join(notes), position, xycoords="axes fraction", fontsize=6, color="0.3")

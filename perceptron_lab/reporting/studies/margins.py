@@ -44,8 +44,8 @@ class Reached:
 
     def time_to(self, part: float) -> float | None:
         """Return the seconds of the first record with this share, or None."""
-        places = np.flatnonzero(self.shares >= part)
-        return float(self.seconds[places[0]]) if len(places) else None
+        reached = np.flatnonzero(self.shares >= part)
+        return float(self.seconds[reached[0]]) if len(reached) else None
 
 
 def methods_with_margins(outline: Outline) -> None:
@@ -63,16 +63,16 @@ def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
 
     A DataError where there is none at all.
     """
-    known = evidence.frame.dropna(subset=["margin_upper"])
-    least = known.groupby(["problem", "seed"], as_index=False)["margin_upper"].min()
+    bounded = evidence.frame.dropna(subset=["margin_upper"])
+    least = bounded.groupby(["problem", "seed"], as_index=False)["margin_upper"].min()
     lines = least.itertuples(index=False, name=None)
-    found = {(str(problem), float(seed)): float(v) for problem, seed, v in lines if v > 0.0}
-    if not found:
+    bound_of = {(str(problem), float(seed)): float(v) for problem, seed, v in lines if v > 0.0}
+    if not bound_of:
         raise DataError(
             "no run has proved a positive upper bound of the margin, which shares are of; add "
             "minimum-norm-point"
         )
-    return found
+    return bound_of
 
 
 def histories(
@@ -82,12 +82,12 @@ def histories(
 
     ``bounds`` are the :func:`best_bounds`.
     """
-    found = []
+    histories = []
     for _, run in entry.runs.iterrows():
         bound, trace = bounds.get((entry.problem, float(run["seed"]))), evidence.trace(run["cell"])
         if bound is not None and trace is not None:
-            found.append(_reached(trace, bound, run["margin_lower"], run["margin_upper"]))
-    return found
+            histories.append(_reached(trace, bound, run["margin_lower"], run["margin_upper"]))
+    return histories
 
 
 def _reached(trace: Trace, bound: float, lower: float, upper: float) -> Reached:
@@ -114,7 +114,7 @@ def margins_table(evidence: Evidence) -> Table:
     """
     entries = summaries(evidence.frame)
     bounds = best_bounds(evidence)
-    found = [histories(evidence, entry, bounds) for entry in entries]
+    histories_of = [histories(evidence, entry, bounds) for entry in entries]
     problems = [entry.problem for entry in entries]
     everyone = [True] * len(entries)
     waits = [
@@ -122,8 +122,8 @@ def margins_table(evidence: Evidence) -> Table:
             seconds_column(
                 f"to {100 * part:g} %",
                 [
-                    _median([one.time_to(part) for one in own], entry)
-                    for own, entry in zip(found, entries, strict=True)
+                    _median([history.time_to(part) for history in entry_histories], entry)
+                    for entry_histories, entry in zip(histories_of, entries, strict=True)
                 ],
             ),
             problems,
@@ -131,11 +131,19 @@ def margins_table(evidence: Evidence) -> Table:
         )
         for part in MARKS
     ]
-    pairs = list(zip(found, entries, strict=True))
+    pairs = list(zip(histories_of, entries, strict=True))
     columns = [
         *cells(evidence.frame, entries),
-        numbers("share", [_median([o.share for o in own], e) for own, e in pairs], _share),
-        numbers("own ratio", [_median([o.ratio for o in own], e) for own, e in pairs], _share),
+        numbers(
+            "share",
+            [_median([o.share for o in entry_histories], e) for entry_histories, e in pairs],
+            _share,
+        ),
+        numbers(
+            "own ratio",
+            [_median([o.ratio for o in entry_histories], e) for entry_histories, e in pairs],
+            _share,
+        ),
         *waits,
         *medians(entries, ["seconds"]),
         numbers("epochs", [entry.median("products") for entry in entries]),
@@ -197,37 +205,41 @@ def margins_figure(evidence: Evidence) -> Figure:
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
     drawn, bounds = problems[:MOST_PROBLEMS], best_bounds(evidence)
-    known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     figure, panels = drawing.panels(len(drawn), 2.3, 0.8, 2.0, least=7.0, sharey=True)
-    for place, (axes, problem) in enumerate(zip(panels, drawn, strict=True)):
-        own = [entry for entry in entries if entry.problem == problem]
-        _draw(axes, [(entry, histories(evidence, entry, bounds)) for entry in own], known)
+    for number, (axes, problem) in enumerate(zip(panels, drawn, strict=True)):
+        problem_entries = [entry for entry in entries if entry.problem == problem]
+        _draw(
+            axes, [(entry, histories(evidence, entry, bounds)) for entry in problem_entries], looks
+        )
         drawing.entitle(axes, problem)
-        if place + drawing.BESIDE >= len(drawn):
+        if number + drawing.BESIDE >= len(drawn):
             axes.set_xlabel("seconds")
-        if place % drawing.BESIDE == 0:
+        if number % drawing.BESIDE == 0:
             axes.set_ylabel("share of the proved margin")
     proved = all(entry.feasible for entry in entries)
     names = drawing.spelt_out(evidence.algorithms())
     drawing.legend_above(
-        figure, drawing.handles(known, proved, names=names, linewidth=1.0, size=3.5)
+        figure, drawing.handles(looks, proved, names=names, linewidth=1.0, size=3.5)
     )
     drawing.name_left_out(figure, drawn, problems, "problems")
     return figure
 
 
 def _draw(
-    axes: Axes, found: Sequence[tuple[Summary, Sequence[Reached]]], known: Mapping[str, Look]
+    axes: Axes, pairs: Sequence[tuple[Summary, Sequence[Reached]]], looks: Mapping[str, Look]
 ) -> None:
     """Draw one problem: what is missing of the share, downwards."""
-    factors = drawing.nested(known)
+    factors = drawing.nested(looks)
     axes.set(xscale="log", yscale="log", ylim=(1.3, 0.7 * CLOSEST))
     begins = []
-    for entry, own in found:
-        curve = quartile_curve([Course(one.seconds, one.shares) for one in own])
+    for entry, entry_histories in pairs:
+        curve = quartile_curve(
+            [Course(history.seconds, history.shares) for history in entry_histories]
+        )
         if curve is None:
             continue
-        look, factor = known[entry.label], factors[entry.label]
+        look, factor = looks[entry.label], factors[entry.label]
         lower, middle, upper = (
             np.clip(1.0 - shares, CLOSEST, 1.0 - LEAST)
             for shares in (curve.lower, curve.median, curve.upper)

@@ -97,12 +97,12 @@ _BEST = (
 
 def optima_of(evidence: Evidence) -> list[Row]:
     """Return the rows of optimisers, bounds and figures as numbers or NaN."""
-    frame, known = evidence.frame, names("optimiser")
-    frame = frame[frame["algorithm"].isin(known)]
-    wanted = [LOWER, UPPER, WIDTH, _OBJECTIVE, *_ERRORS]
+    frame, optimisers = evidence.frame, names("optimiser")
+    frame = frame[frame["algorithm"].isin(optimisers)]
+    columns = [LOWER, UPPER, WIDTH, _OBJECTIVE, *_ERRORS]
     read = {
         name: reals(frame[name]) if name in frame else pd.Series(float("nan"), frame.index)
-        for name in wanted
+        for name in columns
     }
     rows: list[Any] = frame.assign(**read).to_dict("records")
     return rows
@@ -153,11 +153,11 @@ def best_optima(evidence: Evidence) -> Table:
     both = list(zip(lowers, uppers, strict=True))
     agreed = [
         ""
-        if one is None or lower[0] is None or upper[0] is None
+        if optimum is None or lower[0] is None or upper[0] is None
         else "yes"
-        if one.agrees(lower[0], upper[0])
+        if optimum.agrees(lower[0], upper[0])
         else "no"
-        for one, (lower, upper) in zip(listed, both, strict=True)
+        for optimum, (lower, upper) in zip(listed, both, strict=True)
     ]
     two_sided = [sum(not _unproved(row) for row in group) for group in groups]
     columns = [
@@ -169,7 +169,9 @@ def best_optima(evidence: Evidence) -> Table:
         numbers("width", [_width(lower[0], upper[0]) for lower, upper in both], upper_bound),
         counts("two-sided", two_sided),
         counts("asked", [len(group) for group in groups]),
-        numbers("listed", [None if one is None else one.value for one in listed], _long),
+        numbers(
+            "listed", [None if optimum is None else optimum.value for optimum in listed], _long
+        ),
         texts("agrees", agreed),
     ]
     return Table("best_optima", columns, notes=[_BEST], long=True)
@@ -192,11 +194,11 @@ def _long(value: float | None) -> str:
 def _best(
     rows: list[Row], name: str, better: Callable[[Iterable[float]], float]
 ) -> tuple[float | None, str]:
-    found = [(float(row[name]), str(row["label"])) for row in rows if not pd.isna(row[name])]
-    if not found:
+    bounds = [(float(row[name]), str(row["label"])) for row in rows if not pd.isna(row[name])]
+    if not bounds:
         return None, ""
-    bound = better(value for value, _ in found)
-    return bound, next(label for value, label in found if value == bound)
+    bound = better(value for value, _ in bounds)
+    return bound, next(label for value, label in bounds if value == bound)
 
 
 def _width(lower: float | None, upper: float | None) -> float | None:
@@ -225,16 +227,16 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
     one bound or none is proved are counted in the legend.
     """
     rows = optima_of(evidence)
-    known = drawing.looks(list(dict.fromkeys(str(row["label"]) for row in rows)))
+    looks = drawing.looks(list(dict.fromkeys(str(row["label"]) for row in rows)))
     figure, axes = drawing.panel(4.6, 3.4)
     axes.set(xscale="log", yscale="log", xlabel="seconds", ylabel="width of the proved interval")
-    names, shown = {}, 0
-    for label, look in known.items():
-        mine = [row for row in rows if row["label"] == label]
-        widths = [(float(row["seconds"]), known_or_none(row[WIDTH])) for row in mine]
+    names, drawn_points = {}, 0
+    for label, look in looks.items():
+        label_rows = [row for row in rows if row["label"] == label]
+        widths = [(float(row["seconds"]), known_or_none(row[WIDTH])) for row in label_rows]
         points = [(time, max(width, _LEAST)) for time, width in widths if width is not None]
-        names[label] = f"{label} ({len(points)} of {len(mine)})"
-        shown += len(points)
+        names[label] = f"{label} ({len(points)} of {len(label_rows)})"
+        drawn_points += len(points)
         if points:
             axes.plot(
                 [time for time, _ in points],
@@ -245,10 +247,10 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
                 markersize=3.5,
                 fillstyle="none",
             )
-    if not shown:
+    if not drawn_points:
         raise DataError("no run has proved both bounds of an optimum: there is nothing to draw")
     drawing.rule_logarithmic(axes, "both")
-    drawing.legend_above(figure, drawing.handles(known, names=names), 2)
+    drawing.legend_above(figure, drawing.handles(looks, names=names), 2)
     return figure
 
 
@@ -262,7 +264,7 @@ _NOTE = (
 )
 MILLION = 1e6
 _NUMBERS = (
-    *(f"optimum_{one}" for one in ("lower", "upper", "width")),
+    *(f"optimum_{end}" for end in ("lower", "upper", "width")),
     "measure.cut",
     "measure.cut_ratio",
 )
@@ -340,14 +342,14 @@ def scaled(evidence: Evidence) -> list[ScaledRuns]:
     memory, methods, frame = evidence.peak_memory(), evidence.methods(), evidence.frame
     labels = optimisers_among(evidence)
     frame = frame.assign(**{name: reals(frame[name]) for name in _NUMBERS if name in frame})
-    found = []
+    lines = []
     for entry in summaries(frame[frame["label"].isin(labels)]):
-        held = [memory.get(cell) for cell in entry.runs["cell"]]
-        most = None if not held or None in held else float(max(one for one in held if one))
+        peaks = [memory.get(cell) for cell in entry.runs["cell"]]
+        most = None if not peaks or None in peaks else float(max(peak for peak in peaks if peak))
         width = methods[entry.label].parameters.get("width")
         goal = None if width is None else float(width)
-        found.append(ScaledRuns(_graph(evidence, entry.problem), entry, most, goal))
-    return [one for one in found if one.entry.seeds]
+        lines.append(ScaledRuns(_graph(evidence, entry.problem), entry, most, goal))
+    return [line for line in lines if line.entry.seeds]
 
 
 @needs(suits)
@@ -398,21 +400,21 @@ def maxcut_scaling_figure(evidence: Evidence) -> Figure:
     kinds = grouped(
         lines, lambda line: f"{line.kind}, {line.entry.label}" if several else line.kind
     )
-    known = drawing.looks(list(kinds))
+    looks = drawing.looks(list(kinds))
     figure = drawing.canvas(7.2, 2.9)
     panels = figure.subplots(1, 3)
     for axes, name in zip(panels, ("seconds", "gigabytes", "proved relative width"), strict=True):
         axes.set(xscale="log", yscale="log", xlabel="vertices", ylabel=name)
-    for name, look in known.items():
-        mine = sorted(kinds[name], key=lambda line: line.graph.vertices)
-        memory = [None if line.memory is None else line.memory / 1e9 for line in mine]
-        _draw(panels[0], mine, [line.seconds for line in mine], look)
-        _draw(panels[1], mine, memory, look)
-        _draw(panels[2], mine, [line.width for line in mine], look)
+    for name, look in looks.items():
+        label_lines = sorted(kinds[name], key=lambda line: line.graph.vertices)
+        memory = [None if line.memory is None else line.memory / 1e9 for line in label_lines]
+        _draw(panels[0], label_lines, [line.seconds for line in label_lines], look)
+        _draw(panels[1], label_lines, memory, look)
+        _draw(panels[2], label_lines, [line.width for line in label_lines], look)
     for axes in panels:
         for which in ("x", "y"):
             drawing.rule_logarithmic(axes, which)
-    drawing.legend_above(figure, _handles(known, all(line.reached for line in lines)))
+    drawing.legend_above(figure, _handles(looks, all(line.reached for line in lines)))
     return figure
 
 
@@ -420,23 +422,23 @@ def _draw(
     axes: Axes, lines: Sequence[ScaledRuns], values: Sequence[float | None], look: drawing.Look
 ) -> None:
     """Draw values above 0 against the vertices, those that missed their goal as crosses."""
-    known = [(line, y) for line, y in zip(lines, values, strict=True) if y]
-    xs = [line.graph.vertices for line, _ in known]
-    axes.plot(xs, [y for _, y in known], color=look["color"], ls=_dashes(look), lw=0.9, zorder=2)
+    defined = [(line, y) for line, y in zip(lines, values, strict=True) if y]
+    xs = [line.graph.vertices for line, _ in defined]
+    axes.plot(xs, [y for _, y in defined], color=look["color"], ls=_dashes(look), lw=0.9, zorder=2)
     for reached in (True, False):
-        points = [(line.graph.vertices, y) for line, y in known if line.reached is reached]
+        points = [(line.graph.vertices, y) for line, y in defined if line.reached is reached]
         marker = look["marker"] if reached else "x"
         drawing.points(axes, points, marker, {**look, "marker": marker}, 4.0, "none")
 
 
 def _dashes(look: drawing.Look) -> drawing.Line:
     """Return a kind of line that goes with the marker, so that lines are told apart in grey."""
-    found: dict[str, drawing.Line] = {"o": "-", "s": "--", "D": ":", "^": "-."}
-    return found.get(look["marker"], "-")
+    dashes: dict[str, drawing.Line] = {"o": "-", "s": "--", "D": ":", "^": "-."}
+    return dashes.get(look["marker"], "-")
 
 
-def _handles(known: dict[str, drawing.Look], reached: bool) -> list[Line2D]:
-    found = [
+def _handles(looks: dict[str, drawing.Look], reached: bool) -> list[Line2D]:
+    lines = [
         Line2D(
             [],
             [],
@@ -448,7 +450,7 @@ def _handles(known: dict[str, drawing.Look], reached: bool) -> list[Line2D]:
             linewidth=0.9,
             markersize=4.0,
         )
-        for name, look in known.items()
+        for name, look in looks.items()
     ]
     cross = Line2D([], [], label="goal not proved", color="0.3", marker="x", linestyle="none")
-    return found if reached else [*found, cross]
+    return lines if reached else [*lines, cross]

@@ -96,25 +96,25 @@ class Continued:
 def continued_labels(outline: Outline) -> dict[str, Method]:
     """Return label -> method of what goes on from a solver's answer; conditions must be known."""
     conditioned_problems(outline)
-    found = {
+    labels = {
         label: method
         for label, method in outline.methods().items()
         if method.algorithm == CONTINUED
     }
-    if not found:
+    if not labels:
         raise DataError(
             "no label goes on from a solver's answer; give {name: postprocessed, parameters: "
             "{first: scs-direct, algorithm: auto}}"
         )
-    return found
+    return labels
 
 
 def kinds(outline: Outline) -> dict[str, Kind]:
     """Return what each problem is set out by, of the datasets conditioned-cones and sdplib."""
     cones, programs = problems_of(outline, ConditionedCones), problems_of(outline, Sdplib)
-    known = {problem: Kind(one.family, one.side, one.delta) for problem, one in cones.items()}
-    known |= dict.fromkeys(programs, Kind("sdplib", EITHER, None))
-    return {problem: known[problem] for problem in outline.problems() if problem in known}
+    kind_of = {problem: Kind(cone.family, cone.side, cone.delta) for problem, cone in cones.items()}
+    kind_of |= dict.fromkeys(programs, Kind("sdplib", EITHER, None))
+    return {problem: kind_of[problem] for problem in outline.problems() if problem in kind_of}
 
 
 def continued(evidence: Evidence) -> list[Continued]:
@@ -127,25 +127,25 @@ def continued(evidence: Evidence) -> list[Continued]:
     def cells(problem: str, label: str) -> Summary:
         return entries.get((problem, label), Summary(problem, label, frame.iloc[:0]))
 
-    found = []
+    continuations = []
     for label, method in pairs.items():
-        given = method.parameters
-        first = alone(methods, given["first"], given.get("first_parameters"))
-        second = alone(methods, given["algorithm"], given.get("parameters"))
+        parameters = method.parameters
+        first = alone(methods, parameters["first"], parameters.get("first_parameters"))
+        second = alone(methods, parameters["algorithm"], parameters.get("parameters"))
         for problem, record in problems.items():
             entry = cells(problem, label)
             if entry.seeds:
-                solver, own = cells(problem, first), cells(problem, second)
-                found.append(Continued(record, first, second, entry, solver, own))
-    return found
+                solver, second_alone = cells(problem, first), cells(problem, second)
+                continuations.append(Continued(record, first, second, entry, solver, second_alone))
+    return continuations
 
 
 def alone(methods: Mapping[str, Method], name: str, parameters: Mapping[str, object] | None) -> str:
     """Return the label of an algorithm with these parameters; its name if none was run."""
     record = registry.load("algorithm", name)(**(parameters or {}))
-    wanted = _compared(Component("algorithm", name, record).parameters)
+    expected = _compared(Component("algorithm", name, record).parameters)
     for label, method in methods.items():
-        if method.algorithm == name and _compared(method.parameters) == wanted:
+        if method.algorithm == name and _compared(method.parameters) == expected:
             return label
     return name
 
@@ -160,7 +160,7 @@ def with_errors(frame: pd.DataFrame) -> pd.DataFrame:
     ``before`` and ``after`` are the largest of all six, ``apart`` and ``apart after`` of the first
     four: by how much the answer violates the conditions of the program and of its dual.
     """
-    found = frame.copy()
+    extended = frame.copy()
     for names, largest, apart in (
         (BEFORE, "before", "apart"),
         (AFTER, "after", "apart after"),
@@ -173,9 +173,9 @@ def with_errors(frame: pd.DataFrame) -> pd.DataFrame:
             },
             index=frame.index,
         )
-        found[largest] = errors.max(axis=1, skipna=False)
-        found[apart] = errors[list(names[:4])].max(axis=1, skipna=False)
-    return found
+        extended[largest] = errors.max(axis=1, skipna=False)
+        extended[apart] = errors[list(names[:4])].max(axis=1, skipna=False)
+    return extended
 
 
 _NOTE = (
@@ -220,11 +220,11 @@ def postprocessing_table(evidence: Evidence) -> Table:
     return Table("postprocessing", columns, keys=4, notes=[_NOTE], long=True)
 
 
-def _groups(found: list[Continued]) -> list[list[Continued]]:
+def _groups(pairs: list[Continued]) -> list[list[Continued]]:
     """Return the problems of each family, side and pair."""
-    groups = grouped(found, lambda one: (one.problem.family, one.problem.side, one.entry.label))
-    families: list[str] = list(dict.fromkeys(one.problem.family for one in found))
-    sides: list[str] = list(dict.fromkeys(one.problem.side for one in found))
+    groups = grouped(pairs, lambda pair: (pair.problem.family, pair.problem.side, pair.entry.label))
+    families: list[str] = list(dict.fromkeys(pair.problem.family for pair in pairs))
+    sides: list[str] = list(dict.fromkeys(pair.problem.side for pair in pairs))
     order = sorted(groups, key=lambda key: (families.index(key[0]), sides.index(key[1])))
     return [groups[key] for key in order]
 
@@ -235,13 +235,13 @@ _pair, _solver, _own = (attrgetter(name) for name in ("entry", "solver", "own"))
 
 def _proved(group: Sequence[Continued], cells: Cells) -> int | None:
     """Return how many problems are decided; None where none was run."""
-    if not any(cells(one).seeds for one in group):
+    if not any(cells(pair).seeds for pair in group):
         return None
-    return sum(one.decided(cells(one)) for one in group)
+    return sum(pair.decided(cells(pair)) for pair in group)
 
 
 def _typical(group: Sequence[Continued], cells: Cells, column: str) -> float | None:
-    return median_of(cells(one).median(column) for one in group if cells(one).seeds)
+    return median_of(cells(pair).median(column) for pair in group if cells(pair).seeds)
 
 
 ANSWER = "the answer itself"
@@ -258,25 +258,25 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
     algorithm that goes on from it: medians over the seeds, from quartile to quartile; a cross where
     not every cell has proved what is true by construction. Programs without a delta are not drawn.
     """
-    found = [one for one in continued(evidence) if one.problem.delta is not None]
-    solvers = list(dict.fromkeys(one.first for one in found))
+    pairs = [pair for pair in continued(evidence) if pair.problem.delta is not None]
+    solvers = list(dict.fromkeys(pair.first for pair in pairs))
     drawn = solvers[:MOST_SOLVERS]
-    found = [one for one in found if one.first in drawn]
-    families = list(dict.fromkeys(one.problem.family for one in found))
-    columns = list(dict.fromkeys((one.first, one.problem.side) for one in found))
+    pairs = [pair for pair in pairs if pair.first in drawn]
+    families = list(dict.fromkeys(pair.problem.family for pair in pairs))
+    columns = list(dict.fromkeys((pair.first, pair.problem.side) for pair in pairs))
     columns.sort(key=lambda pair: drawn.index(pair[0]))
-    known = drawing.looks([ANSWER, *dict.fromkeys(f"then {one.second}" for one in found)])
+    looks = drawing.looks([ANSWER, *dict.fromkeys(f"then {pair.second}" for pair in pairs)])
     figure = drawing.canvas(max(4.6, 2.1 * len(columns)), 1.1 + 1.9 * len(families))
     panels = figure.subplots(len(families), len(columns), squeeze=False, sharex=True, sharey=True)
     proved = True
     for row, family in enumerate(families):
         for column, (solver, side) in enumerate(columns):
-            mine = [
-                one
-                for one in found
-                if (one.problem.family, one.first, one.problem.side) == (family, solver, side)
+            panel_pairs = [
+                pair
+                for pair in pairs
+                if (pair.problem.family, pair.first, pair.problem.side) == (family, solver, side)
             ]
-            proved &= _draw(panels[row][column], mine, known)
+            proved &= _draw(panels[row][column], panel_pairs, looks)
             panels[row][column].set_title(f"{family}, {side}\n{solver}", loc="left")
     for axes in panels[-1]:
         axes.set_xlabel(r"1 / $\delta$")
@@ -284,34 +284,34 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
     for axes in panels[:, 0]:
         axes.set_ylabel("largest error")
         axes.yaxis.set_major_formatter(LogFormatterMathtext())
-    drawing.legend_above(figure, drawing.handles(known, proved))
+    drawing.legend_above(figure, drawing.handles(looks, proved))
     drawing.name_left_out(figure, drawn, solvers, "solvers")
     return figure
 
 
-def _draw(axes: Axes, mine: list[Continued], known: dict[str, Look]) -> bool:
+def _draw(axes: Axes, pairs: list[Continued], looks: dict[str, Look]) -> bool:
     """Draw the lines of one family, solver and side; return whether all is proved."""
     entries: list[tuple[float, Summary]] = []
     decided: dict[int, bool] = {}
-    for one in sorted(mine, key=_condition):
-        answer = Summary(one.entry.problem, ANSWER, _renamed(one.entry, "before"))
-        after = Summary(one.entry.problem, f"then {one.second}", _renamed(one.entry, "after"))
-        decided[id(answer)] = one.decided(one.solver)
-        decided[id(after)] = one.decided(one.entry)
+    for pair in sorted(pairs, key=_condition):
+        answer = Summary(pair.entry.problem, ANSWER, _renamed(pair.entry, "before"))
+        after = Summary(pair.entry.problem, f"then {pair.second}", _renamed(pair.entry, "after"))
+        decided[id(answer)] = pair.decided(pair.solver)
+        decided[id(after)] = pair.decided(pair.entry)
         if all(answer.problem != other.problem for _, other in entries):
-            entries.append((_condition(one), answer))
-        entries.append((_condition(one), after))
+            entries.append((_condition(pair), answer))
+        entries.append((_condition(pair), after))
 
     def proved(entry: Summary) -> bool:
         return decided[id(entry)]
 
-    drawing.draw_medians(axes, known, entries, "error", proved)
+    drawing.draw_medians(axes, looks, entries, "error", proved)
     return all(proved(entry) for _, entry in entries)
 
 
-def _condition(one: Continued) -> float:
+def _condition(pair: Continued) -> float:
     """Return 1 / delta, where there is a delta."""
-    return 1.0 / (one.problem.delta or 1.0)
+    return 1.0 / (pair.problem.delta or 1.0)
 
 
 def _renamed(entry: Summary, column: str) -> pd.DataFrame:

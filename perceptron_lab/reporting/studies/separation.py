@@ -43,12 +43,12 @@ _VERDICTS: Final = (
 
 def asked_labels(outline: Outline) -> list[str]:
     """Return the labels of learners that say something about separation."""
-    found = [label for label, method in outline.methods().items() if method.algorithm in ASKED]
-    if not found:
+    labels = [label for label, method in outline.methods().items() if method.algorithm in ASKED]
+    if not labels:
         raise DataError(
             f"no label says anything about separation; learners that do are {', '.join(ASKED)}"
         )
-    return found
+    return labels
 
 
 def proving_label(outline: Outline) -> str:
@@ -71,31 +71,33 @@ def printed_truth(outline: Outline, problem: str) -> str:
 
 def truths(evidence: Evidence) -> Mapping[tuple[str, float], str]:
     """Return problem and seed -> the verdict: as printed, or else as proved."""
-    found = {}
+    truth_of = {}
     printed = {problem: printed_truth(evidence, problem) for problem in evidence.problems()}
     label = proving_label(evidence)
     runs = evidence.frame
     for problem, seed in runs[["problem", "seed"]].itertuples(index=False, name=None):
         if printed[problem]:
-            found[problem, seed] = printed[problem]
-    own = runs[(runs["label"] == label) & runs["proved"]]
-    for problem, seed, said in zip(own["problem"], own["seed"], answers(own), strict=True):
-        found.setdefault((problem, seed), said or "")
-    return found
+            truth_of[problem, seed] = printed[problem]
+    decided = runs[(runs["label"] == label) & runs["proved"]]
+    for problem, seed, answer in zip(
+        decided["problem"], decided["seed"], answers(decided), strict=True
+    ):
+        truth_of.setdefault((problem, seed), answer or "")
+    return truth_of
 
 
-def wrong(said: SeparationAnswer | None, truth: str) -> bool:
+def wrong(answer: SeparationAnswer | None, truth: str) -> bool:
     """Return whether an answer contradicts a verdict."""
-    if said is None or not truth:
+    if answer is None or not truth:
         return False
-    if said in _VERDICTS:
-        return said != truth
-    return said.separated is not None and said.separated == (truth == SeparationAnswer.OVERLAP)
+    if answer in _VERDICTS:
+        return answer != truth
+    return answer.separated is not None and answer.separated == (truth == SeparationAnswer.OVERLAP)
 
 
 def answers(runs: pd.DataFrame) -> list[SeparationAnswer | None]:
     """Return what each run says; None for one that ended without an answer."""
-    return [one.separation for one in findings(runs)]
+    return [finding.separation for finding in findings(runs)]
 
 
 # Figure -> the name of its column, and how its medians are printed
@@ -132,20 +134,23 @@ def separation_verdicts(evidence: Evidence) -> Table:
     frame["said"] = pd.Series(answers(frame), frame.index, dtype=object)
     keys = zip(frame["problem"], frame["seed"], strict=True)
     frame["wrong"] = [
-        wrong(said, truth.get(key, "")) for said, key in zip(frame["said"], keys, strict=True)
+        wrong(answer, truth.get(key, "")) for answer, key in zip(frame["said"], keys, strict=True)
     ]
     entries = {(entry.problem, entry.label): entry for entry in summaries(frame)}
-    problems = [str(one) for one in frame["problem"].unique()]
+    problems = [str(problem) for problem in frame["problem"].unique()]
     shapes = shape_of(frame)
     columns = [
         texts("problem", problems),
-        counts("rows", [shapes[one][1] if one in shapes else None for one in problems]),
-        counts("features", [shapes[one][0] - 1 if one in shapes else None for one in problems]),
-        counts("seeds", [entries[one, labels[0]].seeds for one in problems]),
-        texts("known", [printed_truth(evidence, one) for one in problems]),
+        counts("rows", [shapes[problem][1] if problem in shapes else None for problem in problems]),
+        counts(
+            "features",
+            [shapes[problem][0] - 1 if problem in shapes else None for problem in problems],
+        ),
+        counts("seeds", [entries[problem, labels[0]].seeds for problem in problems]),
+        texts("known", [printed_truth(evidence, problem) for problem in problems]),
     ]
     for label in labels:
-        columns += _of_label(label, [entries[one, label] for one in problems])
+        columns += _of_label(label, [entries[problem, label] for problem in problems])
     return Table("separation_verdicts", columns, keys=5, notes=[_NOTE], widest=9)
 
 
@@ -153,24 +158,24 @@ def _of_label(label: str, entries: list[Summary]) -> list[Column]:
     """Return the columns of a label."""
     runs = pd.concat([entry.runs for entry in entries])
     says = texts(f"{label} says", [_said(entry.runs) for entry in entries])
-    found = [_grouped(says, label)]
-    if any(one.separated is not None for one in runs["said"].dropna()):
+    columns = [_grouped(says, label)]
+    if any(answer.separated is not None for answer in runs["said"].dropna()):
         mistakes = [int(entry.runs["wrong"].sum()) if entry.seeds else None for entry in entries]
-        found.append(_grouped(counts(f"{label} wrong", mistakes), label))
+        columns.append(_grouped(counts(f"{label} wrong", mistakes), label))
     for name, (title, show) in _FIGURES.items():
         if runs[name].notna().any():
             medians = [entry.median(name) for entry in entries]
-            found.append(_grouped(numbers(f"{label} {title}", medians, show), label))
-    return found
+            columns.append(_grouped(numbers(f"{label} {title}", medians, show), label))
+    return columns
 
 
 def _said(runs: pd.DataFrame) -> str:
     """Return what runs say, with their numbers where they differ, or how they ended."""
     pairs = zip(runs["said"], runs["status"], strict=True)
-    given = Counter(str(status) if pd.isna(said) else str(said) for said, status in pairs)
-    if len(given) < 2:
-        return next(iter(given), "not run")
-    return ", ".join(f"{word} ({number})" for word, number in given.most_common())
+    counter = Counter(str(status) if pd.isna(answer) else str(answer) for answer, status in pairs)
+    if len(counter) < 2:
+        return next(iter(counter), "not run")
+    return ", ".join(f"{word} ({number})" for word, number in counter.most_common())
 
 
 def _grouped(column: Column, label: str) -> Column:
@@ -219,9 +224,9 @@ def newton_steps(evidence: Evidence) -> Figure:
             f"no problem of {MOST_COEFFICIENTS} coefficients or fewer has Newton's steps and a "
             "proved verdict"
         )
-    shown = list(drawn)[:MOST_PANELS]
-    figure, panels = drawing.panels(len(shown), 2.4, 0.7, 2.0)
-    for axes, problem in zip(panels, shown, strict=True):
+    problems = list(drawn)[:MOST_PANELS]
+    figure, panels = drawing.panels(len(problems), 2.4, 0.7, 2.0)
+    for axes, problem in zip(panels, problems, strict=True):
         axes.set_title(problem, loc="left")
         _draw(axes, *drawn[problem])
         axes.set_xlabel("Newton step")
@@ -234,13 +239,13 @@ def newton_steps(evidence: Evidence) -> Figure:
             for name, (colour, dashes) in _LOOKS.items()
         ],
     )
-    drawing.name_left_out(figure, shown, list(drawn), "problems")
+    drawing.name_left_out(figure, problems, list(drawn), "problems")
     return figure
 
 
 def _courses(evidence: Evidence, problem: str) -> tuple[FloatArray, FloatArray] | None:
     """Return coefficients along the steps, and their proved classes, of the first seed."""
-    found = []
+    histories = []
     for label, name in (
         (newton_label(evidence), "coefficients"),
         (proving_label(evidence), "classes"),
@@ -250,16 +255,16 @@ def _courses(evidence: Evidence, problem: str) -> tuple[FloatArray, FloatArray] 
         trace = evidence.trace(str(cells["cell"].iloc[0])) if len(cells) else None
         if trace is None or name not in trace.measures:
             return None
-        found.append(np.asarray(trace.measures[name][0], dtype=float))
-    return (found[0], found[1]) if found[0].shape[1:] == found[1].shape else None
+        histories.append(np.asarray(trace.measures[name][0], dtype=float))
+    return (histories[0], histories[1]) if histories[0].shape[1:] == histories[1].shape else None
 
 
 def _draw(axes: Axes, coefficients: FloatArray, classes: FloatArray) -> None:
     """Draw the coefficients of a problem; those that are proved finite lie above the others."""
     steps = np.arange(1, min(len(coefficients), MOST_STEPS) + 1)
-    for place in np.argsort(-classes, kind="stable").tolist():
-        colour, dashes = _LOOKS[CLASSES[int(classes[place])]]
-        values = np.abs(coefficients[: len(steps), place])
+    for index in np.argsort(-classes, kind="stable").tolist():
+        colour, dashes = _LOOKS[CLASSES[int(classes[index])]]
+        values = np.abs(coefficients[: len(steps), index])
         axes.plot(steps, np.where(values > 0.0, values, np.nan), dashes, color=colour, lw=1.0)
     axes.set_yscale("log")
     axes.set_ylim(bottom=max(axes.get_ylim()[0], _LOWEST * axes.get_ylim()[1]))

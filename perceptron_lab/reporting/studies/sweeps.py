@@ -49,34 +49,34 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     frame, values = evidence.frame, _numbers(evidence, curves.y)
     if values.isna().all():
         raise DataError(f"the column {curves.y} holds no numbers; choose another y")
-    places, names = _places(evidence, curves.x)
+    positions, names = _places(evidence, curves.x)
     lines = _column(evidence, curves.by).astype(str)
-    known = drawing.looks(list(dict.fromkeys(lines)))
-    groups = {name: list(_groups(frame, places, values, lines == name)) for name in known}
-    figure, axes = drawing.panel(4.8, 3.2 + 0.05 * len(known))
-    factors = drawing.nested(known)
-    for name, look in known.items():
+    looks = drawing.looks(list(dict.fromkeys(lines)))
+    groups = {name: list(_groups(frame, positions, values, lines == name)) for name in looks}
+    figure, axes = drawing.panel(4.8, 3.2 + 0.05 * len(looks))
+    factors = drawing.nested(looks)
+    for name, look in looks.items():
         _draw(axes, name, groups[name], look, factors[name])
-    _scale(axes, "x", places.to_numpy(), names)
+    _scale(axes, "x", positions.to_numpy(), names)
     _scale(axes, "y", np.array([q for g in groups.values() for q in _drawn(g)]), ())
     axes.set(xlabel=_said(curves.x), ylabel=_said(curves.y))
-    if note := _pooled(curves, [one for own in groups.values() for one in own]):
+    if note := _pooled(curves, [group for line_groups in groups.values() for group in line_groups]):
         figure.supxlabel(note, fontsize=6)
     titles = drawing.spelt_out(evidence.algorithms()) if curves.by == "label" else {}
-    answered = all(one.answered for own in groups.values() for one in own)
+    answered = all(group.answered for line_groups in groups.values() for group in line_groups)
     if curves.by != "label":
-        titles = {name: f"{_said(curves.by)} {name}" for name in known}
-    drawing.legend_above(figure, drawing.handles(known, answered, names=titles))
+        titles = {name: f"{_said(curves.by)} {name}" for name in looks}
+    drawing.legend_above(figure, drawing.handles(looks, answered, names=titles))
     return figure
 
 
 def _column(evidence: Evidence, name: str) -> pd.Series:
     """Return a column of the runs."""
-    known = list(map(str, evidence.frame.columns))
-    if name not in known:
+    columns = list(map(str, evidence.frame.columns))
+    if name not in columns:
         raise DataError(
-            f"the runs have no column {name!r}{did_you_mean(name, known)}; they have "
-            f"{', '.join(known)}"
+            f"the runs have no column {name!r}{did_you_mean(name, columns)}; they have "
+            f"{', '.join(columns)}"
         )
     return evidence.frame[name]
 
@@ -92,42 +92,42 @@ def _places(evidence: Evidence, name: str) -> tuple[pd.Series, Sequence[str]]:
         return numbers, ()
     texts = column.astype(str)
     names = list(dict.fromkeys(texts))
-    return texts.map({text: float(place) for place, text in enumerate(names)}), names
+    return texts.map({text: float(position) for position, text in enumerate(names)}), names
 
 
 def _groups(
-    frame: pd.DataFrame, places: pd.Series, values: pd.Series, mine: pd.Series
+    frame: pd.DataFrame, positions: pd.Series, values: pd.Series, line_rows: pd.Series
 ) -> Iterator[Group]:
     """Yield the groups of one line, from left to right."""
     proved = frame["status"].isin(CLAIMS) & frame["proved"]
     answered = proved | (frame["status"] == Status.FITTED)
-    for place in sorted(places[mine].unique()):
-        here = mine & (places == place)
-        given = values[here].dropna()
-        low, middle, high = given.quantile([0.25, 0.5, 0.75])
-        quartiles = (low, middle, high) if len(given) else None
-        yield Group(float(place), quartiles, frame[here], bool(answered[here].all()))
+    for position in sorted(positions[line_rows].unique()):
+        selected = line_rows & (positions == position)
+        present = values[selected].dropna()
+        low, middle, high = present.quantile([0.25, 0.5, 0.75])
+        quartiles = (low, middle, high) if len(present) else None
+        yield Group(float(position), quartiles, frame[selected], bool(answered[selected].all()))
 
 
 def _drawn(groups: Sequence[Group]) -> list[float]:
-    return [value for one in groups if one.quartiles for value in one.quartiles]
+    return [value for group in groups if group.quartiles for value in group.quartiles]
 
 
 def _draw(axes: Axes, name: str, groups: Sequence[Group], look: Look, factor: float) -> None:
     """Draw one line with its band."""
-    found = [(one, one.quartiles) for one in groups if one.quartiles is not None]
-    at = [one.place for one, _ in found]
-    low, middle, high = np.array([quartiles for _, quartiles in found]).reshape(-1, 3).T
+    pairs = [(group, group.quartiles) for group in groups if group.quartiles is not None]
+    at = [group.place for group, _ in pairs]
+    low, middle, high = np.array([quartiles for _, quartiles in pairs]).reshape(-1, 3).T
     colour = look["color"]
     shade: drawing.Style = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
     axes.fill_between(at, low, high, **shade)
     axes.plot(at, middle, color=colour, ls=look["linestyle"], lw=factor, label=name)
     marks: drawing.Style = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
     for proved, marker in ((True, look["marker"]), (False, "x")):
-        shown = [(one.place, q[1]) for one, q in found if one.answered == proved]
-        if shown:
-            axes.plot(*zip(*shown, strict=True), marker=marker, **marks)
-    empty = [(one.place, None) for one in groups if one.quartiles is None]
+        points = [(group.place, q[1]) for group, q in pairs if group.answered == proved]
+        if points:
+            axes.plot(*zip(*points, strict=True), marker=marker, **marks)
+    empty = [(group.place, None) for group in groups if group.quartiles is None]
     drawing.points(axes, empty, f"{name} without number", {**look, "marker": "x"}, markersize=5)
 
 
@@ -157,10 +157,10 @@ def _said(column: str) -> str:
 
 def _pooled(curves: Curves, groups: Sequence[Group]) -> str:
     """Say over which rows medians are taken; nothing where each is of a single row."""
-    if all(len(one.rows) == 1 for one in groups):
+    if all(len(group.rows) == 1 for group in groups):
         return ""
     over = ["seeds"]
     for column in ("problem", "label"):
-        mixed = any(one.rows[column].nunique() > 1 for one in groups)
+        mixed = any(group.rows[column].nunique() > 1 for group in groups)
         over += [f"{column}s"] if mixed else []
     return f"medians and quartiles over {' and '.join(over)}"

@@ -85,14 +85,16 @@ def profile_table(evidence: Evidence) -> Table:
     with proof, in at most that many times the seconds, those of the proof included, of the fastest
     label there; ``solved``, the share with a proved answer; ``status``, the endings of its cells.
     """
-    found = profiles(evidence.frame)
+    profile_list = profiles(evidence.frame)
     frame = evidence.frame
     columns = [
-        texts("label", [one.label for one in found]),
-        counts("instances", [len(one.ratios) for one in found]),
-        *(numbers(f"within {n}", [one.share(n) for one in found]) for n in FACTORS),
-        numbers("solved", [one.solved for one in found]),
-        texts("status", [endings(frame[frame["label"] == one.label]) for one in found]),
+        texts("label", [profile.label for profile in profile_list]),
+        counts("instances", [len(profile.ratios) for profile in profile_list]),
+        *(numbers(f"within {n}", [profile.share(n) for profile in profile_list]) for n in FACTORS),
+        numbers("solved", [profile.solved for profile in profile_list]),
+        texts(
+            "status", [endings(frame[frame["label"] == profile.label]) for profile in profile_list]
+        ),
     ]
     return Table("profile", columns, notes=[_NOTE])
 
@@ -118,34 +120,34 @@ def profile_figure(evidence: Evidence) -> Figure:
     bound of the margin where another label has proved a feasible point. Instances are all problems
     and seeds.
     """
-    found = profiles(evidence.frame)
-    known = drawing.looks([one.label for one in found])
-    ratios = np.concatenate([one.ratios for one in found])
+    profile_list = profiles(evidence.frame)
+    looks = drawing.looks([profile.label for profile in profile_list])
+    ratios = np.concatenate([profile.ratios for profile in profile_list])
     edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
-    figure, axes = drawing.panel(5.0, 3.4 + 0.05 * len(found))
-    factors = drawing.nested(known)
-    for one in found:
-        factor, (places, shares) = factors[one.label], curve(one, edge)
-        style: drawing.Style = {**known[one.label], "label": one.label}
+    figure, axes = drawing.panel(5.0, 3.4 + 0.05 * len(profile_list))
+    factors = drawing.nested(looks)
+    for curve_profile in profile_list:
+        factor, (factors_at, shares) = factors[curve_profile.label], curve(curve_profile, edge)
+        style: drawing.Style = {**looks[curve_profile.label], "label": curve_profile.label}
         style |= {"linewidth": factor, "markersize": 2.6 * factor, "markeredgewidth": 0.0}
         # Markers of some of the rises tell curves apart that meet
-        marked = slice(1, -1, max(1, len(places) // _MARKS))
-        axes.step(places, shares, where="post", markevery=marked, **style)
+        marked = slice(1, -1, max(1, len(factors_at) // _MARKS))
+        axes.step(factors_at, shares, where="post", markevery=marked, **style)
     axes.set(xscale="log", xlim=(1.0, edge), ylim=(0.0, 1.02))
     axes.set_xlabel("factor $\\tau$ of the fastest time")
-    axes.set_ylabel(f"share of {len(found[0].ratios)} instances solved within")
+    axes.set_ylabel(f"share of {len(profile_list[0].ratios)} instances solved within")
     drawing.rule_logarithmic(axes, "x")
     drawing.rule(axes, "y", "0.9")
     names = drawing.spelt_out(evidence.algorithms())
-    drawing.legend_above(figure, drawing.handles(known, names=names, linewidth=1.1, size=3.0))
+    drawing.legend_above(figure, drawing.handles(looks, names=names, linewidth=1.1, size=3.0))
     return figure
 
 
-def curve(one: Profile, edge: float) -> tuple[FloatArray, FloatArray]:
+def curve(profile: Profile, edge: float) -> tuple[FloatArray, FloatArray]:
     """Return the factors at which a profile rises, from 1 to the edge, and its shares there."""
-    rises = one.ratios[one.ratios < edge]
+    rises = profile.ratios[profile.ratios < edge]
     factors: FloatArray = np.unique([1.0, *rises, edge])
-    return factors, np.array([one.share(factor) for factor in factors])
+    return factors, np.array([profile.share(factor) for factor in factors])
 
 
 MOST_PANELS = 6
@@ -184,26 +186,26 @@ def scaling(evidence: Evidence) -> Figure:
     number is where the run was cut off. Of more than six panels the first six are drawn, and the
     figure says so.
     """
-    found = series_of(evidence)
-    drawn = found[:MOST_PANELS]
-    known = drawing.looks(list(evidence.frame["label"].unique()))
+    series_list = series_of(evidence)
+    drawn = series_list[:MOST_PANELS]
+    looks = drawing.looks(list(evidence.frame["label"].unique()))
     entries = {(entry.problem, entry.label): entry for entry in summaries(evidence.frame)}
-    head = 0.6 + 0.05 * len(known)
+    head = 0.6 + 0.05 * len(looks)
     figure, panels = drawing.panels(len(drawn), 2.6, head, 2.4, sharey=True)
     for axes, series in zip(panels, drawn, strict=True):
         axes.set_title(series.title, loc="left")
         axes.set(xlabel=series.size, ylabel="seconds")
-        mine = [
+        panel_entries = [
             (float(size), entries[problem, label])
             for size, problem in series.problems.items()
-            for label in known
+            for label in looks
         ]
-        drawing.draw_medians(axes, known, mine, "seconds", lambda entry: entry.answered)
-    shown = {problem for series in drawn for problem in series.problems.values()}
-    answered = all(one.answered for one in entries.values() if one.problem in shown)
+        drawing.draw_medians(axes, looks, panel_entries, "seconds", lambda entry: entry.answered)
+    drawn_problems = {problem for series in drawn for problem in series.problems.values()}
+    answered = all(entry.answered for entry in entries.values() if entry.problem in drawn_problems)
     names = drawing.spelt_out(evidence.algorithms())
-    drawing.legend_above(figure, drawing.handles(known, answered, names=names))
-    drawing.name_left_out(figure, drawn, found, "panels")
+    drawing.legend_above(figure, drawing.handles(looks, answered, names=names))
+    drawing.name_left_out(figure, drawn, series_list, "panels")
     return figure
 
 
@@ -216,19 +218,19 @@ def series_of(outline: Outline) -> list[Series]:
     sizes = {"rows", "dimension"}
     # By their shapes, so that sizes increase along each line
     for problem, (dimension, rows) in sorted(outline.shapes().items(), key=lambda pair: pair[1]):
-        given = outline.parameters(problem)
-        if sizes <= {name for name, value in given.items() if value is not None}:
-            kind = as_json({name: given[name] for name in given if name not in sizes})
+        parameters = outline.parameters(problem)
+        if sizes <= {name for name, value in parameters.items() if value is not None}:
+            kind = as_json({name: parameters[name] for name in parameters if name not in sizes})
             grown.setdefault(("rows", kind, dimension), {})[rows] = problem
             grown.setdefault(("dimension", kind, rows), {})[dimension] = problem
-    found = [
+    series_list = [
         Series("-".join(common(problems.values(), "-")), size, fixed, problems)
         for (size, _, fixed), problems in grown.items()
         if len(problems) > 1
     ]
-    if not found:
+    if not series_list:
         raise DataError(
             "scaling: no two problems differ in the rows of their shape alone, or in its dimension "
             "alone; it draws sweeps over `rows` or `dimension`, as of the dataset margin-sets"
         )
-    return sorted(found, key=lambda series: (series.size == "dimension", series[:3]))
+    return sorted(series_list, key=lambda series: (series.size == "dimension", series[:3]))

@@ -65,8 +65,8 @@ class ParameterSet(Preset):
 
     def factors(self, dimension: int) -> GrowthFactors:
         """Return q+ and q- of (4.11) and (4.12), for nu = 1; otherwise of section 3.6."""
-        known = self.constants(dimension)
-        return printed_factors(self.nu, known.rho, known.sigma, known.theta)
+        constants = self.constants(dimension)
+        return printed_factors(self.nu, constants.rho, constants.sigma, constants.theta)
 
     def drift(self, dimension: int, eta: float | None = None) -> float:
         """Return the left-hand side of (4.17), by default with the exact eta.
@@ -110,8 +110,8 @@ class ParameterSet(Preset):
         c^2 n^(2 gamma) = 1/rho^2, and beta d^2 n^(2 beta) ln(n / kappa^(2/beta)) = 2/sigma^2
         ln(1/theta).
         """
-        known = self.constants(dimension)
-        return known.rho**-2, 2.0 / known.sigma**2 * math.log(1.0 / known.theta)
+        constants = self.constants(dimension)
+        return constants.rho**-2, 2.0 / constants.sigma**2 * math.log(1.0 / constants.theta)
 
     def queries(self, dimension: int, b: float, *, tries: bool = False) -> float:
         """Return the bound of all queries over ln(1/margin), as printed: one try per iteration.
@@ -127,14 +127,14 @@ class ParameterSet(Preset):
 
     def faults(self, dimension: int, b: float) -> list[str]:
         """Return the conditions of Theorem 4.4 that fail in a dimension, with their numbers."""
-        known = self.constants(dimension)
-        least = worst_alignment(self.nu, known.rho)
+        constants = self.constants(dimension)
+        least = worst_alignment(self.nu, constants.rho)
         conditions = {
             "0 < epsilon < 1": 0.0 < self.epsilon < 1.0,
             "(4.13): beta/2 <= gamma <= beta": self.beta / 2 <= self.gamma <= self.beta,
-            "Lemma 4.3: sigma < 1": known.sigma < 1.0,
-            "Lemma 4.3: rho/(nu (nu+2)) <= theta": least <= known.theta,
-            "(4.8): rho <= 1/e": known.rho <= math.exp(-1.0),
+            "Lemma 4.3: sigma < 1": constants.sigma < 1.0,
+            "Lemma 4.3: rho/(nu (nu+2)) <= theta": least <= constants.theta,
+            "(4.8): rho <= 1/e": constants.rho <= math.exp(-1.0),
             "(4.17)": self.excess(dimension, b) >= 0.0,
         }
         return [name for name, holds in conditions.items() if not holds]
@@ -192,10 +192,10 @@ def figure_4_1() -> Exhibit:
     dimensions 1 and 2.
     """
     columns = [counts("dimension", _DIMENSIONS)]
-    for letter, known in zip("ab", THESIS_EXAMPLES.values(), strict=True):
+    for letter, parameters in zip("ab", THESIS_EXAMPLES.values(), strict=True):
         columns += [
-            numbers(f"{letter} exact", [known.excess(n) for n in _DIMENSIONS]),
-            numbers(f"{letter} printed", [known.excess(n, eta=PRINTED) for n in _DIMENSIONS]),
+            numbers(f"{letter} exact", [parameters.excess(n) for n in _DIMENSIONS]),
+            numbers(f"{letter} printed", [parameters.excess(n, eta=PRINTED) for n in _DIMENSIONS]),
         ]
     note = (
         "The left-hand side of (4.21) of Kharechko2009 for b = 1024; exact: with eta = P(x'z "
@@ -209,10 +209,10 @@ def _draw_excess() -> Figure:
     figure = drawing.canvas(6.4, 2.7)
     panels = figure.subplots(1, 2)
     titles = (r"(a) $\rho = 1/(4n)$", r"(b) $\rho = 1/(16\sqrt{n})$")
-    for axes, title, known in zip(panels, titles, THESIS_EXAMPLES.values(), strict=True):
+    for axes, title, parameters in zip(panels, titles, THESIS_EXAMPLES.values(), strict=True):
         curves = {
-            r"exact $\eta$": [known.excess(n) for n in _DRAWN],
-            r"$\eta = 1/8$": [known.excess(n, eta=PRINTED) for n in _DRAWN],
+            r"exact $\eta$": [parameters.excess(n) for n in _DRAWN],
+            r"$\eta = 1/8$": [parameters.excess(n, eta=PRINTED) for n in _DRAWN],
         }
         axes.set(yscale="symlog", xlabel="dimension $n$")
         axes.set_yscale("symlog", linthresh=1e-4)
@@ -236,13 +236,13 @@ def rescaling_factors() -> Exhibit:
     there with the exact norm of z', ``printed q+`` and ``printed q-`` of (4.11) and (4.12) for nu =
     1.
     """
-    known = ParameterSet.of_preset("dunagan-vempala")
+    preset = ParameterSet.of_preset("dunagan-vempala")
     lines = []
     for n in _RESCALED_DIMENSIONS:
-        at, share = known.constants(n), known.eta(n) * (1.0 - known.epsilon)
+        at, share = preset.constants(n), preset.eta(n) * (1.0 - preset.epsilon)
         best = best_rescaling(at.rho, at.sigma, at.theta, share)
         exact = exact_factors(best, at.rho, at.sigma, at.theta)
-        lines.append((*optimal_range(at.rho, at.sigma), best, *exact, *known.factors(n)))
+        lines.append((*optimal_range(at.rho, at.sigma), best, *exact, *preset.factors(n)))
     names = ("lower", "upper", "best nu", "q+", "q-", "printed q+", "printed q-")
     values = zip(*lines, strict=True)
     columns = [numbers(name, column) for name, column in zip(names, values, strict=True)]
@@ -258,17 +258,19 @@ def rescaling_factors() -> Exhibit:
 
 
 def _draw_factors() -> Figure:
-    known = ParameterSet.of_preset("dunagan-vempala")
+    preset = ParameterSet.of_preset("dunagan-vempala")
     at, share = (
-        known.constants(_FACTORS_DIMENSION),
-        known.eta(_FACTORS_DIMENSION) * (1.0 - known.epsilon),
+        preset.constants(_FACTORS_DIMENSION),
+        preset.eta(_FACTORS_DIMENSION) * (1.0 - preset.epsilon),
     )
     nus = np.linspace(0.05, 1.4, 300)
     factors = [exact_factors(nu, at.rho, at.sigma, at.theta) for nu in nus]
     curves = {
-        "q+, a good direction": [_FACTORS_DIMENSION * np.log(one.plus) for one in factors],
-        "q-, any direction": [_FACTORS_DIMENSION * np.log(one.minus) for one in factors],
-        "mean growth (4.5)": [_FACTORS_DIMENSION * mean_growth(one, share) for one in factors],
+        "q+, a good direction": [_FACTORS_DIMENSION * np.log(factor.plus) for factor in factors],
+        "q-, any direction": [_FACTORS_DIMENSION * np.log(factor.minus) for factor in factors],
+        "mean growth (4.5)": [
+            _FACTORS_DIMENSION * mean_growth(factor, share) for factor in factors
+        ],
     }
     figure, axes = drawing.panel(4.6, 3.0)
     draw_curves(axes, nus, curves, loc="lower left", bbox_to_anchor=(0.3, 0.0))
@@ -286,9 +288,9 @@ AT = (10, 100, 1000)
 """The dimensions in which the bound is made small."""
 
 
-def gain(found: ParameterSet, b: float, dimension: int, *, tries: bool = False) -> float:
+def gain(parameters: ParameterSet, b: float, dimension: int, *, tries: bool = False) -> float:
     """Return how many times the bound of all queries is below that of Theorem 4.1."""
-    return baseline_queries(dimension, tries=tries) / found.queries(dimension, b, tries=tries)
+    return baseline_queries(dimension, tries=tries) / parameters.queries(dimension, b, tries=tries)
 
 
 def least_queries(
@@ -317,11 +319,11 @@ def least_queries(
     """
 
     def loss(point: FloatArray) -> float:
-        found = _set_of(point, start)
-        b = found.least_b(GRID)
-        if not math.isfinite(b) or any(found.faults(n, b * (1 + 1e-9)) for n in (1, 2)):
+        parameters = _set_of(point, start)
+        b = parameters.least_b(GRID)
+        if not math.isfinite(b) or any(parameters.faults(n, b * (1 + 1e-9)) for n in (1, 2)):
             return math.inf
-        return -math.log(min(gain(found, b, n, tries=tries) for n in at))
+        return -math.log(min(gain(parameters, b, n, tries=tries) for n in at))
 
     point: npt.NDArray[np.float64] = _point_of(start)
     for _ in range(rounds):
@@ -375,14 +377,14 @@ class ListedSet(NamedTuple):
 
 def listed() -> list[ListedSet]:
     """Return the sets of the thesis, the preset least-bound, and the end of a search."""
-    own = ParameterSet.of_preset("least-bound")
-    found = least_queries(ParameterSet.of_preset("thesis"))
+    least_bound = ParameterSet.of_preset("least-bound")
+    searched = least_queries(ParameterSet.of_preset("thesis"))
     margin = 1.0 + 1e-2  # b is the supremum over all dimensions, which none attains
     return [
         ListedSet("Algorithm 4", ParameterSet.of_preset("dunagan-vempala"), PRINTED_B),
-        *(ListedSet(name, known, PRINTED_B) for name, known in THESIS_EXAMPLES.items()),
-        ListedSet("least-bound", own, _ROUNDED),
-        ListedSet("search", found, found.least_b(GRID) * margin),
+        *(ListedSet(name, parameters, PRINTED_B) for name, parameters in THESIS_EXAMPLES.items()),
+        ListedSet("least-bound", least_bound, _ROUNDED),
+        ListedSet("search", searched, searched.least_b(GRID) * margin),
     ]
 
 
@@ -398,14 +400,17 @@ def parameter_sets() -> Exhibit:
     sets = listed()
     letters = ("c", "d", "gamma", "beta", "kappa", "epsilon", "nu")
     columns = [
-        texts("set", [one.name for one in sets]),
-        *(numbers(letter, [getattr(one.known, letter) for one in sets]) for letter in letters),
-        numbers("b", [one.b for one in sets]),
-        texts("proved", [one.proved() for one in sets]),
+        texts("set", [listed_set.name for listed_set in sets]),
+        *(
+            numbers(letter, [getattr(listed_set.known, letter) for listed_set in sets])
+            for letter in letters
+        ),
+        numbers("b", [listed_set.b for listed_set in sets]),
+        texts("proved", [listed_set.proved() for listed_set in sets]),
     ]
     for name, tries in (("gain", False), ("tries", True)):
         for n in AT:
-            values = [gain(one.known, one.b, n, tries=tries) for one in sets]
+            values = [gain(listed_set.known, listed_set.b, n, tries=tries) for listed_set in sets]
             columns.append(numbers(f"{name} {n}", values))
     note = (
         "Gain: the printed bound of Theorems 3.4 and 4.1 of Kharechko2009 on all queries, 4096 n "
@@ -422,9 +427,11 @@ def parameter_sets() -> Exhibit:
 def _draw_gains(sets: list[ListedSet]) -> Figure:
     dimensions = np.unique(np.round(np.geomspace(2, 10_000, 60)).astype(int))
     curves = {
-        one.name: [gain(one.known, one.b, int(n), tries=True) for n in dimensions]
-        for one in sets
-        if one.name != "search"
+        listed_set.name: [
+            gain(listed_set.known, listed_set.b, int(n), tries=True) for n in dimensions
+        ]
+        for listed_set in sets
+        if listed_set.name != "search"
     }
     figure, axes = drawing.panel(4.8, 3.0)
     axes.set(xscale="log", yscale="log", xlabel="dimension $n$", ylim=(0.8, 60))

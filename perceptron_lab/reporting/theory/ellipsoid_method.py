@@ -98,8 +98,8 @@ def figure_3_2() -> Exhibit:
     for kind, exponent in (("operations", OPERATIONS), ("queries", QUERIES)):
         ends = [winning_margins(n, exponent) for n in _MARGIN_DIMENSIONS]
         columns += [
-            numbers(f"{kind} lower", [None if one is None else one[0] for one in ends]),
-            numbers(f"{kind} upper", [None if one is None else one[1] for one in ends]),
+            numbers(f"{kind} lower", [None if pair is None else pair[0] for pair in ends]),
+            numbers(f"{kind} upper", [None if pair is None else pair[1] for pair in ends]),
             numbers(
                 f"{kind} proved", [proved_winning_margin(n, exponent) for n in _MARGIN_DIMENSIONS]
             ),

@@ -51,8 +51,8 @@ class WrittenExhibit(NamedTuple):
 
 def exhibit(name: str) -> Exhibit:
     """Return an exhibit by its name; an unknown one is refused with a ConfigError."""
-    made: Exhibit = registry.load("theory", name)()
-    return made
+    built: Exhibit = registry.load("theory", name)()
+    return built
 
 
 def written(names: Sequence[str], output: Path) -> Iterator[WrittenExhibit]:
@@ -77,9 +77,9 @@ def written(names: Sequence[str], output: Path) -> Iterator[WrittenExhibit]:
     for name in names:
         registry.target("theory", name)
     for name in names or registry.names("theory"):
-        made = exhibit(name)
+        built = exhibit(name)
         paths = []
-        for file, content in made.files().items():
+        for file, content in built.files().items():
             path = output / file
             try:
                 output.mkdir(parents=True, exist_ok=True)
@@ -87,4 +87,4 @@ def written(names: Sequence[str], output: Path) -> Iterator[WrittenExhibit]:
             except OSError as error:
                 raise StoreError(f"{path} cannot be written ({error.strerror})") from error
             paths.append(path)
-        yield WrittenExhibit(made, tuple(paths))
+        yield WrittenExhibit(built, tuple(paths))

@@ -85,9 +85,9 @@ class Complexity(NamedTuple):
     def at(cls, n: int, margin: float) -> Complexity:
         """Return the bounds, and the mistakes that the perceptron makes if it is run."""
         upper = perceptron_mistakes(margin)
-        made = _made(n, margin) if upper <= _RUN else None
-        others = ellipsoid_mistakes(n, margin), gravity_mistakes(n, margin)
-        return cls(n, margin, forced(n, margin), made, upper, *others)
+        mistakes = _made(n, margin) if upper <= _RUN else None
+        bounds = ellipsoid_mistakes(n, margin), gravity_mistakes(n, margin)
+        return cls(n, margin, forced(n, margin), mistakes, upper, *bounds)
 
 
 def _made(n: int, margin: float) -> int:
@@ -107,15 +107,15 @@ def learning_complexity() -> Exhibit:
     """
     lines = [Complexity.at(n, margin) for n, margin in _PLACES]
     columns = [
-        counts("dimension", [one.dimension for one in lines]),
-        numbers("margin", [one.margin for one in lines]),
-        texts("case", [printed_case(one.dimension, one.margin) for one in lines]),
-        counts("forced", [one.forced for one in lines]),
-        counts("made", [one.made for one in lines]),
-        numbers("perceptron", [one.perceptron for one in lines]),
-        numbers("ellipsoid", [one.ellipsoid for one in lines]),
-        numbers("gravity", [one.gravity for one in lines]),
-        numbers("gap", [least_upper(one.dimension, one.margin) / one.forced for one in lines]),
+        counts("dimension", [line.dimension for line in lines]),
+        numbers("margin", [line.margin for line in lines]),
+        texts("case", [printed_case(line.dimension, line.margin) for line in lines]),
+        counts("forced", [line.forced for line in lines]),
+        counts("made", [line.made for line in lines]),
+        numbers("perceptron", [line.perceptron for line in lines]),
+        numbers("ellipsoid", [line.ellipsoid for line in lines]),
+        numbers("gravity", [line.gravity for line in lines]),
+        numbers("gap", [least_upper(line.dimension, line.margin) / line.forced for line in lines]),
     ]
     note = (
         "Forced: mistakes that every online learner can be forced to make on unit rows of this "
@@ -130,9 +130,9 @@ def learning_complexity() -> Exhibit:
 def _draw() -> Figure:
     dimensions = np.unique(np.round(np.geomspace(2, 1000, 45)).astype(int))
     margins = 2.0 ** -np.linspace(0.25, 14, 56)
-    places = [[(int(n), float(margin)) for n in dimensions] for margin in margins]
-    lower = np.array([[forced(*place) for place in row] for row in places], dtype=float)
-    upper = np.array([[least_upper(*place) for place in row] for row in places])
+    grid = [[(int(n), float(margin)) for n in dimensions] for margin in margins]
+    lower = np.array([[forced(*point) for point in row] for row in grid], dtype=float)
+    upper = np.array([[least_upper(*point) for point in row] for row in grid])
     figure, axes = drawing.panel(5.4, 3.6)
     axes.set(xscale="log", yscale="log", xlabel="dimension $n$", ylabel=r"margin $\rho$")
     shade = axes.pcolormesh(

@@ -79,10 +79,10 @@ def normalised_margin() -> Exhibit:
     lines = [_line(ratio) for ratio in _RATIOS]
     columns = [
         numbers("r", _RATIOS),
-        numbers("bound", [one.bound for one in lines]),
-        counts("updates", [one.updates for one in lines]),
-        numbers("unit bound", [one.unit_bound for one in lines]),
-        counts("unit updates", [one.unit_updates for one in lines]),
+        numbers("bound", [line.bound for line in lines]),
+        counts("updates", [line.updates for line in lines]),
+        numbers("unit bound", [line.unit_bound for line in lines]),
+        counts("unit updates", [line.unit_updates for line in lines]),
     ]
     note = (
         "Two rays at the angles of (0.6, 0.8) and (0.8, 0.6), from norm 1/r to r: RamdasPena2014, "
@@ -105,10 +105,10 @@ def _line(ratio: float) -> Updates:
 
 def _draw(lines: list[Updates]) -> Figure:
     curves: dict[str, npt.ArrayLike] = {
-        "bound, as given": [one.bound for one in lines],
-        "updates, as given": [one.updates for one in lines],
-        "bound, normalised": [one.unit_bound for one in lines],
-        "updates, normalised": [one.unit_updates for one in lines],
+        "bound, as given": [line.bound for line in lines],
+        "updates, as given": [line.updates for line in lines],
+        "bound, normalised": [line.unit_bound for line in lines],
+        "updates, normalised": [line.unit_updates for line in lines],
     }
     figure, axes = drawing.panel(4.4, 2.9)
     axes.set(xscale="log", yscale="log", xlabel="$r$", ylabel="updates")

@@ -137,10 +137,10 @@ def best_rescaling(rho: float, sigma: float, theta: float, share: float) -> floa
     def loss(nu: float) -> float:
         return -mean_growth(exact_factors(nu, rho, sigma, theta), share)
 
-    found = scipy.optimize.minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         loss, bounds=(1e-3, upper), method="bounded", options={"xatol": 1e-10}
     )
-    return upper if loss(upper) <= found.fun else float(found.x)
+    return upper if loss(upper) <= minimum.fun else float(minimum.x)
 
 
 HALF_ANGLE = math.radians(15.0)
@@ -192,7 +192,7 @@ def figure_3_1() -> Exhibit:
         numbers("angle", _ANGLES),
         numbers("margin", [before] * len(_ANGLES)),
         numbers("after", after),
-        numbers("growth", [one / before for one in after]),
+        numbers("growth", [ratio / before for ratio in after]),
         numbers("bound", bounds),
     ]
     note = (

@@ -68,20 +68,20 @@ class Tightness:
         return max(self.ratios, default=None)
 
 
-def unbounded(known: Iterable[str]) -> list[Tightness]:
+def unbounded(names: Iterable[str]) -> list[Tightness]:
     """Return the package's algorithms but those named, each with the reason that it gives itself.
 
     Asked is the algorithm with its default parameters, on :data:`ALL_KNOWN`. Where a bound exists
     all the same the reason is :data:`NOT_MEASURED`.
     """
     added = {name for kind, name, _ in registry.additions() if kind == "algorithm"}
-    without = {*known, *added}
-    found = []
+    without = {*names, *added}
+    lines = []
     for name in [name for name in registry.names("algorithm") if name not in without]:
         bound = registry.load("algorithm", name)().bound(ALL_KNOWN)
         reason = bound.reason if bound.value is None else NOT_MEASURED
-        found.append(Tightness(name, bound.theorem, reason=reason))
-    return found
+        lines.append(Tightness(name, bound.theorem, reason=reason))
+    return lines
 
 
 def stored(experiment: str) -> Path:
@@ -93,13 +93,13 @@ def stored(experiment: str) -> Path:
         If there is neither.
     """
     folders = (_SAMPLE / experiment, Path("results") / experiment)
-    found = next(filter(schema.is_store, folders), None)
-    if found is None:
+    folder = next(filter(schema.is_store, folders), None)
+    if folder is None:
         raise DataError(
             f"neither {folders[0].name} of the repository's samples nor {folders[1]} is there; "
             f"make it by `plab run {experiment}`"
         )
-    return found
+    return folder
 
 
 def measured(experiments: tuple[str, ...] = SAMPLES) -> list[Tightness]:
@@ -111,10 +111,10 @@ def measured(experiments: tuple[str, ...] = SAMPLES) -> list[Tightness]:
     groups: dict[tuple[str, str, str, str], list[float]] = {}
     for experiment in experiments:
         evidence = Evidence.of_folder(stored(experiment))
-        known = evidence.algorithms()
-        for one in ratios(evidence):
-            key = (known[one.name], one.theorem, one.side, one.kind)
-            groups.setdefault(key, []).append(one.value)
+        algorithm_of = evidence.algorithms()
+        for ratio in ratios(evidence):
+            key = (algorithm_of[ratio.name], ratio.theorem, ratio.side, ratio.kind)
+            groups.setdefault(key, []).append(ratio.value)
     return [Tightness(*key, tuple(ratios)) for key, ratios in groups.items()]
 
 
@@ -127,18 +127,18 @@ def tightness() -> Exhibit:
     largest updates over the seeds, for those of the expectation that of the means. It reads the
     samples rates, bounds, maxcut_oracles, tiny_margin and conic_rescaling.
     """
-    found = measured()
-    lines = [*found, *unbounded(one.algorithm for one in found)]
-    said = [escape(": ".join(filter(None, (one.theorem, one.reason)))) for one in lines]
+    lines_measured = measured()
+    lines = [*lines_measured, *unbounded(line.algorithm for line in lines_measured)]
+    theorems = [escape(": ".join(filter(None, (line.theorem, line.reason)))) for line in lines]
     columns = [
-        texts("algorithm", [one.algorithm for one in lines]),
-        Column("theorem", [one.theorem for one in lines], said, align="p{50mm}"),
-        texts("side", [one.side for one in lines]),
-        texts("kind", [one.kind for one in lines]),
-        counts("problems", [len(one.ratios) for one in lines]),
-        numbers("least", [one.least for one in lines]),
-        numbers("largest", [one.largest for one in lines]),
-        Column("reason", [one.reason for one in lines], None, align="l"),
+        texts("algorithm", [line.algorithm for line in lines]),
+        Column("theorem", [line.theorem for line in lines], theorems, align="p{50mm}"),
+        texts("side", [line.side for line in lines]),
+        texts("kind", [line.kind for line in lines]),
+        counts("problems", [len(line.ratios) for line in lines]),
+        numbers("least", [line.least for line in lines]),
+        numbers("largest", [line.largest for line in lines]),
+        Column("reason", [line.reason for line in lines], None, align="l"),
     ]
     note = (
         "Updates over the theorem's bound with its own constants, at the margin known or proved: "
@@ -147,8 +147,10 @@ def tightness() -> Exhibit:
         "problem has no bound, for the reason said."
     )
     table = Table("tightness", columns, notes=[note], long=True)
-    return Exhibit("How tight each theorem is: updates over bound", table, partial(_draw, found))
+    return Exhibit(
+        "How tight each theorem is: updates over bound", table, partial(_draw, lines_measured)
+    )
 
 
-def _draw(found: Sequence[Tightness]) -> Figure:
-    return draw_ratios((one.algorithm, one.side, one.ratios) for one in found)
+def _draw(lines: Sequence[Tightness]) -> Figure:
+    return draw_ratios((line.algorithm, line.side, line.ratios) for line in lines)

@@ -99,26 +99,30 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
     """
     first = evidence.frame.drop_duplicates(["problem", "label"])
     first = first[~first["status"].isin(WITHOUT_RESULT)]
-    found = []
+    separated = []
     for cell, problem, label, seed in first[["cell", "problem", "label", "seed"]].to_numpy():
         record, trace = evidence.dataset(problem), evidence.trace(cell)
         if not isinstance(record, EllipsoidSets) or record.dimension != dimension:
             continue
         if trace is not None and "homogeneous" in trace.measures:
-            kept = {name: values[0] for name, values in trace.measures.items()}
-            weights = np.concatenate([kept["positive_weights"], kept["negative_weights"]])
+            arrays = {name: values[0] for name, values in trace.measures.items()}
+            weights = np.concatenate([arrays["positive_weights"], arrays["negative_weights"]])
             support = np.flatnonzero(weights > SUPPORTING * weights.max(initial=0.0))
-            threshold, ratio = (float(kept[name][0]) for name in ("threshold", "ratio"))
-            task, homogeneous = record.sample(int(seed)).task, kept["homogeneous"]
-            found.append(Separated(problem, label, task, homogeneous, threshold, ratio, support))
-    if not found:
+            threshold, ratio = (float(arrays[name][0]) for name in ("threshold", "ratio"))
+            task, homogeneous = record.sample(int(seed)).task, arrays["homogeneous"]
+            separated.append(
+                Separated(problem, label, task, homogeneous, threshold, ratio, support)
+            )
+    if not separated:
         raise _without_ellipsoid(dimension)
-    return found
+    return separated
 
 
 def first_separable(evidence: Evidence, dimension: int) -> Separated:
     """Return the first separation by an ellipsoid; otherwise as :func:`separations`."""
-    separable = [one for one in separations(evidence, dimension) if one.separable]
+    separable = [
+        separation for separation in separations(evidence, dimension) if separation.separable
+    ]
     if not separable:
         raise _without_separable(dimension)
     return separable[0]
@@ -129,7 +133,7 @@ def planned_in(dimension: int, *, separable: bool = False) -> Need:
 
     def check(plan: Outline) -> None:
         sets = problems_of(plan, EllipsoidSets).values()
-        ratios = [one.ratio for one in sets if one.dimension == dimension]
+        ratios = [point_set.ratio for point_set in sets if point_set.dimension == dimension]
         learnt = any(
             method.algorithm == "ellipsoid-separation" and method.parameters["components"] is None
             for method in plan.methods().values()
@@ -216,10 +220,10 @@ def figure_7_2(evidence: Evidence) -> Figure:
     direction in which the central path approaches it. The two dashed ellipses have changed places
     there, and every example has a weight, so that none is marked.
     """
-    found = separations(evidence, 2)
-    figure = canvas(3.3 * len(found), 3.6)
-    panels = figure.subplots(1, len(found), squeeze=False)[0]
-    for axes, separated in zip(panels, found, strict=True):
+    separations_2d = separations(evidence, 2)
+    figure = canvas(3.3 * len(separations_2d), 3.6)
+    panels = figure.subplots(1, len(separations_2d), squeeze=False)[0]
+    for axes, separated in zip(panels, separations_2d, strict=True):
         points, labels = np.asarray(separated.task.examples), separated.task.labels
         axes.plot(*points[labels > 0].T, label="positives", **_POSITIVES)
         axes.plot(*points[labels < 0].T, label="negatives", **_NEGATIVES)
@@ -279,10 +283,10 @@ def figure_7_3(evidence: Evidence) -> Figure:
     axes.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
     ends = [centre - half, centre + half]
     axes.plot(ends, [1.0, 1.0], linewidth=2.2, label="section", **black)
-    places, labels = np.asarray(separated.task.examples)[:, 0], separated.task.labels
+    coordinates, labels = np.asarray(separated.task.examples)[:, 0], separated.task.labels
     for sign, name, mark in ((1.0, "positives", _POSITIVES), (-1.0, "negatives", _NEGATIVES)):
-        chosen = places[labels == sign]
-        axes.plot(chosen, np.ones(len(chosen)), label=name, **mark)
+        class_coordinates = coordinates[labels == sign]
+        axes.plot(class_coordinates, np.ones(len(class_coordinates)), label=name, **mark)
     axes.plot(0.0, 0.0, marker="+", markersize=6, linestyle="none", label="origin", **black)
     reach = 2.0 * half + abs(centre)
     axes.set(xlim=(-reach, reach), ylim=(-_HEIGHT, _HEIGHT))

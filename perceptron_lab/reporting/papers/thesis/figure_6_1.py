@@ -67,14 +67,16 @@ class Step:
 
 def optimisers_among(outline: Outline) -> list[str]:
     """Return the labels of optimisers; a DataError where there are none."""
-    known = names("optimiser")
-    found = [label for label, method in outline.methods().items() if method.algorithm in known]
-    if not found:
+    optimisers = names("optimiser")
+    labels = [
+        label for label, method in outline.methods().items() if method.algorithm in optimisers
+    ]
+    if not labels:
         raise DataError(
             "no label is an optimiser, and levels and objectives are those of optimisers "
-            f"(`plab list optimisers`), such as {known[0]}"
+            f"(`plab list optimisers`), such as {optimisers[0]}"
         )
-    return found
+    return labels
 
 
 def minimised(evidence: Evidence) -> list[Summary]:
@@ -104,10 +106,10 @@ def best_objectives(trace: Trace) -> FloatArray:
 
 def steps_of(trace: Trace) -> list[Step]:
     """Return the levels of a run, in their order."""
-    found = []
+    steps = []
     for k in range(1, len(trace)):
         if trace.phase[k].startswith("level "):
-            found.append(
+            steps.append(
                 Step(
                     float(trace.measures["level"][k]),
                     float(trace.measures["objective"][k]),
@@ -116,19 +118,19 @@ def steps_of(trace: Trace) -> list[Step]:
                     trace.seconds[k] - trace.seconds[k - 1],
                 )
             )
-    return found
+    return steps
 
 
 def optima(evidence: Evidence) -> dict[str, Optimum]:
     """Return problem -> the best bounds of its optimum that any label has proved."""
-    frame, found = _numbered(evidence), {}
+    frame, optimum_of = _numbered(evidence), {}
     for problem in evidence.problems():
         rows = frame[frame["problem"] == problem]
         lower, upper = (
             rows[column].dropna().tolist() if column in rows else [] for column in _BOUNDS
         )
-        found[problem] = Optimum(max(lower, default=None), min(upper, default=None))
-    return found
+        optimum_of[problem] = Optimum(max(lower, default=None), min(upper, default=None))
+    return optimum_of
 
 
 _ENDS = (
@@ -152,10 +154,10 @@ def optima_reached(evidence: Evidence) -> Table:
     (the run's own) and ``above the optimum``, in percent: at most so much, by the best lower bound
     that any label has proved; ``status``, the endings of the cells.
     """
-    entries, known = minimised(evidence), optima(evidence)
+    entries, optimum_of = minimised(evidence), optima(evidence)
     uppers = [entry.median("optimum_upper") for entry in entries]
     pairs = list(zip(entries, uppers, strict=True))
-    above = [known[entry.problem].above(upper) for entry, upper in pairs]
+    above = [optimum_of[entry.problem].above(upper) for entry, upper in pairs]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
         texts("label", [entry.label for entry in entries]),
@@ -165,7 +167,9 @@ def optima_reached(evidence: Evidence) -> Table:
         *medians(entries, ["queries", "seconds"]),
         numbers("objective", uppers, upper_bound),
         numbers("lower bound", [e.median("optimum_lower") for e in entries], lower_bound),
-        numbers("above the optimum", [None if one is None else 100.0 * one for one in above]),
+        numbers(
+            "above the optimum", [None if excess is None else 100.0 * excess for excess in above]
+        ),
         texts("status", [entry.endings for entry in entries]),
     ]
     return Table("optima_reached", columns, 2, notes=[_ENDS], long=True)
@@ -179,17 +183,19 @@ def levels(evidence: Evidence) -> Table:
     (``feasible``: a point below the level is proved; ``above``: a feasible point that is not below
     it; ``not reached``), ``updates``, ``queries``, ``seconds``.
     """
-    found: list[tuple[Summary, int, int, Step]] = []
+    steps_by_entry: list[tuple[Summary, int, int, Step]] = []
     for entry in minimised(evidence):
         seeds = entry.runs["seed"].tolist()
         for seed, trace in zip(seeds, traces_of(evidence, entry), strict=False):
-            found += [(entry, int(seed), k, step) for k, step in enumerate(steps_of(trace))]
-    steps = [step for *_, step in found]
+            steps_by_entry += [
+                (entry, int(seed), k, step) for k, step in enumerate(steps_of(trace))
+            ]
+    steps = [step for *_, step in steps_by_entry]
     columns = [
-        texts("problem", [entry.problem for entry, *_ in found]),
-        texts("label", [entry.label for entry, *_ in found]),
-        counts("seed", [seed for _, seed, *_ in found]),
-        counts("number", [number for *_, number, _ in found]),
+        texts("problem", [entry.problem for entry, *_ in steps_by_entry]),
+        texts("label", [entry.label for entry, *_ in steps_by_entry]),
+        counts("seed", [seed for _, seed, *_ in steps_by_entry]),
+        counts("number", [number for *_, number, _ in steps_by_entry]),
         numbers("level", _known([step.level for step in steps])),
         numbers("objective", _known([step.objective for step in steps]), upper_bound),
         texts("outcome", [step.outcome for step in steps]),
@@ -205,8 +211,8 @@ def _known(values: Sequence[float]) -> list[float | None]:
 
 
 def _levels(evidence: Evidence, entry: Summary) -> float | None:
-    made = [len(steps_of(trace)) for trace in traces_of(evidence, entry)]
-    return float(sorted(made)[len(made) // 2]) if made else None
+    step_counts = [len(steps_of(trace)) for trace in traces_of(evidence, entry)]
+    return float(sorted(step_counts)[len(step_counts) // 2]) if step_counts else None
 
 
 def one_problem(outline: Outline) -> str:
@@ -237,8 +243,8 @@ def figure_6_1(evidence: Evidence) -> Figure:
     """
     problem = one_problem(evidence)
     entries = minimised(evidence)
-    known = drawing.looks([entry.label for entry in entries])
-    factors = drawing.nested(known)
+    looks = drawing.looks([entry.label for entry in entries])
+    factors = drawing.nested(looks)
     figure = drawing.canvas(7.0, 3.2)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (column, name) in zip(
@@ -247,16 +253,14 @@ def figure_6_1(evidence: Evidence) -> Figure:
         axes.set(xscale="log", yscale="log", xlabel=name)
         for entry in entries:
             for trace in traces_of(evidence, entry):
-                places = np.array(getattr(trace, column), dtype=float)
-                _draw(
-                    axes, places, best_objectives(trace), known[entry.label], factors[entry.label]
-                )
+                costs = np.array(getattr(trace, column), dtype=float)
+                _draw(axes, costs, best_objectives(trace), looks[entry.label], factors[entry.label])
     panels[0].set_ylabel(f"objective of {problem}")
     methods = {
         label: str(method.parameters.get("method", method.algorithm))
         for label, method in evidence.methods().items()
     }
-    handles = drawing.handles(known, names=drawing.spelt_out(methods))
+    handles = drawing.handles(looks, names=drawing.spelt_out(methods))
     optimum = optima(evidence)[problem]
     if optimum.lower is not None and optimum.upper is not None and optimum.lower > 0.0:
         handles.append(_optimum(list(panels), optimum))
@@ -266,14 +270,12 @@ def figure_6_1(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw(
-    axes: Axes, places: FloatArray, objectives: FloatArray, look: Look, factor: float
-) -> None:
-    shown = (places > 0.0) & (objectives > 0.0)
-    if shown.any():
+def _draw(axes: Axes, costs: FloatArray, objectives: FloatArray, look: Look, factor: float) -> None:
+    positive = (costs > 0.0) & (objectives > 0.0)
+    if positive.any():
         axes.step(
-            places[shown],
-            objectives[shown],
+            costs[positive],
+            objectives[positive],
             where="post",
             color=look["color"],
             linestyle=look["linestyle"],
@@ -290,5 +292,5 @@ def _optimum(panels: list[Axes], optimum: Optimum) -> Line2D:
     for axes in panels:
         axes.axhspan(optimum.lower, optimum.upper, color="0.75", linewidth=0)
         axes.axhline(optimum.upper, color="0.4", linewidth=0.8, linestyle="--", zorder=0)
-    said = f"optimum, proved in [{text_below(optimum.lower, 9)}, {text_above(optimum.upper, 9)}]"
-    return Line2D([], [], label=said, color="0.4", linewidth=0.8, linestyle="--")
+    label = f"optimum, proved in [{text_below(optimum.lower, 9)}, {text_above(optimum.upper, 9)}]"
+    return Line2D([], [], label=label, color="0.4", linewidth=0.8, linestyle="--")

@@ -59,9 +59,9 @@ def rescaled_errors(evidence: Evidence) -> list[RescaledErrors]:
     """
     frame = evidence.frame.copy()
     for name in (_ERROR, _CONVERGED):
-        given = frame[name] if name in frame.columns else pd.Series("", index=frame.index)
+        column = frame[name] if name in frame.columns else pd.Series("", index=frame.index)
         try:
-            frame[name] = reals(given)
+            frame[name] = reals(column)
         except (ValueError, TypeError) as error:
             raise DataError(
                 f"the table of runs, column {name}: {error}; allowed: numbers"
@@ -85,14 +85,14 @@ def rescaled_errors(evidence: Evidence) -> list[RescaledErrors]:
 
 def rescalings(outline: Outline) -> dict[str, Mapping[str, Any]]:
     """Return problem -> parameters; those that are not of rescaled data are refused."""
-    found = {problem: outline.parameters(problem) for problem in outline.problems()}
-    for problem, data in found.items():
+    parameters_of = {problem: outline.parameters(problem) for problem in outline.problems()}
+    for problem, data in parameters_of.items():
         if any(data.get(name) is None for name in ("rescaled", "exponent", "repetitions")):
             raise DataError(
                 f"the problem {problem!r} has no parameters rescaled, exponent and repetitions; "
                 "needed are problems of the dataset inverted-balls"
             )
-    return found
+    return parameters_of
 
 
 def percent(share: float | None) -> float | None:
@@ -144,35 +144,35 @@ def figure_7_4(evidence: Evidence) -> Figure:
     lines = rescaled_errors(evidence)
     kinds = [kind for kind in _TITLES if any(line.rescaled == kind for line in lines)]
     telling = any(line.unconverged is not None for line in lines)
-    known = drawing.looks(list(evidence.frame["label"].unique()))
+    looks = drawing.looks(list(evidence.frame["label"].unique()))
     figure = drawing.canvas(3.4 * len(kinds) + 0.4, 3.8 if telling else 2.8)
     heights = [2.6, 1.0] if telling else [1.0]
     panels = figure.subplots(
         *(len(heights), len(kinds)), sharex=True, sharey="row", squeeze=False, height_ratios=heights
     )
     for kind, column in zip(kinds, panels.T, strict=True):
-        mine = [line for line in lines if line.rescaled == kind]
+        panel_lines = [line for line in lines if line.rescaled == kind]
         column[0].set_title(_TITLES[kind])
-        _draw(column[0], known, mine, [line.mean for line in mine])
+        _draw(column[0], looks, panel_lines, [line.mean for line in panel_lines])
         if telling:
-            _draw(column[1], known, mine, [line.unconverged for line in mine])
+            _draw(column[1], looks, panel_lines, [line.unconverged for line in panel_lines])
         column[-1].set_xlabel("exponent of the rescaling coefficient")
     panels[0, 0].set_ylabel("error rate, percent")
     panels[0, 0].set_ylim(bottom=0.0)
     if telling:
         panels[1, 0].set(ylabel="not converged, %", ylim=(-6.0, 106.0))
-    drawing.legend_above(figure, drawing.handles(known, linewidth=_LINE, size=_MARKER))
+    drawing.legend_above(figure, drawing.handles(looks, linewidth=_LINE, size=_MARKER))
     return figure
 
 
 def _draw(
     axes: Axes,
-    known: Mapping[str, Look],
+    looks: Mapping[str, Look],
     lines: Sequence[RescaledErrors],
     shares: Sequence[float | None],
 ) -> None:
     """Draw shares of the lines in percent, label by label."""
-    for place, (label, look) in enumerate(known.items()):
+    for number, (label, look) in enumerate(looks.items()):
         heights = [
             (line.exponent, percent(share))
             for line, share in zip(lines, shares, strict=True)
@@ -181,7 +181,7 @@ def _draw(
         if heights:
             # The first label is the subject, and lies above what it is compared with.
             (drawn,) = axes.plot(*zip(*heights, strict=True), label=label, **look)
-            drawn.set(linewidth=_LINE, markersize=_MARKER, zorder=3.0 - 0.01 * place)
+            drawn.set(linewidth=_LINE, markersize=_MARKER, zorder=3.0 - 0.01 * number)
     exponents = sorted({line.exponent for line in lines})
     axes.set_xticks(exponents[:: 1 + len(exponents) // 12])
     drawing.rule(axes, "both", "0.95")

@@ -96,8 +96,8 @@ class Dependence:
     def proved(self) -> list[tuple[float, float]]:
         """Margin and median of the queries, where a point is proved for every seed."""
         pairs = zip(self.margins, self.entries, strict=True)
-        known = [(margin, entry.median("queries")) for margin, entry in pairs if entry.feasible]
-        return [(margin, queries) for margin, queries in known if queries]
+        medians = [(margin, entry.median("queries")) for margin, entry in pairs if entry.feasible]
+        return [(margin, queries) for margin, queries in medians if queries]
 
     @property
     def laws(self) -> tuple[Logarithm, Power] | None:
@@ -118,34 +118,34 @@ class Dependence:
 
 def known_margins(outline: Outline) -> dict[str, tuple[str, float]]:
     """Return problem -> family and margin, of problems that have both as parameters."""
-    found = {}
+    margins = {}
     for problem in outline.problems():
         parameters = outline.parameters(problem)
         family, margin = parameters.get("family"), parameters.get("margin")
         if isinstance(family, str) and isinstance(margin, int | float):
             rows = isinstance(outline.dataset(problem), MarginSets)
-            found[problem] = (f"rows, {family}" if rows else family, float(margin))
-    if len({margin for _, margin in found.values()}) < FEWEST:
+            margins[problem] = (f"rows, {family}" if rows else family, float(margin))
+    if len({margin for _, margin in margins.values()}) < FEWEST:
         raise DataError(
             "a law of the margin needs problems of three known margins or more; give "
             "{dataset: conic-sets, grid: {margin: [...]}} or {dataset: margin-sets, family: exact}"
         )
-    return found
+    return margins
 
 
 def dependences(evidence: Evidence) -> list[Dependence]:
     """Return every family by every label that was run on it."""
-    known = known_margins(evidence)
-    frame = evidence.frame[evidence.frame["problem"].isin(list(known))]
+    margin_of = known_margins(evidence)
+    frame = evidence.frame[evidence.frame["problem"].isin(list(margin_of))]
     ran = [entry for entry in summaries(frame) if entry.seeds]
-    found = []
-    for family in dict.fromkeys(family for family, _ in known.values()):
-        mine = [entry for entry in ran if known[entry.problem][0] == family]
-        for label, entries in by_label(mine).items():
-            ordered = sorted(entries, key=lambda entry: -known[entry.problem][1])
-            margins = [known[entry.problem][1] for entry in ordered]
-            found.append(Dependence(family, label, margins, ordered))
-    return found
+    lines = []
+    for family in dict.fromkeys(family for family, _ in margin_of.values()):
+        family_entries = [entry for entry in ran if margin_of[entry.problem][0] == family]
+        for label, entries in by_label(family_entries).items():
+            ordered = sorted(entries, key=lambda entry: -margin_of[entry.problem][1])
+            margins = [margin_of[entry.problem][1] for entry in ordered]
+            lines.append(Dependence(family, label, margins, ordered))
+    return lines
 
 
 _NOTE = (
@@ -166,37 +166,37 @@ def margin_dependence_table(evidence: Evidence) -> Table:
     power``; ``better``, the law of the lesser residual; nothing is fitted to fewer than three
     margins. ``at least``, the queries at the first margin that is not decided.
     """
-    found = dependences(evidence)
-    logarithms = [one.laws[0] if one.laws else None for one in found]
-    powers = [one.laws[1] if one.laws else None for one in found]
+    lines = dependences(evidence)
+    logarithms = [line.laws[0] if line.laws else None for line in lines]
+    powers = [line.laws[1] if line.laws else None for line in lines]
     columns = [
-        texts("family", [one.family for one in found]),
-        texts("label", [one.label for one in found]),
-        counts("margins", [len(one.proved) for one in found]),
-        numbers("down to", [one.proved[-1][0] if one.proved else None for one in found]),
-        counts("queries", [one.proved[-1][1] if one.proved else None for one in found]),
+        texts("family", [line.family for line in lines]),
+        texts("label", [line.label for line in lines]),
+        counts("margins", [len(line.proved) for line in lines]),
+        numbers("down to", [line.proved[-1][0] if line.proved else None for line in lines]),
+        counts("queries", [line.proved[-1][1] if line.proved else None for line in lines]),
         numbers("a", [law.a if law else None for law in logarithms]),
         numbers("b", [law.b if law else None for law in logarithms]),
         numbers("residual of logarithm", [law.residual if law else None for law in logarithms]),
         numbers("c", [law.factor if law else None for law in powers]),
         numbers("p", [law.exponent if law else None for law in powers]),
         numbers("residual of power", [law.residual if law else None for law in powers]),
-        texts("better", [_better(one) for one in found]),
-        counts("at least", [_least(one) for one in found]),
+        texts("better", [_better(line) for line in lines]),
+        counts("at least", [_least(line) for line in lines]),
     ]
     return Table("margin_dependence", columns, keys=2, notes=[_NOTE], long=True)
 
 
-def _better(one: Dependence) -> str:
-    law = one.better
+def _better(line: Dependence) -> str:
+    law = line.better
     if law is None:
         return ""
     return "logarithm" if isinstance(law, Logarithm) else "power"
 
 
-def _least(one: Dependence) -> float | None:
+def _least(line: Dependence) -> float | None:
     """Return the median of the queries at the first margin that is not decided."""
-    left = [entry for entry in one.entries if not entry.feasible]
+    left = [entry for entry in line.entries if not entry.feasible]
     return left[0].median("queries") if left else None
 
 
@@ -212,45 +212,45 @@ def margin_dependence_figure(evidence: Evidence) -> Figure:
     not every cell has proved a point. Dotted: the better of the two fitted laws,
     a + b ln(1 / rho) and c (1 / rho)^p, over the margins that it was fitted to.
     """
-    found = dependences(evidence)
-    families = list(dict.fromkeys(one.family for one in found))
-    known = drawing.looks(list(dict.fromkeys(one.label for one in found)))
+    lines = dependences(evidence)
+    families = list(dict.fromkeys(line.family for line in lines))
+    looks = drawing.looks(list(dict.fromkeys(line.label for line in lines)))
     figure = drawing.canvas(max(5.0, 2.5 * len(families)), 3.4)
     panels = figure.subplots(1, len(families), squeeze=False, sharey=True)[0]
     for axes, family in zip(panels, families, strict=True):
-        _draw(axes, [one for one in found if one.family == family], known)
+        _draw(axes, [line for line in lines if line.family == family], looks)
         axes.set_title(family, loc="left")
         axes.set_xlabel(r"1 / $\rho$")
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
     panels[0].set_ylabel("queries")
-    proved = all(entry.feasible for one in found for entry in one.entries)
+    proved = all(entry.feasible for line in lines for entry in line.entries)
     fit = Line2D([], [], label="fitted law", color="0.3", linestyle=":", linewidth=1.2)
-    drawing.legend_above(figure, [*drawing.handles(known, proved), fit])
+    drawing.legend_above(figure, [*drawing.handles(looks, proved), fit])
     return figure
 
 
-def _draw(axes: Axes, mine: list[Dependence], known: dict[str, Look]) -> None:
+def _draw(axes: Axes, lines: list[Dependence], looks: dict[str, Look]) -> None:
     """Draw the labels of one family."""
     entries = [
         (1.0 / margin, entry)
-        for one in mine
-        for margin, entry in zip(one.margins, one.entries, strict=True)
+        for line in lines
+        for margin, entry in zip(line.margins, line.entries, strict=True)
     ]
-    drawing.draw_medians(axes, known, sorted(entries, key=_across), "queries", _feasible)
-    for one in mine:
-        law = one.better
+    drawing.draw_medians(axes, looks, sorted(entries, key=_across), "queries", _feasible)
+    for dependence in lines:
+        law = dependence.better
         if law is not None:
-            ends = [1.0 / margin for margin, _ in one.proved]
+            ends = [1.0 / margin for margin, _ in dependence.proved]
             ratios = np.geomspace(ends[0], ends[-1], _DRAWN)
             fitted = law.at(ratios)
-            shown = fitted > 0.0
+            positive = fitted > 0.0
             axes.plot(
-                ratios[shown],
-                fitted[shown],
-                color=known[one.label]["color"],
+                ratios[positive],
+                fitted[positive],
+                color=looks[dependence.label]["color"],
                 linestyle=":",
                 linewidth=1.2,
-                label=f"{one.label} law",
+                label=f"{dependence.label} law",
             )
 
 

@@ -37,13 +37,13 @@ _PHASE = re.compile(r"[a-z]+ (\d+)")
 
 def conditioned_problems(outline: Outline) -> dict[str, ConditionedCones]:
     """Return the problems of the dataset conditioned-cones; without any there is no condition."""
-    mine = problems_of(outline, ConditionedCones)
-    if not mine:
+    problems = problems_of(outline, ConditionedCones)
+    if not problems:
         raise DataError(
             "no problem has a controlled condition, by which cells are set out; give one of "
             "{dataset: conditioned-cones}"
         )
-    return mine
+    return problems
 
 
 @dataclass(frozen=True)
@@ -78,21 +78,21 @@ def conditioned(evidence: Evidence) -> list[Conditioned]:
     """Return every conditioned problem by every label that was run on it."""
     problems = conditioned_problems(evidence)
     frame = evidence.frame[evidence.frame["problem"].isin(list(problems))]
-    found = [Conditioned(entry, problems[entry.problem]) for entry in summaries(frame)]
-    return [one for one in found if one.entry.seeds]
+    pairs = [Conditioned(entry, problems[entry.problem]) for entry in summaries(frame)]
+    return [pair for pair in pairs if pair.entry.seeds]
 
 
 def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
     """Return how often each cell has rescaled, on both sides where there are two; or nothing."""
-    found = []
+    counts = []
     for cell, finding in zip(entry.runs["cell"], findings(entry.runs), strict=True):
         trace = None if finding.rescalings else evidence.trace(str(cell))
         phase = _PHASE.fullmatch(trace.phase[-1]) if trace else None
         if finding.rescalings:
-            found.append(sum(finding.rescalings))
+            counts.append(sum(finding.rescalings))
         elif phase:
-            found.append(int(phase[1]) - 1)
-    return found
+            counts.append(int(phase[1]) - 1)
+    return counts
 
 
 _NOTE = (
@@ -114,56 +114,59 @@ def rescaling_table(evidence: Evidence) -> Table:
     largest proved width of the bracket of the margin, of ill-posed sides.
     """
     groups = _groups(conditioned(evidence))
-    kept = [[one for one in group if one.decided] for group in groups]
+    decided = [[pair for pair in group if pair.decided] for group in groups]
     columns = [
         texts("family", [group[0].problem.family for group in groups]),
         texts("side", [group[0].problem.side for group in groups]),
         texts("label", [group[0].entry.label for group in groups]),
         counts("problems", [len(group) for group in groups]),
-        counts("decided", [len(group) for group in kept]),
+        counts("decided", [len(group) for group in decided]),
         numbers("down to", [_down_to(group) for group in groups]),
-        seconds("seconds", [_typical(group, "seconds") for group in kept]),
-        counts("updates", [_typical(group, "updates") for group in kept]),
-        counts("rescalings", [_rescalings(evidence, group) for group in kept]),
+        seconds("seconds", [_typical(group, "seconds") for group in decided]),
+        counts("updates", [_typical(group, "updates") for group in decided]),
+        counts("rescalings", [_rescalings(evidence, group) for group in decided]),
         numbers("width", [_width(group) for group in groups], upper_bound),
     ]
     return Table("rescaling", columns, keys=3, notes=[_NOTE], long=True)
 
 
-def _groups(found: list[Conditioned]) -> list[list[Conditioned]]:
+def _groups(pairs: list[Conditioned]) -> list[list[Conditioned]]:
     """Return the problems of each family, side and label, by decreasing delta."""
     groups = grouped(
-        found, lambda one: (one.problem.family, SIDES.index(one.problem.side), one.entry.label)
+        pairs, lambda pair: (pair.problem.family, SIDES.index(pair.problem.side), pair.entry.label)
     )
     families = list(dict.fromkeys(family for family, _, _ in groups))
     order = sorted(groups, key=lambda key: (families.index(key[0]), key[1]))
-    return [sorted(groups[key], key=lambda one: -one.problem.delta) for key in order]
+    return [sorted(groups[key], key=lambda pair: -pair.problem.delta) for key in order]
 
 
 def _down_to(group: list[Conditioned]) -> float | None:
     """Return the least delta of the problems up to the first one that is not decided."""
-    found = None
-    for one in group:
-        if not one.decided:
+    least = None
+    for pair in group:
+        if not pair.decided:
             break
-        found = one.problem.delta
-    return found
+        least = pair.problem.delta
+    return least
 
 
 def _typical(group: list[Conditioned], column: str) -> float | None:
-    return median_of(one.entry.median(column) for one in group)
+    return median_of(pair.entry.median(column) for pair in group)
 
 
 def _rescalings(evidence: Evidence, group: list[Conditioned]) -> float | None:
-    return median_of(count for one in group for count in rescalings_of(evidence, one.entry))
+    return median_of(count for pair in group for count in rescalings_of(evidence, pair.entry))
 
 
 def _width(group: list[Conditioned]) -> float | None:
     """Return the largest width of a proved bracket; None of other sides, or without a bracket."""
     if group[0].problem.side != "ill-posed":
         return None
-    runs = [one.entry.runs for one in group]
-    widths = [float((one["margin_upper"] - one["margin_lower"]).max(skipna=False)) for one in runs]
+    runs = [pair.entry.runs for pair in group]
+    widths = [
+        float((runs_of_pair["margin_upper"] - runs_of_pair["margin_lower"]).max(skipna=False))
+        for runs_of_pair in runs
+    ]
     largest = max(widths)
     return largest if all(width == width for width in widths) else None
 
@@ -180,38 +183,38 @@ def rescaling_figure(evidence: Evidence) -> Figure:
     not every cell has proved what is true by construction. Of more than four families the first
     four are drawn, and the figure says so.
     """
-    found = conditioned(evidence)
-    families = list(dict.fromkeys(one.problem.family for one in found))
-    sides = [side for side in SIDES if any(one.problem.side == side for one in found)]
+    pairs = conditioned(evidence)
+    families = list(dict.fromkeys(pair.problem.family for pair in pairs))
+    sides = [side for side in SIDES if any(pair.problem.side == side for pair in pairs)]
     drawn = families[:MOST_FAMILIES]
-    known = drawing.looks(list(dict.fromkeys(one.entry.label for one in found)))
+    looks = drawing.looks(list(dict.fromkeys(pair.entry.label for pair in pairs)))
     figure = drawing.canvas(max(4.6, 2.5 * len(sides)), 1.1 + 1.9 * len(drawn))
     panels = figure.subplots(len(drawn), len(sides), squeeze=False, sharex=True, sharey=True)
     for row, family in enumerate(drawn):
         for column, side in enumerate(sides):
             axes = panels[row][column]
-            mine = [o for o in found if (o.problem.family, o.problem.side) == (family, side)]
-            _draw(axes, sorted(mine, key=lambda one: -one.problem.delta), known)
+            panel_pairs = [o for o in pairs if (o.problem.family, o.problem.side) == (family, side)]
+            _draw(axes, sorted(panel_pairs, key=lambda pair: -pair.problem.delta), looks)
             axes.set_title(f"{family}, {side}", loc="left")
     for axes in panels[-1]:
         axes.set_xlabel(r"1 / $\delta$")
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
     for axes in panels[:, 0]:
         axes.set_ylabel("seconds")
-    drawing.legend_above(figure, drawing.handles(known, all(one.decided for one in found)))
+    drawing.legend_above(figure, drawing.handles(looks, all(pair.decided for pair in pairs)))
     drawing.name_left_out(figure, drawn, families, "families")
     return figure
 
 
-def _draw(axes: Axes, mine: list[Conditioned], known: dict[str, Look]) -> None:
+def _draw(axes: Axes, pairs: list[Conditioned], looks: dict[str, Look]) -> None:
     """Draw the lines of one family and side, by decreasing delta."""
-    decided = {id(one.entry): one.decided for one in mine}
+    decided = {id(pair.entry): pair.decided for pair in pairs}
 
     def proved(entry: Summary) -> bool:
         return decided[id(entry)]
 
-    entries = [(1.0 / one.problem.delta, one.entry) for one in mine]
-    drawing.draw_medians(axes, known, entries, "seconds", proved)
+    entries = [(1.0 / pair.problem.delta, pair.entry) for pair in pairs]
+    drawing.draw_medians(axes, looks, entries, "seconds", proved)
 
 
 MEASURED = ("mistakes", "rounds", "forced", "final_margin")
@@ -220,13 +223,13 @@ MEASURED = ("mistakes", "rounds", "forced", "final_margin")
 
 def resisting_problems(outline: Outline) -> dict[str, Resisting]:
     """Return the problems of the dataset resisting; without any there is nothing to be held."""
-    mine = problems_of(outline, Resisting)
-    if not mine:
+    problems = problems_of(outline, Resisting)
+    if not problems:
         raise DataError(
             "no problem resists, and it shows mistakes beside the number that is forced; give one "
             "of {dataset: resisting}"
         )
-    return mine
+    return problems
 
 
 @dataclass(frozen=True)
@@ -331,28 +334,28 @@ def resisting_figure(evidence: Evidence) -> Figure:
     more than six dimensions the first six are drawn, and the figure says so.
     """
     lines = held(evidence)
-    found = list(dict.fromkeys(line.dimension for line in lines))
-    drawn = found[:MOST_PANELS]
+    dimensions = list(dict.fromkeys(line.dimension for line in lines))
+    drawn = dimensions[:MOST_PANELS]
     asking = list(dict.fromkeys(line.entry.label for line in lines if not line.in_rounds))
-    known = drawing.looks(asking)
+    looks = drawing.looks(asking)
     figure, panels = drawing.panels(len(drawn), 2.5, 0.9, 2.2)
     for axes, dimension in zip(panels, drawn, strict=True):
         axes.set_title(f"dimension {dimension}", loc="left")
-        mine = [line for line in lines if line.dimension == dimension]
-        _draw_growth(axes, sorted(mine, key=lambda line: -line.margin), known)
+        panel_lines = [line for line in lines if line.dimension == dimension]
+        _draw_growth(axes, sorted(panel_lines, key=lambda line: -line.margin), looks)
     panels[0].set_ylabel("mistakes")
-    drawing.legend_above(figure, _legend(lines, known))
-    drawing.name_left_out(figure, drawn, found, "dimensions")
+    drawing.legend_above(figure, _legend(lines, looks))
+    drawing.name_left_out(figure, drawn, dimensions, "dimensions")
     return figure
 
 
-def _draw_growth(axes: Axes, lines: list[Held], known: dict[str, Look]) -> None:
+def _draw_growth(axes: Axes, lines: list[Held], looks: dict[str, Look]) -> None:
     """Draw the lines of one dimension, by decreasing margin."""
     margins = np.geomspace(lines[0].margin, lines[-1].margin, _STEPS)
     least = [forced(lines[0].dimension, float(margin)) for margin in margins]
     axes.plot(1.0 / margins, least, color="0.75", linewidth=3.0, zorder=1.0, label=_FORCED)
-    asked = [(1.0 / line.margin, line.entry) for line in lines if not line.in_rounds]
-    drawing.draw_medians(axes, known, asked, "mistakes", lambda entry: entry.feasible)
+    single = [(1.0 / line.margin, line.entry) for line in lines if not line.in_rounds]
+    drawing.draw_medians(axes, looks, single, "mistakes", lambda entry: entry.feasible)
     ended = [
         (1.0 / line.margin, line.entry.median("mistakes"))
         for line in lines
@@ -360,8 +363,8 @@ def _draw_growth(axes: Axes, lines: list[Held], known: dict[str, Look]) -> None:
     ]
     drawing.points(axes, ended, _ROUNDS, _CIRCLE, markersize=5.5, fillstyle="none")
     lowest, highest = axes.get_ylim()
-    for label, look in known.items():
-        bounds = [(x, entry.median("bound")) for x, entry in asked if entry.label == label]
+    for label, look in looks.items():
+        bounds = [(x, entry.median("bound")) for x, entry in single if entry.label == label]
         points = [(x, bound) for x, bound in bounds if bound is not None]
         xs, ys = [x for x, _ in points], [y for _, y in points]
         style: drawing.Style = {"color": look["color"], "marker": look["marker"], "linestyle": ":"}
@@ -372,7 +375,7 @@ def _draw_growth(axes: Axes, lines: list[Held], known: dict[str, Look]) -> None:
     axes.xaxis.set_major_formatter(LogFormatterMathtext())  # decades side by side
 
 
-def _legend(lines: list[Held], known: dict[str, Look]) -> list[Line2D]:
+def _legend(lines: list[Held], looks: dict[str, Look]) -> list[Line2D]:
     """Return a handle per label that asks for cuts, and one per kind of line or marker."""
     in_rounds = {line.entry.label for line in lines if line.in_rounds}
     ended = all(line.entry.feasible for line in lines if not line.in_rounds)
@@ -395,4 +398,4 @@ def _legend(lines: list[Held], known: dict[str, Look]) -> list[Line2D]:
         )
     if not ended:
         kinds.append(Line2D([], [], color="0.3", marker="x", linestyle="none", label=_CROSS))
-    return [*drawing.handles(known), *kinds]
+    return [*drawing.handles(looks), *kinds]

@@ -86,12 +86,15 @@ def rates_table(evidence: Evidence) -> Table:
         [bound for cell in entry.runs["cell"] if (bound := evidence.bound(cell)) is not None]
         for entry in entries
     ]
-    theorems = [_distinct(bound.theorem for bound in found) for found in bounds]
-    reasons = [_distinct(bound.reason for bound in found) for found in bounds]
-    kinds = [_distinct(b.kind for b in found if b.value is not None) for found in bounds]
+    theorems = [_distinct(bound.theorem for bound in bounds_of_label) for bounds_of_label in bounds]
+    reasons = [_distinct(bound.reason for bound in bounds_of_label) for bounds_of_label in bounds]
+    kinds = [
+        _distinct(b.kind for b in bounds_of_label if b.value is not None)
+        for bounds_of_label in bounds
+    ]
     largest, mean = zip(*map(_ratios, entries, kinds), strict=True)
     pairs = zip(theorems, reasons, strict=True)
-    said = [escape(": ".join(filter(None, pair))) or NOTHING for pair in pairs]
+    texts_of_pairs = [escape(": ".join(filter(None, pair))) or NOTHING for pair in pairs]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
         texts("side", map(_side, entries)),
@@ -102,7 +105,7 @@ def rates_table(evidence: Evidence) -> Table:
         numbers("largest ratio", largest),
         numbers("mean ratio", mean),
         Column("kind", kinds, None),
-        Column("theorem", theorems, said, align="p{38mm}"),
+        Column("theorem", theorems, texts_of_pairs, align="p{38mm}"),
         Column("reason", reasons, None, align="l"),
         texts("status", [entry.endings for entry in entries]),
     ]
@@ -124,7 +127,7 @@ def _side(entry: Summary) -> str:
     if not entry.answered:
         return ""
     statuses = set(entry.runs["status"])
-    relaxed = [one.relaxed_margin is not None for one in findings(entry.runs)]
+    relaxed = [finding.relaxed_margin is not None for finding in findings(entry.runs)]
     if any(relaxed):
         pairs = zip(entry.runs["status"], relaxed, strict=True)
         return "relaxed" if all(at or status == Status.FEASIBLE for status, at in pairs) else ""
@@ -140,14 +143,14 @@ def _ratios(entry: Summary, kind: str) -> tuple[float | None, float | None]:
 
     The former for bounds of the worst case, the latter for bounds of the expected updates.
     """
-    known = entry.runs.dropna(subset=["bound", "updates"])
-    if known.empty:
+    bounded = entry.runs.dropna(subset=["bound", "updates"])
+    if bounded.empty:
         return None, None
     if kind == "worst case":
         # No update within a bound of 0 is 0 / 0, and any other is infinitely too many.
-        return float((known["updates"] / known["bound"]).fillna(0.0).max()), None
+        return float((bounded["updates"] / bounded["bound"]).fillna(0.0).max()), None
     if kind == "expectation":
-        return None, float(known["updates"].mean() / known["bound"].mean())
+        return None, float(bounded["updates"].mean() / bounded["bound"].mean())
     return None, None
 
 
@@ -176,14 +179,14 @@ def bound_ratios(evidence: Evidence) -> list[BoundRatio]:
     For bounds of the worst case it is the largest of the seeds, for those of the expectation that
     of the means. Only those problems count on which every cell ended with a proved answer.
     """
-    found = []
+    lines = []
     for line in rates_table(evidence).frame.to_dict("records"):
-        given = [line["largest ratio"], line["mean ratio"]]
-        value = next((float(one) for one in given if not pd.isna(one)), 0.0)
+        candidates = [line["largest ratio"], line["mean ratio"]]
+        value = next((float(ratio) for ratio in candidates if not pd.isna(ratio)), 0.0)
         if value > 0.0 and line["side"]:
             label, theorem, side, kind = (str(line[name]) for name in _WORDS)
-            found.append(BoundRatio(label, theorem, side, kind, value))
-    return found
+            lines.append(BoundRatio(label, theorem, side, kind, value))
+    return lines
 
 
 def rates_figure(evidence: Evidence) -> Figure:
@@ -193,20 +196,22 @@ def rates_figure(evidence: Evidence) -> Figure:
     worst case holds where all marks are at 1 or less, one of the expectation with many seeds. Runs
     without any update, and labels without a bound, are not drawn; the table ``rates`` has them.
     """
-    found = bound_ratios(evidence)
-    if not found:
+    ratios = bound_ratios(evidence)
+    if not ratios:
         raise DataError("no run ended with a proved answer that a theorem bounds; nothing to draw")
     titles = drawing.spelt_out(evidence.algorithms())
-    return draw_ratios((titles.get(one.name, one.name), one.side, [one.value]) for one in found)
+    return draw_ratios(
+        (titles.get(line.name, line.name), line.side, [line.value]) for line in ratios
+    )
 
 
-def draw_ratios(given: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
+def draw_ratios(bars: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
     """Draw names, their sides and ratios above 0: a row of marks for each name."""
-    found = list(given)
-    names = list(dict.fromkeys(name for name, _, _ in found))
+    listed = list(bars)
+    names = list(dict.fromkeys(name for name, _, _ in listed))
     figure, axes = drawing.panel(6.0, 0.7 + 0.23 * len(names))
     axes.set(xscale="log", xlabel="measured / bound")
-    for name, side, values in found:
+    for name, side, values in listed:
         _, marker, colour, fill = _MARKS[side]
         style: drawing.Style = {"color": colour, "marker": marker, "fillstyle": fill}
         axes.plot(values, [names.index(name)] * len(values), ls="none", markersize=4.0, **style)
@@ -215,7 +220,7 @@ def draw_ratios(given: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
     axes.invert_yaxis()
     drawing.rule_logarithmic(axes, "x")
     drawing.rule(axes, "y", "0.92")
-    sides = {side for _, side, _ in found}
+    sides = {side for _, side, _ in listed}
     handles = [
         Line2D([], [], color=colour, marker=marker, fillstyle=fill, linestyle="none", label=words)
         for side, (words, marker, colour, fill) in _MARKS.items()
@@ -270,14 +275,14 @@ def table_2(evidence: Evidence) -> Table:
         spent, unit = entry.median("seconds"), units.get(entry.problem)
         ended = entry.runs["status"].isin([Status.FEASIBLE, *_LIMITS]).all()
         ratios.append(spent / unit if ended and unit and spent is not None else None)
-    known = list(zip(ratios, proved, strict=True))
-    shown = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in known]
+    pairs = list(zip(ratios, proved, strict=True))
+    shown = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in pairs]
     printed = [paper.ending or real(paper.ratio) for paper in papers]
     columns = [
         *cells(evidence.frame, entries),
         *medians(entries, ["iterations", "seconds"], proved),
-        Column("ratio", [r if exact else None for r, exact in known], shown),
-        Column("ratio at least", [None if exact else r for r, exact in known], None),
+        Column("ratio", [r if exact else None for r, exact in pairs], shown),
+        Column("ratio at least", [None if exact else r for r, exact in pairs], None),
         Column("paper seconds", [paper.seconds for paper in papers], None),
         Column("paper ratio", [paper.ratio for paper in papers], printed),
         Column("paper ending", [paper.ending for paper in papers], None, align="l"),
@@ -300,16 +305,16 @@ _NOTE_OF_SECONDS = (
 def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
     """Return Table 2 of YuKilincCarbonell2014 as (shape, label) -> entry."""
     text = (files(__package__) / "table_2.csv").read_text("utf-8")
-    found: dict[tuple[Shape | None, str], PaperEntry] = {}
+    entry_of: dict[tuple[Shape | None, str], PaperEntry] = {}
     for row in csv.DictReader(text.splitlines()):
         shape, unit = (int(row["m"]), int(row["n"])), float(row["mplfp_seconds"])
         for label in PAPER_LABELS:
             spent = row[f"{label.lower()}_seconds"]
             if spent in ("timeout", "fail"):
-                found[shape, label] = PaperEntry(None, None, spent)
+                entry_of[shape, label] = PaperEntry(None, None, spent)
             else:
-                found[shape, label] = PaperEntry(float(spent), float(spent) / unit, "")
-    return found
+                entry_of[shape, label] = PaperEntry(float(spent), float(spent) / unit, "")
+    return entry_of
 
 
 def difficulties(outline: Outline) -> dict[str, float]:
@@ -342,18 +347,18 @@ def figure_1(evidence: Evidence) -> Figure:
         dataset margin-sets, family reflected.
     """
     kappas = difficulties(evidence)
-    found = [(kappas[entry.problem], entry) for entry in summaries(evidence.frame)]
-    found.sort(key=lambda pair: pair[0])
-    known = drawing.looks(list(evidence.frame["label"].unique()))
+    entries = [(kappas[entry.problem], entry) for entry in summaries(evidence.frame)]
+    entries.sort(key=lambda pair: pair[0])
+    looks = drawing.looks(list(evidence.frame["label"].unique()))
     figure = drawing.canvas(7.0, 3.0)
     panels = figure.subplots(1, 2, sharex=True)
     columns = {"seconds": "seconds", "updates": "iterations"}
     for axes, (column, name) in zip(panels, columns.items(), strict=True):
         axes.set(xlabel="difficulty $\\kappa$ (smaller is harder)", ylabel=name)
-        drawing.draw_medians(axes, known, found, column, lambda entry: entry.feasible)
-    proved = all(entry.feasible for _, entry in found)
+        drawing.draw_medians(axes, looks, entries, column, lambda entry: entry.feasible)
+    proved = all(entry.feasible for _, entry in entries)
     names = drawing.spelt_out(evidence.algorithms())
-    drawing.legend_above(figure, drawing.handles(known, proved, names=names))
+    drawing.legend_above(figure, drawing.handles(looks, proved, names=names))
     return figure
 
 

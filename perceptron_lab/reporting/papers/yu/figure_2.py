@@ -80,10 +80,10 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
     record, classes = classes_against_rest(evidence)
     # Seeds are floats in the checked table.
     truths = {seed: held_out_labels(record, int(seed)) for seed in runs["seed"].unique()}
-    found = []
-    for label, mine in runs.groupby("label", sort=False):
-        row = [Errors(str(label), n, endings(mine)) for n in ITERATIONS]
-        for seed, cells in mine.groupby("seed", sort=False):
+    lines = []
+    for label, label_runs in runs.groupby("label", sort=False):
+        row = [Errors(str(label), n, endings(label_runs)) for n in ITERATIONS]
+        for seed, cells in label_runs.groupby("seed", sort=False):
             traces = {
                 classes[problem]: trace
                 for problem, cell in zip(cells["problem"], cells["cell"], strict=True)
@@ -94,13 +94,13 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
                     errors.incomplete += 1
                     continue
                 snapshots = [snapshot(trace, errors.iterations) for trace in traces.values()]
-                decisions = np.array([one.decisions for one in snapshots])
+                decisions = np.array([snapshot.decisions for snapshot in snapshots])
                 predicted = np.array(list(traces))[decisions.argmax(axis=0)]
                 errors.errors.append(float(np.mean(predicted != truths[seed])))
                 errors.classifiers += len(snapshots)
-                errors.ended += sum(one.ended for one in snapshots)
-        found += row
-    return found
+                errors.ended += sum(snapshot.ended for snapshot in snapshots)
+        lines += row
+    return lines
 
 
 def classes_against_rest(outline: Outline) -> tuple[Tabular, dict[str, int]]:
@@ -108,8 +108,8 @@ def classes_against_rest(outline: Outline) -> tuple[Tabular, dict[str, int]]:
     classes, records, problems = {}, [], outline.problems()
     for problem in problems:
         record = outline.dataset(problem)
-        known = instances_of(record.source, record.task) if isinstance(record, Tabular) else {}
-        positive, negative = known.get(outline.instance(problem), (0, 0))
+        instances = instances_of(record.source, record.task) if isinstance(record, Tabular) else {}
+        positive, negative = instances.get(outline.instance(problem), (0, 0))
         if not isinstance(record, Tabular) or negative is not None:
             raise DataError(
                 f"the problem {problem!r} is no class against the rest; it is made of "
@@ -221,9 +221,9 @@ def figure_2(evidence: Evidence) -> Figure:
     names = drawing.spelt_out(evidence.algorithms())
     entries, factors = [], drawing.nested(labels)
     for i, (label, look) in enumerate(drawing.looks(labels).items()):
-        mine = [line for line in lines if line.label == label]
+        label_lines = [line for line in lines if line.label == label]
         shift = _APART ** (i - (len(labels) - 1) / 2)
-        entry = _draw(axes, mine, shift, look, factors[label])
+        entry = _draw(axes, label_lines, shift, look, factors[label])
         entry.set_label(names.get(label, label))
         entries.append(entry)
     axes.set_xticks(ITERATIONS, [str(n) for n in ITERATIONS], minor=False)
@@ -245,16 +245,16 @@ def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look, factor:
         axes.axhline(medians[0], color=colour, linestyle="--", linewidth=0.9, label=label)
         axes.axhspan(*ends, color=colour, alpha=0.12, linewidth=0)
         return Line2D([], [], label=label, color=colour, linestyle="--", linewidth=0.9)
-    places = [line.iterations * shift for line in lines]
-    shown = [(x, y) for x, y in zip(places, medians, strict=True) if y]
+    positions = [line.iterations * shift for line in lines]
+    points = [(x, y) for x, y in zip(positions, medians, strict=True) if y]
     style = look["linestyle"]
-    axes.plot(*zip(*shown, strict=True), color=colour, linestyle=style, linewidth=factor)
-    for x, line in zip(places, lines, strict=True):
+    axes.plot(*zip(*points, strict=True), color=colour, linestyle=style, linewidth=factor)
+    for x, line in zip(positions, lines, strict=True):
         if len(line.errors) > 1:
             ends = 100.0 * min(line.errors), 100.0 * max(line.errors)
             drawing.draw_bar(axes, x, ends, colour)
-    numbers = [(x, y) for x, y in zip(places, medians, strict=True) if y is not None]
-    absent = [(x, None) for x, y in zip(places, medians, strict=True) if y is None]
+    numbers = [(x, y) for x, y in zip(positions, medians, strict=True) if y is not None]
+    absent = [(x, None) for x, y in zip(positions, medians, strict=True) if y is None]
     drawing.points(axes, numbers, label, look, markersize=3.5)
     drawing.points(axes, absent, f"{label} without result", {**look, "marker": "x"}, markersize=5)
     return drawing.handles({label: look}, linewidth=0.9)[0]

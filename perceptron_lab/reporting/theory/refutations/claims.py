@@ -25,16 +25,16 @@ def claims() -> Exhibit:
     asserts in the example of the check, ``computed``, the number found, and ``refuted``, whether
     the two contradict. The checks are run when the table is made.
     """
-    found = [claim.check() for claim in ALL]
+    checked = [claim.check() for claim in ALL]
     wide = "p{45mm}"
     columns = [
-        texts("paper", [one.paper for one in ALL]),
-        texts("place", [one.place for one in ALL]),
+        texts("paper", [claim.paper for claim in ALL]),
+        texts("place", [claim.place for claim in ALL]),
         Column("claimed", [c.claimed for c in ALL], [escape(c.claimed) for c in ALL], align=wide),
         Column("instead", [c.instead for c in ALL], [escape(c.instead) for c in ALL], align=wide),
-        numbers("printed", [one.printed for one in found]),
-        numbers("computed", [one.computed for one in found]),
-        texts("refuted", ["yes" if one.refuted else "no" for one in found]),
+        numbers("printed", [result.printed for result in checked]),
+        numbers("computed", [result.computed for result in checked]),
+        texts("refuted", ["yes" if result.refuted else "no" for result in checked]),
     ]
     note = (
         "Printed: the number that the claim asserts in the example of its check; computed: the "

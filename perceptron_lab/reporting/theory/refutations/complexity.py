@@ -84,14 +84,14 @@ def resisted(n: int, margin: float) -> bool:
     stated = b * math.floor(math.log2(math.pi / math.asin(margin * math.sqrt(b)))) if b else 1
     proved = forced_mistakes(n, margin)
     asking, knowing = (
-        solve(ResistingSystem.of_margin(n, margin), one, seed=0)
-        for one in (Perceptron(), MinimumNormPoint())
+        solve(ResistingSystem.of_margin(n, margin), algorithm, seed=0)
+        for algorithm in (Perceptron(), MinimumNormPoint())
     )
-    made, least = (run.certificate["figures"][MISTAKES] for run in (asking, knowing))
+    mistakes, least = (run.certificate["figures"][MISTAKES] for run in (asking, knowing))
     both = (asking, knowing)
     proofs = all(run.status == Status.FEASIBLE and run.proved for run in both)
     margins = all(run.certificate["figures"]["final_margin"] >= margin for run in both)
-    return stated <= proved == least <= made and proofs and margins
+    return stated <= proved == least <= mistakes and proofs and margins
 
 
 def divided() -> CheckResult:

@@ -25,24 +25,24 @@ def printed_direction(matrix: FloatArray) -> FloatArray | None:
     ----------
     `Kharechko2009`, Algorithm 7.
     """
-    n, given = len(matrix), matrix.copy()
+    n, permuted = len(matrix), matrix.copy()
     factor, swaps, residual = np.zeros((n, n)), np.eye(n), np.diag(matrix).copy()
 
     def swap(i: int, j: int) -> None:
-        nonlocal given, factor, residual
+        nonlocal permuted, factor, residual
         swaps[[i, j]] = swaps[[j, i]]
-        given, factor = swaps @ given @ swaps, swaps @ factor @ swaps
+        permuted, factor = swaps @ permuted @ swaps, swaps @ factor @ swaps
         residual = swaps @ residual
 
     j = 0
     while j < n and residual.min() >= 0.0 and residual.max() > 0.0:
-        pivot, place = residual.max(), int(residual.argmax())
-        if place != j:
-            swap(place, j)
+        pivot, largest = residual.max(), int(residual.argmax())
+        if largest != j:
+            swap(largest, j)
         factor[j, j] = np.sqrt(pivot)
         residual[j] = 0.0
         for i in range(j + 1, n):
-            factor[j, i] = (given[j, i] - factor[:j, j] @ factor[:j, i]) / factor[j, j]
+            factor[j, i] = (permuted[j, i] - factor[:j, j] @ factor[:j, i]) / factor[j, j]
             residual[i] -= factor[j, i] ** 2
         j += 1
     if residual.min() >= 0.0:
@@ -115,13 +115,13 @@ def inseparable() -> CheckResult:
     negatives = {Fraction(-1): half, Fraction(1): half}
     sides = (positives, negatives)
     sums, means, moments = (
-        [sum(weight * place**power for place, weight in side.items()) for side in sides]
+        [sum(weight * position**power for position, weight in side.items()) for side in sides]
         for power in range(3)
     )
     proved = sums == [1, 1] and means == [0, 0] and moments[0] > moments[1]
     examples = sum(map(len, sides))
-    used = sum(weight > 0 for side in sides for weight in side.values())
-    return CheckResult(float(examples), float(used), proved and used < examples)
+    weighted = sum(weight > 0 for side in sides for weight in side.values())
+    return CheckResult(float(examples), float(weighted), proved and weighted < examples)
 
 
 def separation_ratio() -> CheckResult:
@@ -132,9 +132,9 @@ def separation_ratio() -> CheckResult:
     printed, larger = 1e6, 1e12
     inner, outer = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([0.0, 1.0])
     quadratic = np.diag([1.0, larger])
-    held = bool((np.einsum("ij,jk,ik->i", inner, quadratic, inner) <= 1.0).all())
+    separates = bool((np.einsum("ij,jk,ik->i", inner, quadratic, inner) <= 1.0).all())
     reached = float(outer @ quadratic @ outer)
-    return CheckResult(printed, reached, held and reached > printed)
+    return CheckResult(printed, reached, separates and reached > printed)
 
 
 def dual_value() -> CheckResult:

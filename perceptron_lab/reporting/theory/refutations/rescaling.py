@@ -39,10 +39,10 @@ def growth() -> CheckResult:
 def elementary() -> CheckResult:
     """Return 1 + 1/(3n) and q+ of (4.11) at n = 2, where the exact norm keeps the lemma true."""
     n = 2
-    known = ParameterSet.of_preset("dunagan-vempala").constants(n)
-    given = (1.0, known.rho, known.sigma, known.theta)
-    printed, reached = 1.0 + 1.0 / (3.0 * n), printed_factors(*given).plus
-    return CheckResult(printed, reached, reached < printed <= exact_factors(*given).plus)
+    constants = ParameterSet.of_preset("dunagan-vempala").constants(n)
+    arguments = (1.0, constants.rho, constants.sigma, constants.theta)
+    printed, reached = 1.0 + 1.0 / (3.0 * n), printed_factors(*arguments).plus
+    return CheckResult(printed, reached, reached < printed <= exact_factors(*arguments).plus)
 
 
 def longest_centre() -> CheckResult:

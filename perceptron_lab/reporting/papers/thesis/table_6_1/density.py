@@ -85,8 +85,8 @@ def suits(outline: Outline) -> None:
         if label not in methods or methods[label].algorithm != algorithm:
             raise DataError(f"maxcut_density: no label {label} of {algorithm}; add it")
     for problem in outline.problems():
-        found = _NAME.fullmatch(outline.instance(problem))
-        if found is None or not (found[3] or outline.parameters(problem).get("enclose")):
+        match = _NAME.fullmatch(outline.instance(problem))
+        if match is None or not (match[3] or outline.parameters(problem).get("enclose")):
             raise DataError(
                 f"maxcut_density: {problem} is no random graph whose margin is enclosed; give "
                 "{dataset: maxcut, enclose: true} with instances such as random-100-250, or "
@@ -98,16 +98,19 @@ def graphs_of(evidence: Evidence) -> list[Graph]:
     """Return the graphs of an experiment, in its order."""
     frame = evidence.frame
     ends = {end: reals(frame[f"measure.rho_{end}"], invalid="coerce") for end in ("lower", "upper")}
-    entries = by_label(one for one in summaries(frame) if one.label in RIVALS)
-    found = []
+    entries = by_label(entry for entry in summaries(frame) if entry.label in RIVALS)
+    graphs = []
     for rivals in zip(*(entries[label] for label in RIVALS), strict=True):
-        problem, mine = rivals[0].problem, frame["problem"] == rivals[0].problem
-        lower, upper = ends["lower"][mine].dropna(), ends["upper"][mine].dropna()
+        problem, rows_of_problem = rivals[0].problem, frame["problem"] == rivals[0].problem
+        lower, upper = (
+            ends["lower"][rows_of_problem].dropna(),
+            ends["upper"][rows_of_problem].dropna(),
+        )
         if lower.empty:
             raise DataError(f"maxcut_density: no run on {problem} has a result; run it again")
         name = _NAME.fullmatch(evidence.instance(problem))
         assert name is not None
-        found.append(
+        graphs.append(
             Graph(
                 problem,
                 int(name[1]),
@@ -117,7 +120,7 @@ def graphs_of(evidence: Evidence) -> list[Graph]:
                 dict(zip(RIVALS, rivals, strict=True)),
             )
         )
-    return found
+    return graphs
 
 
 @needs(suits)
@@ -131,32 +134,34 @@ def maxcut_density_table(evidence: Evidence) -> Table:
     """
     graphs = graphs_of(evidence)
     columns = [
-        texts("problem", [one.problem for one in graphs]),
-        counts("vertices", [one.vertices for one in graphs]),
-        numbers("mean degree", [one.degree for one in graphs], typesetting.real),
-        numbers("rho lower", [one.ends[0] for one in graphs]),
-        numbers("rho upper", [one.ends[1] for one in graphs]),
-        numbers("n rho squared", [one.relative for one in graphs]),
+        texts("problem", [graph.problem for graph in graphs]),
+        counts("vertices", [graph.vertices for graph in graphs]),
+        numbers("mean degree", [graph.degree for graph in graphs], typesetting.real),
+        numbers("rho lower", [graph.ends[0] for graph in graphs]),
+        numbers("rho upper", [graph.ends[1] for graph in graphs]),
+        numbers("n rho squared", [graph.relative for graph in graphs]),
     ]
     for label in RIVALS:
-        queries = [one.entries[label].median("queries") for one in graphs]
+        queries = [graph.entries[label].median("queries") for graph in graphs]
         each = [None if q is None else q / g.vertices for q, g in zip(queries, graphs, strict=True)]
         columns += [counts(f"{label} queries", queries), numbers(f"{label} per vertex", each)]
     columns += [
-        numbers("ratio", [one.ratio for one in graphs]),
+        numbers("ratio", [graph.ratio for graph in graphs]),
         Column("status", list(map(_status, graphs)), None, align="l"),
     ]
     return Table("maxcut_density", columns, notes=list(_notes(graphs)), widest=20)
 
 
 def _status(graph: Graph) -> str:
-    wrong = [f"{name}: {one.endings}" for name, one in graph.entries.items() if not one.feasible]
-    return "; ".join(wrong)
+    failed = [
+        f"{name}: {entry.endings}" for name, entry in graph.entries.items() if not entry.feasible
+    ]
+    return "; ".join(failed)
 
 
 def _notes(graphs: list[Graph]) -> Iterator[str]:
     yield "Numbers are medians over the seeds; the bounds of $\\rho$ are proved for every one."
-    if any(not one.answered for one in graphs):
+    if any(not graph.answered for graph in graphs):
         yield "No ratio where an answer is not a proved feasible point."
     else:
         yield "Every answer is a point proved feasible on the original data."
@@ -175,15 +180,15 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
     not proved are left out, and the figure says so.
     """
     graphs = graphs_of(evidence)
-    shown = [one for one in graphs if one.ratio is not None]
-    kinds = list(dict.fromkeys((one.margin, one.degree) for one in shown))
-    degrees = list(dict.fromkeys(one.degree for one in shown))
+    complete = [graph for graph in graphs if graph.ratio is not None]
+    kinds = list(dict.fromkeys((graph.margin, graph.degree) for graph in complete))
+    degrees = list(dict.fromkeys(graph.degree for graph in complete))
     looks = dict(zip(degrees, drawing.looks([f"{d:g}" for d in degrees]).values(), strict=True))
     figure = drawing.canvas(7.0, 3.4)
     left, right = figure.subplots(1, 2, sharey=True)
     handles = []
     for margin, degree in kinds:
-        own = [one for one in shown if (one.margin, one.degree) == (margin, degree)]
+        selected = [graph for graph in complete if (graph.margin, graph.degree) == (margin, degree)]
         style: drawing.Style = {
             "color": looks[degree]["color"],
             "marker": looks[degree]["marker"],
@@ -191,8 +196,15 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
             "markersize": 4.0,
         }
         dashes: drawing.Line = "-" if margin is None else "--"
-        _plot(left, own, [float(one.vertices) for one in own], {**style, "linestyle": dashes})
-        _plot(right, own, [one.relative for one in own], {**style, "linestyle": "none"})
+        _plot(
+            left,
+            selected,
+            [float(graph.vertices) for graph in selected],
+            {**style, "linestyle": dashes},
+        )
+        _plot(
+            right, selected, [graph.relative for graph in selected], {**style, "linestyle": "none"}
+        )
         fixed = "unit weights" if margin is None else f"$\\rho$ = {margin:g}"
         label = f"mean degree {degree:g}, {fixed}"
         handles.append(Line2D([], [], label=label, linewidth=0.8, **style, ls=dashes))
@@ -202,15 +214,15 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
         axes.axhline(1.0, color="0.5", linewidth=0.8)
         drawing.rule_logarithmic(axes, "x")
     drawing.rule_logarithmic(left, "y", steps=_RATIOS)
-    left.xaxis.set_major_locator(FixedLocator(sorted({one.vertices for one in shown})))
+    left.xaxis.set_major_locator(FixedLocator(sorted({graph.vertices for graph in complete})))
     left.xaxis.set_minor_locator(NullLocator())
     drawing.rule(right, "both", "0.9")
     drawing.legend_above(figure, handles, 2)
-    if len(shown) < len(graphs):
-        left_out = len(graphs) - len(shown)
+    if len(complete) < len(graphs):
+        left_out = len(graphs) - len(complete)
         figure.supxlabel(f"{left_out} graphs with answers that are not proved left out", fontsize=7)
     return figure
 
 
-def _plot(axes: Axes, own: list[Graph], places: list[float], style: drawing.Style) -> None:
-    axes.plot(places, [one.ratio or 0.0 for one in own], linewidth=0.8, **style)
+def _plot(axes: Axes, graphs: list[Graph], positions: list[float], style: drawing.Style) -> None:
+    axes.plot(positions, [graph.ratio or 0.0 for graph in graphs], linewidth=0.8, **style)

@@ -63,14 +63,14 @@ def rescalings(evidence: Evidence) -> Table:
     ``rescalings`` (of those that rescale); ``ended``, how the cells ended.
     """
     margins = reals(evidence.frame[f"{PARAMETER}margin"], invalid="coerce")
-    known = dict(zip(evidence.frame["problem"], margins, strict=True))
+    margin_of = dict(zip(evidence.frame["problem"], margins, strict=True))
     entries = summaries(evidence.frame)
-    own = [float(known[entry.problem]) for entry in entries]
+    rho_of_entries = [float(margin_of[entry.problem]) for entry in entries]
     updates = [entry.median("updates") for entry in entries]
-    squared = [u and u * rho**2 for u, rho in zip(updates, own, strict=True)]
+    squared = [u and u * rho**2 for u, rho in zip(updates, rho_of_entries, strict=True)]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
-        numbers("margin", own),
+        numbers("margin", rho_of_entries),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
         counts("updates", updates),
@@ -95,8 +95,8 @@ def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
     if evidence.methods()[entry.label].algorithm not in _RESCALING:
         return []
     traces = [evidence.trace(str(cell)) for cell in entry.runs["cell"]]
-    found = [re.fullmatch(r"\w+ (\d+)", trace.phase[-1]) for trace in traces if trace]
-    return [int(one[1]) - 1 for one in found if one]
+    phases = [re.fullmatch(r"\w+ (\d+)", trace.phase[-1]) for trace in traces if trace]
+    return [int(phase[1]) - 1 for phase in phases if phase]
 
 
 def _typical(evidence: Evidence, entry: Summary) -> float | None:
@@ -112,24 +112,24 @@ def pairs_of(outline: Outline) -> dict[str, tuple[str, str]]:
     Experiments in which no label of either rival has its counterpart are refused.
     """
     methods = outline.methods()
-    found = {}
+    pairs = {}
     for label in methods:
         rest = label.removeprefix("PRA")
         rival = f"EA{rest}"
         if label == f"PRA{rest}" and rival in methods:
-            found[rest.strip()] = (label, rival)
-    wrong = [
+            pairs[rest.strip()] = (label, rival)
+    incomplete = [
         label
-        for pair in found.values()
+        for pair in pairs.values()
         for label, name in zip(pair, _ALGORITHMS.values(), strict=True)
         if methods[label].algorithm != name
     ]
-    if wrong or not found:
+    if incomplete or not pairs:
         raise DataError(
-            f"table_6_1_oracles: {', '.join(wrong) or 'no two labels'} as `PRA ORACLE` of "
+            f"table_6_1_oracles: {', '.join(incomplete) or 'no two labels'} as `PRA ORACLE` of "
             "rescaled-perceptron beside `EA ORACLE` of ellipsoid; name them so"
         )
-    return found
+    return pairs
 
 
 @needs(pairs_of)
@@ -146,13 +146,16 @@ def table_6_1_oracles(evidence: Evidence) -> Table:
     problems = [entry.problem for entry in entries[rescaled[0]]]
     orders = orders_of(evidence.frame)
     runs = [[entries[label][i] for label in rescaled] for i in range(len(problems))]
-    updates = [max((e.largest("updates") or 0.0 for e in own), default=0.0) for own in runs]
+    updates = [
+        max((e.largest("updates") or 0.0 for e in entries_of_label), default=0.0)
+        for entries_of_label in runs
+    ]
     columns = [
         texts("problem", problems),
         counts("m", orders),
         counts("most updates", updates),
         counts("first phase", [_first_phase(evidence, rescaled, order) for order in orders]),
-        counts("rescalings", [_most(evidence, own) for own in runs]),
+        counts("rescalings", [_most(evidence, entries_of_label) for entries_of_label in runs]),
         *(_ratios(name, "queries", entries, pair) for name, pair in pairs.items()),
     ]
     if "" in pairs:
@@ -169,13 +172,13 @@ def _first_phase(evidence: Evidence, labels: Sequence[str], order: int | None) -
     if order is None:
         return None
     methods = evidence.methods()
-    given = (RescaledPerceptron(**methods[label].parameters) for label in labels)
-    return min(record.perceptron_limit(order + 1) for record in given)
+    records = (RescaledPerceptron(**methods[label].parameters) for label in labels)
+    return min(record.perceptron_limit(order + 1) for record in records)
 
 
-def _most(evidence: Evidence, own: Sequence[Summary]) -> int | None:
-    found = [count for entry in own for count in rescalings_of(evidence, entry)]
-    return max(found, default=None)
+def _most(evidence: Evidence, entries: Sequence[Summary]) -> int | None:
+    counts = [count for entry in entries for count in rescalings_of(evidence, entry)]
+    return max(counts, default=None)
 
 
 def _ratios(
@@ -187,9 +190,9 @@ def _ratios(
 
 
 def _ratio(ours: QueryEntry, other: QueryEntry, column: str) -> float | None:
-    mine, theirs = ours.median(column), other.median(column)
+    first, second = ours.median(column), other.median(column)
     proved = ours.feasible and other.feasible
-    return mine / theirs if proved and mine and theirs else None
+    return first / second if proved and first and second else None
 
 
 def _thesis(problems: Sequence[str]) -> Column:
@@ -270,10 +273,15 @@ def cuts_table(evidence: Evidence) -> Table:
         texts("problem", [entry.problem for entry in entries]),
         texts("label", [entry.label for entry in entries]),
         counts("queries", [entry.median("queries") for entry in entries]),
-        numbers("x0 percent", [_share(one) for one in courses]),
-        numbers("norm", [one.mean(one.norms) if one else None for one in courses]),
-        numbers("depth", [one.mean(one.depths) if one else None for one in courses]),
-        numbers("x0 depth", [one.mean(one.depths, 0) if one else None for one in courses]),
+        numbers("x0 percent", [_share(history) for history in courses]),
+        numbers("norm", [history.mean(history.norms) if history else None for history in courses]),
+        numbers(
+            "depth", [history.mean(history.depths) if history else None for history in courses]
+        ),
+        numbers(
+            "x0 depth",
+            [history.mean(history.depths, 0) if history else None for history in courses],
+        ),
         texts("ended", [entry.endings for entry in entries]),
     ]
     notes = [
@@ -284,11 +292,11 @@ def cuts_table(evidence: Evidence) -> Table:
     return Table("cuts", columns, keys=2, notes=notes)
 
 
-def _share(course: CutHistory | None) -> float | None:
-    if course is None:
+def _share(history: CutHistory | None) -> float | None:
+    if history is None:
         return None
-    every = course.total(0) + course.total(1)
-    return 100.0 * course.total(0) / every if every else None
+    every = history.total(0) + history.total(1)
+    return 100.0 * history.total(0) / every if every else None
 
 
 @needs(with_cuts, pairs_of)
@@ -307,13 +315,13 @@ def cuts_figure(evidence: Evidence) -> Figure:
     drawn = 0
     for oracle, pair in pairs.items():
         for column, label in enumerate(pair):
-            for place, problem in enumerate(problems):
-                course = history_of(evidence, entries[label, problem])
-                if course is None:
+            for number, problem in enumerate(problems):
+                history = history_of(evidence, entries[label, problem])
+                if history is None:
                     continue
-                width = 0.5 + 1.1 * place / max(1, len(problems) - 1)
-                _draw(panels[0][column], course, course.depths, looks[oracle], width)
-                _draw(panels[1][column], course, course.norms, looks[oracle], width)
+                width = 0.5 + 1.1 * number / max(1, len(problems) - 1)
+                _draw(panels[0][column], history, history.depths, looks[oracle], width)
+                _draw(panels[1][column], history, history.norms, looks[oracle], width)
                 drawn += 1
     if not drawn:
         raise DataError("cuts: no run has a trace; run the experiment again")
@@ -332,8 +340,8 @@ def cuts_figure(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, course: CutHistory, values: FloatArray, look: Look, width: float) -> None:
+def _draw(axes: Axes, history: CutHistory, values: FloatArray, look: Look, width: float) -> None:
     axes.set(xscale="log", yscale="log")
-    shown = np.isfinite(values[:, 1]) & (values[:, 1] > 0.0) & (course.updates > 0.0)
+    positive = np.isfinite(values[:, 1]) & (values[:, 1] > 0.0) & (history.updates > 0.0)
     style: drawing.Style = {"color": look["color"], "marker": look["marker"], "markersize": 2.5}
-    axes.plot(course.updates[shown], values[shown, 1], linewidth=width, **style)
+    axes.plot(history.updates[positive], values[positive, 1], linewidth=width, **style)

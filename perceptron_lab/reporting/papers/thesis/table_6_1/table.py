@@ -106,8 +106,8 @@ class RoundingSpread(NamedTuple):
     @property
     def change(self) -> float:
         """Percent by which noise changes it, at most."""
-        moved = max(abs(self.noisy_least - self.least), abs(self.noisy_most - self.least))
-        return 100.0 * moved / self.least
+        largest_change = max(abs(self.noisy_least - self.least), abs(self.noisy_most - self.least))
+        return 100.0 * largest_change / self.least
 
 
 def entries_of(runs: pd.DataFrame) -> dict[str, list[QueryEntry]]:
@@ -118,7 +118,7 @@ def entries_of(runs: pd.DataFrame) -> dict[str, list[QueryEntry]]:
     runs
         The checked table of runs of homogenised systems, one row per cell.
     """
-    return by_label(QueryEntry(one.problem, one.label, one.runs) for one in summaries(runs))
+    return by_label(QueryEntry(entry.problem, entry.label, entry.runs) for entry in summaries(runs))
 
 
 def has_thesis(entries: Iterable[QueryEntry]) -> bool:
@@ -132,8 +132,8 @@ def orders_of(runs: pd.DataFrame) -> list[int | None]:
     On MAXCUT it is the order of the matrix as well. None where no run got so far.
     """
     orders: list[int | None] = []
-    for problem, own in runs.groupby("problem", sort=False):
-        dimensions = own["dimension"].dropna().unique()
+    for problem, runs_of_problem in runs.groupby("problem", sort=False):
+        dimensions = runs_of_problem["dimension"].dropna().unique()
         if len(dimensions) > 1:
             listed = ", ".join(f"{dimension:g}" for dimension in dimensions)
             raise DataError(
@@ -189,41 +189,41 @@ def table_6_1(evidence: Evidence) -> Table:
         texts("problem", [row[0].problem for row in rows]),
         replace(counts("m", orders_of(evidence.frame)), head="$m$"),
     ]
-    for label, own in labels.items():
+    for label, entries_of_label in labels.items():
         columns += [
             replace(column, name=f"{label} {column.name}", group=label)
-            for column in _columns(own, rows, several)
+            for column in _columns(entries_of_label, rows, several)
         ]
     columns.append(Column("proved", [all(e.feasible for e in row) for row in rows], None))
     return Table("table_6_1", columns, keys=2, notes=list(_notes(labels, entries, several)))
 
 
 def _columns(
-    own: Sequence[QueryEntry], rows: Sequence[Sequence[QueryEntry]], several: bool
+    entries: Sequence[QueryEntry], rows: Sequence[Sequence[QueryEntry]], several: bool
 ) -> list[Column]:
     """Return the columns of one label, under the names that they have for every label."""
-    columns = [counts("seeds", [entry.seeds for entry in own])] if several else []
-    marks = ["" if entry.feasible else DAGGER for entry in own]
-    for name, show, whole in _COSTS:
-        values = [entry.median(name) for entry in own]
+    columns = [counts("seeds", [entry.seeds for entry in entries])] if several else []
+    marks = ["" if entry.feasible else DAGGER for entry in entries]
+    for name, show, integral in _COSTS:
+        values = [entry.median(name) for entry in entries]
         written = [show(value) for value in values]
         bold = []
-        for entry, row, text in zip(own, rows, written, strict=True):
+        for entry, row, text in zip(entries, rows, written, strict=True):
             best = min((e.median(name) or 0.0 for e in row if e.feasible), default=None)
             ours = name != "updates" and len(row) > 1 and entry.feasible
             bold.append(ours and text == show(best))
-        shown = list(map(add, written, marks))
-        columns.append(Column(name, values, shown, bold=bold, whole=whole))
-    if has_thesis(own):
-        queries, spent = zip(*(entry.thesis or (None, None) for entry in own), strict=True)
-        deviations = [entry.deviation for entry in own]
+        texts = list(map(add, written, marks))
+        columns.append(Column(name, values, texts, bold=bold, whole=integral))
+    if has_thesis(entries):
+        queries, spent = zip(*(entry.thesis or (None, None) for entry in entries), strict=True)
+        deviations = [entry.deviation for entry in entries]
         off = ["0" if value == 0 else typesetting.signed(value) for value in deviations]
         columns += [
             counts("thesis queries", queries),
             replace(numbers("thesis seconds", spent, typesetting.percent), whole=False),
             Column("deviation percent", deviations, off, head="\\%", whole=False),
         ]
-    return [*columns, Column("status", [entry.status for entry in own], None, align="l")]
+    return [*columns, Column("status", [entry.status for entry in entries], None, align="l")]
 
 
 # Column of the runs, print, and whether it is a count
@@ -261,28 +261,28 @@ def _rounding(entries: Sequence[QueryEntry]) -> Iterator[str]:
 
     The records are of the thesis's oracle and constants: of entries with those counts.
     """
-    known = [
+    measured = [
         (entry, spread)
         for entry in entries
         if (spread := spreads().get((entry.problem, entry.label))) is not None
         and entry.feasible
         and spread.least <= (entry.median("queries") or 0) <= spread.most
     ]
-    if known:
-        differing = _listed([entry for entry, spread in known if spread.hangs_on_kernel])
+    if measured:
+        differing = _listed([entry for entry, spread in measured if spread.hangs_on_kernel])
         other = f", but for {differing}" if differing else ""
-        some, all_ = len(known), len(entries)
+        some, all_ = len(measured), len(entries)
         whose = "All queries" if some == all_ else f"The queries of {some} of the {all_} entries"
         yield (
             f"{whose} are the same under OpenBLAS's kernels for Prescott, Nehalem, Sandybridge, "
             f"Haswell and SkylakeX{other}."
         )
-    moved = [(entry, spread) for entry, spread in known if spread.hangs_on_zeros]
-    if moved:
+    changed = [(entry, spread) for entry, spread in measured if spread.hangs_on_zeros]
+    if changed:
         yield (
             "These hang on zeros that come out exact, and noise of $2^{-52}$ in the points changed "
-            f"them by up to {max(spread.change for _, spread in moved):.1f}\\,\\%: "
-            f"{_listed([entry for entry, _ in moved])}."
+            f"them by up to {max(spread.change for _, spread in changed):.1f}\\,\\%: "
+            f"{_listed([entry for entry, _ in changed])}."
         )
 
 
@@ -291,7 +291,7 @@ def _listed(entries: Sequence[QueryEntry]) -> str:
     labels: dict[str, list[str]] = {}
     for entry in entries:
         labels.setdefault(entry.problem, []).append(entry.label)
-    return "; ".join(f"{escape(name)} {', '.join(own)}" for name, own in labels.items())
+    return "; ".join(f"{escape(name)} {', '.join(problems)}" for name, problems in labels.items())
 
 
 def table_6_1_figure(evidence: Evidence) -> Figure:
@@ -321,8 +321,8 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
     names = drawing.spelt_out(evidence.algorithms())
     named = []
     for label, look in drawing.looks(list(labels)).items():
-        own: drawing.Style = {"label": names.get(label, label), **look}
-        named.append(Line2D([], [], markersize=3.2, markeredgewidth=0.8, **own))
+        style: drawing.Style = {"label": names.get(label, label), **look}
+        named.append(Line2D([], [], markersize=3.2, markeredgewidth=0.8, **style))
         if has_thesis(labels[label]):
             name = f"{label}, thesis"
             named.append(Line2D([], [], label=name, markersize=6, fillstyle="none", **look))
@@ -338,18 +338,18 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
 
 def _draw(axes: Axes, labels: Mapping[str, Sequence[QueryEntry]], column: str) -> None:
     axes.set_yscale("log")
-    place = Thesis._fields.index(column)
+    position = Thesis._fields.index(column)
     for i, (label, look) in enumerate(drawing.looks(list(labels)).items()):
         # Side by side within the width of a problem, so that equal numbers do not hide each other.
         shift = (i - (len(labels) - 1) / 2) * 0.7 / len(labels)
         entries = [(j + shift, entry) for j, entry in enumerate(labels[label])]
         answers = [(x, entry.median(column)) for x, entry in entries if entry.feasible]
-        others = [(x, entry.median(column)) for x, entry in entries if not entry.feasible]
-        printed = [(x, float(entry.thesis[place])) for x, entry in entries if entry.thesis]
+        unproved = [(x, entry.median(column)) for x, entry in entries if not entry.feasible]
+        printed = [(x, float(entry.thesis[position])) for x, entry in entries if entry.thesis]
         drawing.points(axes, answers, f"{label} proved", look, markersize=3.2)
         drawing.points(axes, printed, f"{label} thesis", look, markersize=6, fillstyle="none")
         cross: Look = {**look, "marker": "x"}
-        drawing.points(axes, others, f"{label} not proved", cross, markersize=5)
+        drawing.points(axes, unproved, f"{label} not proved", cross, markersize=5)
     drawing.rule_logarithmic(axes, "y")
     drawing.rule(axes, "x", "0.95")
     axes.tick_params(axis="x", length=0)

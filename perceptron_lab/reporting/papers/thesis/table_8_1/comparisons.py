@@ -66,23 +66,23 @@ def compared(outline: Outline) -> list[tuple[str, str]]:
     with the same learner that chooses by cross-validation, and with nothing else.
     """
     methods = outline.methods()
-    places = {label: place for place, label in enumerate(methods)}
+    order = {label: number for number, label in enumerate(methods)}
 
     def rivals(first: str, second: str) -> bool:
-        one, other = methods[first].algorithm, methods[second].algorithm
+        first_algorithm, other = methods[first].algorithm, methods[second].algorithm
         if chosen_by_test(methods[second].parameters):
             return False
         if chosen_by_test(methods[first].parameters):
-            return one == other
-        if one == other == HARD:
-            return places[first] < places[second]
-        return one == FIRST and other in AGAINST
+            return first_algorithm == other
+        if first_algorithm == other == HARD:
+            return order[first] < order[second]
+        return first_algorithm == FIRST and other in AGAINST
 
     return [
         (first, second)
-        for first, one in methods.items()
+        for first, method in methods.items()
         for second, other in methods.items()
-        if rivals(first, second) and features_of(one.parameters) == features_of(other.parameters)
+        if rivals(first, second) and features_of(method.parameters) == features_of(other.parameters)
     ]
 
 
@@ -103,20 +103,23 @@ def differences(evidence: Evidence) -> list[PrecisionDifference]:
     scores for the same seeds of every problem.
     """
     labels = by_label(entries(evidence))
-    found: list[PrecisionDifference] = []
+    lines: list[PrecisionDifference] = []
     shared: dict[int, Resamples] = {}
     for first, second in compared(evidence):
-        own, others = labels[first], labels[second]
-        rows = [_scores(evidence, one, other) for one, other in zip(own, others, strict=True)]
-        found += [
+        first_entries, second_entries = labels[first], labels[second]
+        rows = [
+            _scores(evidence, first_entry, other)
+            for first_entry, other in zip(first_entries, second_entries, strict=True)
+        ]
+        lines += [
             _difference(entry.problem, first, second, [scores], shared)
-            for entry, scores in zip(own, rows, strict=True)
+            for entry, scores in zip(first_entries, rows, strict=True)
         ]
         # Resamples are drawn of one number of test examples.
         sizes = {len(row.labels) for scores in rows for row in scores.values()}
-        if len(own) > 1 and len(sizes) == 1:
-            found.append(_difference(MEAN, first, second, rows, shared))
-    return found
+        if len(first_entries) > 1 and len(sizes) == 1:
+            lines.append(_difference(MEAN, first, second, rows, shared))
+    return lines
 
 
 class _Pair(NamedTuple):
@@ -129,19 +132,19 @@ class _Pair(NamedTuple):
 
 def _scores(evidence: Evidence, first: PrecisionEntry, second: PrecisionEntry) -> dict[int, _Pair]:
     """Return the pair of each seed that both labels have."""
-    cells = [dict(one.runs[["seed", "cell"]].to_numpy()) for one in (first, second)]
+    cells = [dict(entry.runs[["seed", "cell"]].to_numpy()) for entry in (first, second)]
     pairs = {}
     for seed in sorted(set(first.precisions) & set(second.precisions)):
-        traces: list[Any] = [evidence.trace(own[seed]) for own in cells]
-        one, other = (trace.measures for trace in traces)
-        pairs[seed] = _Pair(one["labels"][0], _ranking(one), _ranking(other))
+        traces: list[Any] = [evidence.trace(cells_of_entry[seed]) for cells_of_entry in cells]
+        first_measures, other = (trace.measures for trace in traces)
+        pairs[seed] = _Pair(first_measures["labels"][0], _ranking(first_measures), _ranking(other))
     return pairs
 
 
 def _ranking(measures: dict[str, list[Any]]) -> FloatArray:
     """Return the ranks of a trace, or the scores that earlier versions kept, in the same order."""
-    found: FloatArray = measures["ranks" if "ranks" in measures else "scores"][0]
-    return found
+    ranking: FloatArray = measures["ranks" if "ranks" in measures else "scores"][0]
+    return ranking
 
 
 def _difference(
@@ -159,15 +162,17 @@ def _difference(
     if not seeds or any(set(row) != seeds for row in rows):
         return PrecisionDifference(problem, first, second, min(map(len, rows)), None)
     pairs = [row[seed] for row in rows for seed in sorted(seeds)]
-    labels, one, other = (np.array(part) for part in zip(*pairs, strict=True))
+    labels, first_scores, other = (np.array(part) for part in zip(*pairs, strict=True))
     size = labels.shape[1]
     if size not in shared:
         shared[size] = Resamples(size, RESAMPLES, seed=0)
-    found = compare_categories(labels, one, other, resamples=RESAMPLES, drawn=shared[size])
-    each = np.array([category.difference for category in found.categories])
+    comparison = compare_categories(
+        labels, first_scores, other, resamples=RESAMPLES, drawn=shared[size]
+    )
+    each = np.array([category.difference for category in comparison.categories])
     by_seed = each.reshape(len(rows), len(seeds)).mean(axis=0)
     spread = float(by_seed.min()), float(by_seed.max())
-    return PrecisionDifference(problem, first, second, len(seeds), found.mean, *spread)
+    return PrecisionDifference(problem, first, second, len(seeds), comparison.mean, *spread)
 
 
 @needs(learners_among, with_controls)
@@ -182,19 +187,21 @@ def precision_differences(evidence: Evidence) -> Table:
     of the paired bootstrap; ``above``, the share of the resamples with a positive difference.
     """
     lines = sorted(differences(evidence), key=lambda line: (line.first, line.second))
-    known = [line.interval for line in lines]
+    intervals = [line.interval for line in lines]
     lowest, highest = [line.lowest for line in lines], [line.highest for line in lines]
     columns = [
         texts("first", [line.first for line in lines]),
         texts("second", [line.second for line in lines]),
         texts("problem", [line.problem for line in lines]),
         counts("seeds", [line.seeds for line in lines]),
-        numbers("difference", [None if i is None else 100.0 * i.difference for i in known], signed),
+        numbers(
+            "difference", [None if i is None else 100.0 * i.difference for i in intervals], signed
+        ),
         numbers("lowest", [None if v is None else 100.0 * v for v in lowest], signed),
         numbers("highest", [None if v is None else 100.0 * v for v in highest], signed),
-        numbers("lower", [None if i is None else 100.0 * i.lower for i in known], signed),
-        numbers("upper", [None if i is None else 100.0 * i.upper for i in known], signed),
-        numbers("above", [None if i is None else i.above for i in known], share),
+        numbers("lower", [None if i is None else 100.0 * i.lower for i in intervals], signed),
+        numbers("upper", [None if i is None else 100.0 * i.upper for i in intervals], signed),
+        numbers("above", [None if i is None else i.above for i in intervals], share),
     ]
     return Table("precision_differences", columns, keys=2, notes=[_NOTE], long=True)
 
@@ -234,57 +241,65 @@ def below(evidence: Evidence) -> list[CellBelow]:
     The label whose C is chosen by test precision is a bound, and no cell.
     """
     lines = entries(evidence)
-    found = []
-    for own in lines:
-        column = thesis_column(own.algorithm, own.components)
-        printed = thesis_precisions().get(own.problem, {})
-        precision = own.spread.mean
-        if own.kernel or own.by_test or column not in printed or precision is None:
+    cells = []
+    for entry in lines:
+        column = thesis_column(entry.algorithm, entry.components)
+        printed = thesis_precisions().get(entry.problem, {})
+        precision = entry.spread.mean
+        if entry.kernel or entry.by_test or column not in printed or precision is None:
             continue
         if printed[column] - precision > THRESHOLD:
-            peers = [one for one in lines if one.problem == own.problem and _same_data(one, own)]
-            found.append(_explained(own, printed[column], precision, peers))
-    return found
+            peers = [
+                line for line in lines if line.problem == entry.problem and _same_data(line, entry)
+            ]
+            cells.append(_explained(entry, printed[column], precision, peers))
+    return cells
 
 
-def _same_data(one: PrecisionEntry, other: PrecisionEntry) -> bool:
+def _same_data(first: PrecisionEntry, other: PrecisionEntry) -> bool:
     """Return whether two labels are one learner on the same features."""
-    features = (one.components, one.kernel) == (other.components, other.kernel)
-    return one.label != other.label and one.algorithm == other.algorithm and features
+    features = (first.components, first.kernel) == (other.components, other.kernel)
+    return first.label != other.label and first.algorithm == other.algorithm and features
 
 
 def _explained(
-    own: PrecisionEntry, thesis: float, precision: float, peers: Sequence[PrecisionEntry]
+    entry: PrecisionEntry, thesis: float, precision: float, peers: Sequence[PrecisionEntry]
 ) -> CellBelow:
     """Return a cell with its cause, as far as the labels on the same features show it."""
-    if own.algorithm == HARD:
-        return CellBelow(own, thesis, precision, None, _cause_of_hard(own, thesis, peers))
+    if entry.algorithm == HARD:
+        return CellBelow(entry, thesis, precision, None, _cause_of_hard(entry, thesis, peers))
     closed, parts, gap = None, [], thesis - precision
-    for bound in (one for one in peers if one.by_test):
-        seeds = sorted(set(own.precisions) & set(bound.precisions))
+    for bound in (peer for peer in peers if peer.by_test):
+        seeds = sorted(set(entry.precisions) & set(bound.precisions))
         if seeds:
-            closed = sum(bound.precisions[seed] - own.precisions[seed] for seed in seeds) / len(
+            closed = sum(bound.precisions[seed] - entry.precisions[seed] for seed in seeds) / len(
                 seeds
             )
             parts.append(f"best C by test precision closes {closed:.1f} of {gap:.1f} points")
-    known = closed is not None and gap - closed <= THRESHOLD
-    words, within = _pivots(own, thesis)
+    explained = closed is not None and gap - closed <= THRESHOLD
+    words, within = _pivots(entry, thesis)
     parts += words
-    if not (known or within):
+    if not (explained or within):
         parts.append("cause of the rest not established" if parts else UNKNOWN)
-    return CellBelow(own, thesis, precision, closed, "; ".join(parts))
+    return CellBelow(entry, thesis, precision, closed, "; ".join(parts))
 
 
-def _cause_of_hard(own: PrecisionEntry, thesis: float, peers: Sequence[PrecisionEntry]) -> str:
+def _cause_of_hard(entry: PrecisionEntry, thesis: float, peers: Sequence[PrecisionEntry]) -> str:
     """Return the cause of a hard ellipsoid's cell: where t = 0 the optimum does not rank."""
-    if own.statement != "t = 0":
+    if entry.statement != "t = 0":
         return UNKNOWN
-    central = "central-path" in (own.parameters.get("solver"), own.parameters.get("inseparable"))
+    central = "central-path" in (
+        entry.parameters.get("solver"),
+        entry.parameters.get("inseparable"),
+    )
     ranks = "the limit of the central path ranks" if central else "the solver's last iterate ranks"
     parts = [f"no ellipsoid separates (t = 0): {ranks}"]
-    parts += _pivots(own, thesis)[0]
+    parts += _pivots(entry, thesis)[0]
     shared = [
-        one.precisions[seed] for one in peers for seed in one.precisions if seed in own.precisions
+        peer.precisions[seed]
+        for peer in peers
+        for seed in peer.precisions
+        if seed in entry.precisions
     ]
     if shared:
         ends = dict.fromkeys(f"{end:.1f}" for end in (min(shared), max(shared)))
@@ -292,10 +307,10 @@ def _cause_of_hard(own: PrecisionEntry, thesis: float, peers: Sequence[Precision
     return "; ".join(parts)
 
 
-def _pivots(own: PrecisionEntry, thesis: float) -> tuple[list[str], bool]:
+def _pivots(entry: PrecisionEntry, thesis: float) -> tuple[list[str], bool]:
     """Return the range over first pivots in words, and whether the thesis's value is within it."""
-    _, lowest, highest = own.spread
-    if own.seeds < 2 or lowest is None or highest is None:
+    _, lowest, highest = entry.spread
+    if entry.seeds < 2 or lowest is None or highest is None:
         return [], False
     within = lowest <= thesis <= highest
     words = (
@@ -324,8 +339,8 @@ def below_thesis(evidence: Evidence) -> Table:
         texts("label", [cell.own.label for cell in cells]),
         numbers("thesis", [cell.thesis for cell in cells], percent),
         numbers("ours", [cell.precision for cell in cells], percent),
-        numbers("lowest", [one and one.lowest for one in spreads], percent),
-        numbers("highest", [one and one.highest for one in spreads], percent),
+        numbers("lowest", [spread and spread.lowest for spread in spreads], percent),
+        numbers("highest", [spread and spread.highest for spread in spreads], percent),
         numbers("difference", [cell.precision - cell.thesis for cell in cells], signed),
         numbers("best C closes", [cell.closed for cell in cells], signed),
         Column("cause", causes, [escape(cause) for cause in causes], align="p{70mm}"),

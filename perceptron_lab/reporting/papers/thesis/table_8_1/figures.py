@@ -64,15 +64,17 @@ def table_8_1(evidence: Evidence) -> Figure:
     problems = [entry.problem for entry in next(iter(labels.values()))]
     panels = grouped(
         labels.values(),
-        lambda own: (own[0].algorithm == HARD, own[0].components, own[0].kernel),
+        lambda entries: (entries[0].algorithm == HARD, entries[0].components, entries[0].kernel),
     )
     figure = drawing.canvas(1.2 + 2.0 * len(panels), 1.4 + 0.42 * (len(problems) + 1))
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
-    for axes, ((hard, components, kernel), given) in zip(grid[0], panels.items(), strict=True):
+    for axes, ((hard, components, kernel), entries_by_label) in zip(
+        grid[0], panels.items(), strict=True
+    ):
         features = "all features" if components is None else f"k = {components}"
         kind = "hard, " * hard + f"{features} {kernel}".strip()
         axes.set_title(kind, loc="left")
-        _draw_features(axes, problems, given, _printed(hard, components))
+        _draw_features(axes, problems, entries_by_label, _printed(hard, components))
     lines = [*problems, MEAN]
     grid[0][0].set_yticks(range(len(lines)), lines)
     grid[0][0].set_ylim(len(lines) - 0.5, -0.5)
@@ -82,31 +84,33 @@ def table_8_1(evidence: Evidence) -> Figure:
 def _draw_features(
     axes: Axes,
     problems: Sequence[str],
-    given: Sequence[Sequence[PrecisionEntry]],
+    groups: Sequence[Sequence[PrecisionEntry]],
     printed: PrintedColumn | None,
 ) -> None:
     """Draw the labels of one panel, side by side in each line, and the thesis's column."""
-    known = drawing.looks([own[0].label for own in given])
-    step = 0.8 / len(given)
-    for place, own in enumerate(given):
-        spreads = [*(entry.spread for entry in own), mean_spread(own)]
-        look, shift = known[own[0].label], (place - 0.5 * (len(given) - 1)) * step
-        for line, one in enumerate(spreads):
-            if one.mean is None or one.lowest is None or one.highest is None:
+    looks = drawing.looks([entries[0].label for entries in groups])
+    step = 0.8 / len(groups)
+    for number, label_entries in enumerate(groups):
+        spreads = [*(entry.spread for entry in label_entries), mean_spread(label_entries)]
+        look, shift = looks[label_entries[0].label], (number - 0.5 * (len(groups) - 1)) * step
+        for line, spread in enumerate(spreads):
+            if spread.mean is None or spread.lowest is None or spread.highest is None:
                 continue
             at = line + shift
-            axes.plot([one.lowest, one.highest], [at, at], color=look["color"], linewidth=1.2)
-            axes.plot([one.mean], [at], color=look["color"], marker=look["marker"], markersize=3.5)
+            axes.plot([spread.lowest, spread.highest], [at, at], color=look["color"], linewidth=1.2)
+            axes.plot(
+                [spread.mean], [at], color=look["color"], marker=look["marker"], markersize=3.5
+            )
     if printed is not None:
-        places, values = _thesis(problems, printed.column)
-        axes.plot(values, places, marker=printed.marker, markersize=6.0, **_LOOK)
+        heights, values = _thesis(problems, printed.column)
+        axes.plot(values, heights, marker=printed.marker, markersize=6.0, **_LOOK)
     for border in range(len(problems)):
         axes.axhline(border + 0.5, color="0.85" if border < len(problems) - 1 else "0.4", lw=0.6)
     axes.set_xlabel("average precision, percent")
     axes.tick_params(axis="y", length=0)
     drawing.rule(axes, "x", "0.92")
     axes.legend(
-        handles=_legend(known, printed),
+        handles=_legend(looks, printed),
         loc="upper center",
         bbox_to_anchor=(0.45, -0.1 - 0.3 / (len(problems) + 1)),
         frameon=False,
@@ -115,20 +119,20 @@ def _draw_features(
 
 def _thesis(problems: Sequence[str], column: str) -> tuple[list[int], list[float]]:
     """Return the lines and values of a column of the thesis; the mean if it has all categories."""
-    known = thesis_precisions()
-    found = {line: known[name][column] for line, name in enumerate(problems) if name in known}
-    if len(found) == len(problems):
-        found[len(problems)] = sum(found.values()) / len(problems)
-    return list(found), list(found.values())
+    printed = thesis_precisions()
+    by_line = {line: printed[name][column] for line, name in enumerate(problems) if name in printed}
+    if len(by_line) == len(problems):
+        by_line[len(problems)] = sum(by_line.values()) / len(problems)
+    return list(by_line), list(by_line.values())
 
 
-def _legend(known: Mapping[str, Look], printed: PrintedColumn | None) -> list[Line2D]:
+def _legend(looks: Mapping[str, Look], printed: PrintedColumn | None) -> list[Line2D]:
     """Return a handle per label, and one of the thesis."""
     handles = [
         Line2D(
             [], [], color=look["color"], marker=look["marker"], markersize=3.5, lw=1.2, label=name
         )
-        for name, look in known.items()
+        for name, look in looks.items()
     ]
     if printed is not None:
         handles.append(Line2D([], [], marker=printed.marker, label=printed.name, **_LOOK))
@@ -143,14 +147,14 @@ VARIED = ("components", "regularisations", "penalties")
 
 def with_features(outline: Outline) -> list[str]:
     """Return the labels of learners that are given a number of features."""
-    found = [
+    entries = [
         label
         for label, method in outline.methods().items()
         if features_of(method.parameters)[0] is not None
     ]
-    if not found:
+    if not entries:
         raise DataError("no label has a number of features; give `components` in a grid")
-    return found
+    return entries
 
 
 @needs(learners_among, with_features)
@@ -169,39 +173,41 @@ def figure_8_1(evidence: Evidence) -> Figure:
     for entry in swept:
         settings = {key: value for key, value in entry.parameters.items() if key not in VARIED}
         panels.setdefault((entry.algorithm, as_json(settings)), []).append(entry)
-    shown = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
+    looks = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
     figure = drawing.canvas(2.6 * len(panels) + 0.6, 3.0)
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
-    for axes, given in zip(grid[0], panels.values(), strict=True):
-        _draw_learner(axes, given, shown)
+    for axes, panel_entries in zip(grid[0], panels.values(), strict=True):
+        _draw_learner(axes, panel_entries, looks)
     grid[0][0].set_ylabel("average precision, percent")
-    drawing.legend_above(figure, drawing.handles(shown, linewidth=0.9))
+    drawing.legend_above(figure, drawing.handles(looks, linewidth=0.9))
     return figure
 
 
-def _draw_learner(axes: Axes, given: Sequence[PrecisionEntry], shown: dict[str, Look]) -> None:
-    ticks = sorted({entry.components or 0 for entry in given})
+def _draw_learner(axes: Axes, entries: Sequence[PrecisionEntry], looks: dict[str, Look]) -> None:
+    ticks = sorted({entry.components or 0 for entry in entries})
     axes.set_xscale("log")
     axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
     axes.set_xticks([], minor=True)
-    named = common([entry.label for entry in given], " ")
-    alone = {entry.seeds for entry in given} != {1} and any(entry.seeds == 1 for entry in given)
+    named = common([entry.label for entry in entries], " ")
+    alone = {entry.seeds for entry in entries} != {1} and any(entry.seeds == 1 for entry in entries)
     axes.set(
         xlabel="features k (hollow: one seed)" if alone else "features k",
         title=" ".join(part for part in named if part != "*"),
     )
     drawing.rule(axes, "both", "0.92")
-    for place, (name, look) in enumerate(shown.items()):
-        shift = APART ** (place - 0.5 * (len(shown) - 1))
-        mine = [entry for entry in given if entry.problem == name]
-        mine.sort(key=lambda entry: entry.components or 0)
-        at = [shift * (entry.components or 0) for entry in mine]
-        spreads = [entry.spread for entry in mine]
-        means = [float("nan") if one.mean is None else one.mean for one in spreads]
+    for number, (name, look) in enumerate(looks.items()):
+        shift = APART ** (number - 0.5 * (len(looks) - 1))
+        selected = [entry for entry in entries if entry.problem == name]
+        selected.sort(key=lambda entry: entry.components or 0)
+        at = [shift * (entry.components or 0) for entry in selected]
+        spreads = [entry.spread for entry in selected]
+        means = [float("nan") if spread.mean is None else spread.mean for spread in spreads]
         axes.plot(at, means, linewidth=0.9, markersize=3.5, **look)
-        for k, entry, one in zip(at, mine, spreads, strict=True):
-            if one.lowest is None or one.highest is None:
+        for k, entry, seed_spread in zip(at, selected, spreads, strict=True):
+            if seed_spread.lowest is None or seed_spread.highest is None:
                 continue
-            drawing.draw_bar(axes, k, [one.lowest, one.highest], look["color"], 0.7)
+            drawing.draw_bar(axes, k, [seed_spread.lowest, seed_spread.highest], look["color"], 0.7)
             if alone and entry.seeds == 1:
-                axes.plot([k], [one.lowest], markersize=3.5, markerfacecolor="white", **look)
+                axes.plot(
+                    [k], [seed_spread.lowest], markersize=3.5, markerfacecolor="white", **look
+                )

@@ -36,8 +36,8 @@ def features_of(parameters: Mapping[str, Any]) -> tuple[int | None, str]:
     The kernel has its parameters with it, and is empty if it is linear.
     """
     number = parameters.get("components", DEFAULT_COMPONENTS)
-    own = [parameters.get(key) for key in ("feature_kernel", "gamma", "polynomial_degree")]
-    kernel = "" if own[0] in (None, "linear") else " ".join(map(str, own))
+    settings = [parameters.get(key) for key in ("feature_kernel", "gamma", "polynomial_degree")]
+    kernel = "" if settings[0] in (None, "linear") else " ".join(map(str, settings))
     return None if number is None else int(number), kernel
 
 
@@ -154,7 +154,7 @@ class PrecisionEntry(Summary):
 
 def entries(evidence: Evidence) -> list[PrecisionEntry]:
     """Return every problem by every label, in the order of first appearance; refuse other runs."""
-    runs, known = evidence.frame, evidence.methods()
+    runs, methods = evidence.frame, evidence.methods()
     if PRECISION not in runs:
         raise DataError(
             f"the table of runs has no column {PRECISION}, which learners fill; make this report "
@@ -163,8 +163,8 @@ def entries(evidence: Evidence) -> list[PrecisionEntry]:
     measures = [name for name in runs.columns if name.startswith(_MEASURE)]
     runs = runs.assign(**{name: reals(runs[name], invalid="coerce") for name in measures})
     return [
-        PrecisionEntry(one.problem, one.label, one.runs, *known[one.label])
-        for one in summaries(runs)
+        PrecisionEntry(summary.problem, summary.label, summary.runs, *methods[summary.label])
+        for summary in summaries(runs)
     ]
 
 
@@ -179,8 +179,8 @@ def mean_spread(of_label: Sequence[PrecisionEntry]) -> Spread:
 
 def thesis_column(algorithm: str, components: int | None) -> str | None:
     """Return the thesis's column for a learner on so many features, None for all; if it has one."""
-    known = {(HARD, 30): "ellipsoid_k30", (SVM, 30): "svm_k30", (SVM, None): "svm_n20494"}
-    return known.get((algorithm, components))
+    column_of = {(HARD, 30): "ellipsoid_k30", (SVM, 30): "svm_k30", (SVM, None): "svm_n20494"}
+    return column_of.get((algorithm, components))
 
 
 @cache

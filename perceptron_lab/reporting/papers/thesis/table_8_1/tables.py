@@ -59,19 +59,19 @@ def table_8_1(evidence: Evidence) -> Table:
     """
     labels = by_label(entries(evidence))
     named = [entry.problem for entry in next(iter(labels.values()))]
-    known = thesis_precisions()
+    printed = thesis_precisions()
     thesis = []
     for name, column in _THESIS.items():
-        values = [known[one][column] if one in known else None for one in named]
+        values = [printed[name][column] if name in printed else None for name in named]
         present = [value for value in values if value is not None]
         mean = float(np.mean(present)) if len(present) == len(values) else None
         thesis.append(numbers(name, [*values, mean], percent))
     groups: dict[str, list[Column]] = {"thesis": thesis}
-    for own in labels.values():
-        one = own[0]
-        features = "all features" if one.components is None else f"k = {one.components}"
-        kind = "hard, " * (one.algorithm == HARD) + f"{features} {one.kernel}".strip()
-        groups.setdefault(kind, []).extend(_columns(own))
+    for entries_of_label in labels.values():
+        first = entries_of_label[0]
+        features = "all features" if first.components is None else f"k = {first.components}"
+        kind = "hard, " * (first.algorithm == HARD) + f"{features} {first.kernel}".strip()
+        groups.setdefault(kind, []).extend(_columns(entries_of_label))
     columns = [texts("category", [*named, "mean"])]
     for name, group in groups.items():
         columns += [replace(column, group=name) for column in _proved_once(group)]
@@ -82,7 +82,8 @@ def table_8_1(evidence: Evidence) -> Table:
         "k: Gram-Schmidt features, bias $\\min(10, m / m_+)$, pivots among the training documents. "
         "Parameters by 3-fold cross-validation on training documents, among the candidates of the "
         "configuration: the most regularised of those within 0.1 points of the best. "
-        f"{_BOUNDS * any(own[0].by_test for own in labels.values())}t: squared separation "
+        f"{_BOUNDS * any(entries_of_label[0].by_test for entries_of_label in labels.values())}t: "
+        "squared separation "
         "ratio less 1; $t = 0$: proved that no ellipsoid separates the training documents. Thesis: "
         "Kharechko2009, Table 8.1: the best after tuning, on which documents is not said."
     )
@@ -99,14 +100,17 @@ def rare_categories(evidence: Evidence) -> Table:
     """
     labels = by_label(entries(evidence))
     named = [entry.problem for entry in next(iter(labels.values()))]
-    known = categories()
+    category_of = categories()
     columns = [
         texts("category", [*named, "mean"]),
-        counts("training", [*(known[n].training if n in known else None for n in named), None]),
-        counts("test", [*(known[n].test if n in known else None for n in named), None]),
+        counts(
+            "training",
+            [*(category_of[n].training if n in category_of else None for n in named), None],
+        ),
+        counts("test", [*(category_of[n].test if n in category_of else None for n in named), None]),
     ]
-    for own in labels.values():
-        columns += _columns(own, components=True)
+    for entries_of_label in labels.values():
+        columns += _columns(entries_of_label, components=True)
     note = (
         "Average precision on the test documents in percent; training and test: documents of the "
         "category. Hard ellipsoids have fewer features than positives, as stated: with as many or "
@@ -132,7 +136,7 @@ def learners(evidence: Evidence) -> Table:
     lines = entries(evidence)
     spreads = [line.spread for line in lines]
     errors = [line.average("error") for line in lines]
-    chosen = [[*line.chosen.values()] for line in lines]
+    choices = [[*line.chosen.values()] for line in lines]
     edges = [line.measured("on_edge").values() for line in lines]
     spent = [max(line.measured("cpu_seconds").values(), default=None) for line in lines]
     columns = [
@@ -140,11 +144,11 @@ def learners(evidence: Evidence) -> Table:
         texts("label", [line.label for line in lines]),
         counts("seeds", [line.seeds for line in lines]),
         counts("features", [line.average("components") for line in lines]),
-        numbers("average precision", [one.mean for one in spreads], percent),
-        numbers("lowest", [one.lowest for one in spreads], percent),
-        numbers("highest", [one.highest for one in spreads], percent),
-        numbers("error", [None if one is None else 100.0 * one for one in errors], percent),
-        numbers("chosen", [median_high(values) if values else None for values in chosen]),
+        numbers("average precision", [spread.mean for spread in spreads], percent),
+        numbers("lowest", [spread.lowest for spread in spreads], percent),
+        numbers("highest", [spread.highest for spread in spreads], percent),
+        numbers("error", [None if error is None else 100.0 * error for error in errors], percent),
+        numbers("chosen", [median_high(values) if values else None for values in choices]),
         counts("on edge", [float(sum(values)) if values else None for values in edges]),
         seconds("seconds", spent),
         texts("proved", [line.proof for line in lines]),
@@ -159,39 +163,39 @@ def learners(evidence: Evidence) -> Table:
     return Table("learners", columns, notes=[note], long=True)
 
 
-def _columns(own: Sequence[PrecisionEntry], components: bool = False) -> list[Column]:
+def _columns(entries: Sequence[PrecisionEntry], components: bool = False) -> list[Column]:
     """Return the columns of a label, with a last line for the mean over the problems.
 
     The mean over the seeds, its range (of several seeds), the endings (where cells have no result),
     and for hard ellipsoids their features (if asked for) and statements about separability.
     """
-    label = own[0].label
-    spreads = [*(entry.spread for entry in own), mean_spread(own)]
-    shown = [
-        percent(one.mean)
-        if one.lowest is None or one.lowest == one.highest
-        else f"{percent(one.mean)} ({percent(one.lowest)}--{percent(one.highest)})"
-        for one in spreads
+    label = entries[0].label
+    spreads = [*(entry.spread for entry in entries), mean_spread(entries)]
+    printed = [
+        percent(spread.mean)
+        if spread.lowest is None or spread.lowest == spread.highest
+        else f"{percent(spread.mean)} ({percent(spread.lowest)}--{percent(spread.highest)})"
+        for spread in spreads
     ]
-    columns = [Column(label, [one.mean for one in spreads], shown)]
-    if any(entry.seeds > 1 for entry in own):
-        columns.append(Column(f"{label} lowest", [one.lowest for one in spreads], None))
-        columns.append(Column(f"{label} highest", [one.highest for one in spreads], None))
-    endings = [entry.without_result for entry in own]
+    columns = [Column(label, [spread.mean for spread in spreads], printed)]
+    if any(entry.seeds > 1 for entry in entries):
+        columns.append(Column(f"{label} lowest", [spread.lowest for spread in spreads], None))
+        columns.append(Column(f"{label} highest", [spread.highest for spread in spreads], None))
+    endings = [entry.without_result for entry in entries]
     if any(endings):
         columns.append(texts(f"{label} status", [*endings, ""]))
-    if own[0].algorithm != HARD:
+    if entries[0].algorithm != HARD:
         return columns
     if components:
-        used = [entry.average("components") for entry in own]
-        columns.append(counts(f"{label} components", [*used, None]))
-    said = [*(entry.statement for entry in own), ""]
-    bounds = [text.replace("<=", "\\leq").replace(">=", "\\geq") for text in said]
+        components_used = [entry.average("components") for entry in entries]
+        columns.append(counts(f"{label} components", [*components_used, None]))
+    statements = [*(entry.statement for entry in entries), ""]
+    bounds = [text.replace("<=", "\\leq").replace(">=", "\\geq") for text in statements]
     stated = [
         f"${bound}$" if text.startswith("t ") else escape(text)
-        for text, bound in zip(said, bounds, strict=True)
+        for text, bound in zip(statements, bounds, strict=True)
     ]
-    return [*columns, Column(f"{label} proves", said, stated, align="l")]
+    return [*columns, Column(f"{label} proves", statements, stated, align="l")]
 
 
 def _proved_once(group: Sequence[Column]) -> list[Column]:
@@ -199,8 +203,8 @@ def _proved_once(group: Sequence[Column]) -> list[Column]:
     stated = [column for column in group if column.name.endswith(" proves")]
     if len(stated) < 2 or len({tuple(column.values or ()) for column in stated}) > 1:
         return list(group)
-    kept = [replace(column, shown=None) if column in stated else column for column in group]
-    return [*kept, Column("all prove", None, stated[0].shown, align="l")]
+    columns = [replace(column, shown=None) if column in stated else column for column in group]
+    return [*columns, Column("all prove", None, stated[0].shown, align="l")]
 
 
 def _notes(
@@ -211,35 +215,45 @@ def _notes(
 ) -> list[str]:
     """Return a note, the choices of parameters, the fits that did not converge, preprocessing."""
     missed = []
-    for label, own in labels.items():
-        shares = [share for one in own for share in one.measured("converged").values()]
+    for label, entries_of_label in labels.items():
+        shares = [
+            share for entry in entries_of_label for share in entry.measured("converged").values()
+        ]
         rest = 1.0 - sum(shares) / len(shares) if shares else 0.0
         if rest:
             missed.append(f"{escape(label)} {100.0 * rest:.2g}\\,\\%")
     fits = f"Final fits that had not converged when they were ended: {', '.join(missed)}."
     notes = [note, _choices(labels), fits if missed else "", preprocessing(evidence, problems)]
-    return [one for one in notes if one]
+    return [note for note in notes if note]
 
 
 def _choices(labels: Mapping[str, Sequence[PrecisionEntry]]) -> str:
     """Return how many choices are at an edge of their grid, and where one candidate always wins."""
     edges, single = [], []
-    for label, own in labels.items():
-        at_edge = [edge for one in own for edge in one.measured("on_edge").values()]
-        chosen = [value for one in own for value in one.chosen.values()]
-        candidates = [n for one in own for n in one.measured("candidates").values()]
+    for label, entries_of_label in labels.items():
+        at_edge = [
+            edge for entry in entries_of_label for edge in entry.measured("on_edge").values()
+        ]
+        values = [value for entry in entries_of_label for value in entry.chosen.values()]
+        candidates = [
+            n for entry in entries_of_label for n in entry.measured("candidates").values()
+        ]
         if any(at_edge):
             edges.append(f"{escape(label)} {sum(at_edge):.0f} of {len(at_edge)}")
         if (
-            len(own) >= _LEAST_PROBLEMS
-            and len(set(chosen)) == 1
+            len(entries_of_label) >= _LEAST_PROBLEMS
+            and len(set(values)) == 1
             and max(candidates, default=0.0) > 1
         ):
-            single.append(f"{escape(label)} ({chosen[0]:g} in {len(chosen)} of {len(chosen)})")
-    said = f"Choices at the edge of their grid: {', '.join(edges) or 'none'}."
+            single.append(f"{escape(label)} ({values[0]:g} in {len(values)} of {len(values)})")
+    sentence = f"Choices at the edge of their grid: {', '.join(edges) or 'none'}."
     if single:
-        said += f" One candidate wins everywhere, a sign of a fault: {', '.join(single)}."
-    return said if any(own[0].measured("on_edge") for own in labels.values()) else ""
+        sentence += f" One candidate wins everywhere, a sign of a fault: {', '.join(single)}."
+    return (
+        sentence
+        if any(entries_of_label[0].measured("on_edge") for entries_of_label in labels.values())
+        else ""
+    )
 
 
 def preprocessing(evidence: Evidence, problems: Sequence[str]) -> str:
