@@ -92,8 +92,8 @@ class Plan:
     def methods(self) -> Mapping[str, Method]:
         """Return label -> its algorithm or learner, in the order of the configuration."""
         return {
-            one.label: Method(one.algorithm.name, one.algorithm.parameters)
-            for one in self.experiment.variants
+            variant.label: Method(variant.algorithm.name, variant.algorithm.parameters)
+            for variant in self.experiment.variants
         }
 
     def dataset(self, problem: str) -> Dataset:
@@ -138,18 +138,18 @@ def unsuitable(experiment: Experiment) -> Iterator[Fault]:
     if experiment.unchecked:
         return
     plan = Plan(experiment)
-    for kind, place, name in experiment.config.report.registered:
-        crumbs = ("report", f"{kind}s", place)
+    for kind, position, name in experiment.config.report.registered:
+        crumbs = ("report", f"{kind}s", position)
         try:
             for check in getattr(registry.load(kind, name), NEEDS, ()):
                 check(plan)
         except DataError as error:
-            said = str(error).removeprefix(f"{name}: ")
-            yield Fault(crumbs, f"the {kind} {name!r} cannot be made: {said}")
+            reason = str(error).removeprefix(f"{name}: ")
+            yield Fault(crumbs, f"the {kind} {name!r} cannot be made: {reason}")
         except Exception as error:
-            if not (said := own_error(error)):
+            if not (reason := own_error(error)):
                 raise
-            yield Fault(crumbs, f"the needs of the {kind} {name!r}: {said}")
+            yield Fault(crumbs, f"the needs of the {kind} {name!r}: {reason}")
 
 
 LARGEST: Final = 20_000_000
@@ -193,10 +193,10 @@ def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
 
 def checked_with_report(config: Loadable, overrides: Iterable[str] = ()) -> Experiment:
     """Load an experiment whose report can be made; errors are those of :func:`check`."""
-    known = config if isinstance(config, Experiment) else source_of(config)
-    experiment = load_experiment(known, overrides, without_plugins=True)
+    source = config if isinstance(config, Experiment) else source_of(config)
+    experiment = load_experiment(source, overrides, without_plugins=True)
     faults = [*unsuitable(experiment), *faults_of_files(experiment)]
-    refuse(faults, known.place) if isinstance(known, Source) else refuse(faults)
+    refuse(faults, source.place) if isinstance(source, Source) else refuse(faults)
     return replace(experiment, warnings=(*experiment.warnings, *unread(experiment)))
 
 
@@ -205,18 +205,18 @@ def faults_of_files(experiment: Experiment) -> Iterator[Fault]:
 
     Each is read as its entry says, with the first seed; those above :data:`LARGEST` are not.
     """
-    known: dict[tuple[Path, str], Loaded] = {}
+    loaded_problems: dict[tuple[Path, str], Loaded] = {}
     for cell, path in _own(experiment):
         if _is_large(path):
             continue
         at, key = _place(experiment, cell), (path, canonical(cell.instance.identity))
-        if key not in known:
+        if key not in loaded_problems:
             try:
-                known[key] = loaded(cell, experiment.base)
+                loaded_problems[key] = loaded(cell, experiment.base)
             except PlabError as error:
-                known[key] = Loaded(missing=str(error))
+                loaded_problems[key] = Loaded(missing=str(error))
                 yield Fault(at, str(error))
-        if lacking := untaught(cell, known[key]):
+        if lacking := untaught(cell, loaded_problems[key]):
             yield Fault(at, lacking)
 
 

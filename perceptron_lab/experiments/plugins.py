@@ -49,15 +49,15 @@ def _load(file: Path) -> None:
         raise ConfigError(f"plugin {file}: give a Python file that can be imported, as mine.py")
     if not file.is_file():
         raise ConfigError(f"plugin {file}: no such file")
-    place, folder = file.resolve(), str(file.resolve().parent)
+    location, folder = file.resolve(), str(file.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    known = sys.modules.get(file.stem)
-    spec = known.__spec__ if known else find_spec(file.stem)
+    module = sys.modules.get(file.stem)
+    spec = module.__spec__ if module else find_spec(file.stem)
     origin = None if spec is None or spec.origin is None else Path(spec.origin).resolve()
-    if origin != place:
+    if origin != location:
         raise ConfigError(f"plugin {file}: another module is called {file.stem!r}; rename the file")
-    if known is None:
+    if module is None:
         before = len(registry.additions())
         _import(file.stem, f"plugin {file}")
         if len(registry.additions()) == before:

@@ -111,13 +111,13 @@ def _try(algorithm: Algorithm[Any], system: ConicSystem) -> None:
     """Start an algorithm, make one step, ask for its bound."""
     rng, doing = np.random.default_rng(0), "view"
     try:
-        seen = algorithm.view(system).started({}, rng)
+        view = algorithm.view(system).started({}, rng)
         doing = "start"
-        state = algorithm.start(seen, rng)
+        state = algorithm.start(view, rng)
         if not isinstance(state, State):
             raise _Unfit(f"start returned {type(state).__name__}; return a State")
         before, doing = (state.updates, state.phase), "step"
-        stepped, claim = advance(algorithm, seen, state, 1)
+        stepped, claim = advance(algorithm, view, state, 1)
         if (stepped.updates, stepped.phase) == before and claim is None:
             raise _Unfit(
                 "its first step made no update, no claim and no new phase, so that a run would "

@@ -197,12 +197,14 @@ def run_experiment(
     Parameters and errors are those of :func:`run`; ``progress`` is entered while cells run.
     """
     with progress:
-        done = run_cells(experiment, output=output, execution=execution, progress=progress)
-    progress.ended(done.failed)
+        executed = run_cells(experiment, output=output, execution=execution, progress=progress)
+    progress.ended(executed.failed)
     config = experiment.config
-    made = _reporting().make_report(done.folder, config.report.model_dump(), config.title, done)
-    cautions = (*made.cautions, *(f"not made: {one}" for one in made.failed))
-    return Results(**vars(done), title=config.title, cautions=cautions, report=made)
+    report = _reporting().make_report(
+        executed.folder, config.report.model_dump(), config.title, executed
+    )
+    cautions = (*report.cautions, *(f"not made: {failure}" for failure in report.failed))
+    return Results(**vars(executed), title=config.title, cautions=cautions, report=report)
 
 
 def _reporting() -> Any:

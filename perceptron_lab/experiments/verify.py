@@ -59,8 +59,8 @@ class Verification:
     @property
     def counts(self) -> dict[str, int]:
         """Verdict -> number of cells."""
-        found = Counter(cell.verdict for cell in self.cells)
-        return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
+        counter = Counter(cell.verdict for cell in self.cells)
+        return {verdict.value: counter[verdict] for verdict in Verdict if counter[verdict]}
 
     @property
     def not_exact(self) -> list[Verified]:
@@ -81,10 +81,14 @@ class Verification:
         return visible(self.to_frame().to_html(index=False, escape=True, na_rep=""))
 
     def __str__(self) -> str:
-        said = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        asked = [cell.exact for cell in self.cells if cell.exact is not None]
-        proved = f"; {asked.count(True)} of {len(asked)} proved exactly as well" if asked else ""
-        return f"{self.target}: {said or 'no cell was run yet'}{proved}"
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
+        exact_outcomes = [cell.exact for cell in self.cells if cell.exact is not None]
+        proved = (
+            f"; {exact_outcomes.count(True)} of {len(exact_outcomes)} proved exactly as well"
+            if exact_outcomes
+            else ""
+        )
+        return f"{self.target}: {counts or 'no cell was run yet'}{proved}"
 
 
 def verify(
@@ -135,8 +139,8 @@ def verify(
     >>> print(verify(run("quickstart").folder))
     results/quickstart: 6 PROVED
     """
-    asked = Target.of(target, base, generate, data, labels)
-    return Verification(asked.path, list(verifying(asked, exact=exact)))
+    resolved = Target.of(target, base, generate, data, labels)
+    return Verification(resolved.path, list(verifying(resolved, exact=exact)))
 
 
 def verifying(target: Target, *, exact: bool = False) -> Iterator[Verified]:
@@ -157,9 +161,9 @@ def _in_doubles(target: Target) -> Iterator[Verified]:
             runs = target.runs()
             for planned, stored in runs:
                 yield _on_row(path, planned, stored, problems)
-            said = difference(path, (shown(*pair) for pair in runs if not pair[1].fault))
-            if said:
-                yield Verified("", RUNS, "", "", Verdict.DAMAGED, said)
+            fault = difference(path, (shown(*pair) for pair in runs if not pair[1].fault))
+            if fault:
+                yield Verified("", RUNS, "", "", Verdict.DAMAGED, fault)
         elif path.is_file():
             is_other = is_verdict(path)
             yield on_verdict(path, problems) if is_other else _on_file(path, problems)
@@ -173,8 +177,8 @@ def _on_file(path: Path, problems: CertifiedProblems) -> Verified:
         certificate = problems.read(path)
         problem = str(certificate.problem.get("instance", ""))
         method, status = str(certificate.algorithm.get("name", "")), certificate.status.value
-        seen = Verified(certificate.cell, problem, method, status, Verdict.DAMAGED)
-        return _on_claims(seen, Claims.of_certificate(certificate), certificate, problems)
+        verified = Verified(certificate.cell, problem, method, status, Verdict.DAMAGED)
+        return _on_claims(verified, Claims.of_certificate(certificate), certificate, problems)
     except DataError as error:
         return Verified(path.stem, "", "", "", Verdict.DAMAGED).failing(error)
 
@@ -184,30 +188,32 @@ def _on_row(
 ) -> Verified:
     """Return the verdict on a row and the certificate that belongs to it."""
     status = stored.status.value if stored.row else ""
-    seen = Verified(planned.cell, planned.title, planned.label, status, Verdict.DAMAGED)
+    verified = Verified(planned.cell, planned.title, planned.label, status, Verdict.DAMAGED)
     if not stored.row:
-        return replace(seen, message=stored.fault)
+        return replace(verified, message=stored.fault)
     try:
         check_types(stored.row)
         claims = Claims.of_row(stored)
         row = shown(planned, stored)
         if claims.nothing and not claims.bounds:
-            return replace(_nothing(seen, claims), not_verified=not_verified(row, "cone"))
+            return replace(_nothing(verified, claims), not_verified=not_verified(row, "cone"))
         path = path_of(folder, planned.cell)
         if stored.certificate is None or not path.is_file():
-            return replace(seen, verdict=Verdict.MISSING, message=f"{path}: no such file")
+            return replace(verified, verdict=Verdict.MISSING, message=f"{path}: no such file")
         if sha256_of(path.read_bytes()) != stored.certificate:
-            return replace(seen, message=f"{path}: not the file that was written, by its sha256")
+            return replace(
+                verified, message=f"{path}: not the file that was written, by its sha256"
+            )
         certificate = read_certificate(path)
         certified = Claims.of_certificate(certificate)
         other = claims.difference(certified) or next(differences(stored.row, certificate), "")
         if (certificate.cell, certificate.sha256) != (planned.cell, planned.sha256):
             other = f"its certificate is that of the cell {certificate.cell}"
         if other:
-            return replace(seen, verdict=Verdict.NOT_PROVED, message=other)
-        return _on_claims(seen, claims.completed(certified), certificate, problems, row)
+            return replace(verified, verdict=Verdict.NOT_PROVED, message=other)
+        return _on_claims(verified, claims.completed(certified), certificate, problems, row)
     except (DataError, OSError) as error:
-        return replace(seen, message=str(error))
+        return replace(verified, message=str(error))
 
 
 def _on_claims(
@@ -233,12 +239,12 @@ def _on_claims(
     if problem.sha256 != certificate.sha256:
         text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
-    found = reprove(claims, certificate, problem, problems.method(certificate))
-    faults = [*found.faults, *optimum_faults(claims, contents.flat)]
+    reproved = reprove(claims, certificate, problem, problems.method(certificate))
+    faults = [*reproved.faults, *optimum_faults(claims, contents.flat)]
     faults += [] if row is None else size_faults(row, problem)
-    verified = found.verified | checks_of_all(claims)
+    verified = reproved.verified | checks_of_all(claims)
     left = [*contents.not_verified(verified)]
-    left += [f"certificate.figures.{name}" for name in found.unclaimed]
+    left += [f"certificate.figures.{name}" for name in reproved.unclaimed]
     if row is not None:
         left = columns_first(not_verified(row, contents.kind, verified), left)
     return replace(
@@ -246,11 +252,11 @@ def _on_claims(
         verdict=Verdict.NOT_PROVED if faults else Verdict.PROVED,
         message="; ".join(faults),
         not_verified=() if faults else tuple(left),
-        margin_lower=found.margin_lower,
-        margin_upper=found.margin_upper,
-        unchecked=found.unchecked,
-        optimum_lower=found.optimum_lower,
-        optimum_upper=found.optimum_upper,
+        margin_lower=reproved.margin_lower,
+        margin_upper=reproved.margin_upper,
+        unchecked=reproved.unchecked,
+        optimum_lower=reproved.optimum_lower,
+        optimum_upper=reproved.optimum_upper,
     )
 
 
@@ -269,5 +275,7 @@ def optimum_faults(claims: Claims, flat: Flat) -> Iterator[str]:
             yield f"{name} is {flat.get(name)}, and {claims.figures.get(name)} among the figures"
 
 
-def _nothing(seen: Verified, claims: Claims) -> Verified:
-    return replace(seen, verdict=Verdict.NOTHING_CLAIMED, unchecked=tuple(sorted(claims.figures)))
+def _nothing(verified: Verified, claims: Claims) -> Verified:
+    return replace(
+        verified, verdict=Verdict.NOTHING_CLAIMED, unchecked=tuple(sorted(claims.figures))
+    )

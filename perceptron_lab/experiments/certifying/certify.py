@@ -113,16 +113,18 @@ class Certification:
     @property
     def counts(self) -> dict[str, int]:
         """Outcome -> number of cells."""
-        found = Counter(cell.outcome for cell in self.cells)
-        return {outcome.value: found[outcome] for outcome in CertificationStatus if found[outcome]}
+        counter = Counter(cell.outcome for cell in self.cells)
+        return {
+            outcome.value: counter[outcome] for outcome in CertificationStatus if counter[outcome]
+        }
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the outcomes as JSON values; ``plab certify --json`` prints them."""
         return [asdict(cell) for cell in self.cells]
 
     def __str__(self) -> str:
-        said = ", ".join(f"{number} {outcome}" for outcome, number in self.counts.items())
-        return f"{self.target}: {said or 'no cell was run yet'}"
+        counts = ", ".join(f"{number} {outcome}" for outcome, number in self.counts.items())
+        return f"{self.target}: {counts or 'no cell was run yet'}"
 
 
 def certify(
@@ -165,8 +167,8 @@ def certify(
     >>> print(certify(run("quickstart").folder, "exact"))
     results/quickstart: 6 CERTIFIED
     """
-    asked = Target.of(target, base, generate, data, labels)
-    return Certification(asked.path, list(certifying(asked, Path(output), form)))
+    resolved = Target.of(target, base, generate, data, labels)
+    return Certification(resolved.path, list(certifying(resolved, Path(output), form)))
 
 
 def certifying(target: Target, output: Path, form: Form = "json") -> Iterator[CertifiedCell]:
@@ -207,51 +209,51 @@ class _Certifier:
 
     def of_row(self, planned: Planned, stored: Stored, path: Path) -> CertifiedCell:
         """Certify the answer of a stored row, whose certificate has its place at a path."""
-        seen = _seen(planned.cell, planned.title, planned.label)
+        cell = _seen(planned.cell, planned.title, planned.label)
         if not stored.row or (stored.certificate is not None and not path.is_file()):
-            return replace(seen, message=stored.fault or f"{path}: no such file")
+            return replace(cell, message=stored.fault or f"{path}: no such file")
         if stored.certificate is None:
             return replace(
-                seen, status=stored.status.value, outcome=CertificationStatus.NOTHING_CLAIMED
+                cell, status=stored.status.value, outcome=CertificationStatus.NOTHING_CLAIMED
             )
-        return self.of_certificate(seen, path)
+        return self.of_certificate(cell, path)
 
     def of_verdict(self, path: Path) -> CertifiedCell:
         """Certify a verdict that ``plab solve --verdict --save`` has written."""
-        seen = _seen(path.stem, label=LABEL)
+        cell = _seen(path.stem, label=LABEL)
         try:
             saved = verdict_with_data(path, self.problems.own)
-            seen = replace(seen, status=str(saved.record["verdict"]))
+            cell = replace(cell, status=str(saved.record["verdict"]))
             source = saved.record["source"]
             file, columns = data_of_verdict(source, path, self.problems.base)
-            seen = replace(seen, problem=file.name)
+            cell = replace(cell, problem=file.name)
             _require_same(sha256_of(file.read_bytes()), source["sha256"])
-            reading, found = on_saved(saved, file, columns)
+            reading, claims = on_saved(saved, file, columns)
         except (PlabError, OSError) as error:
-            return replace(seen, message=str(error))
-        return self._written(seen, reading, found)
+            return replace(cell, message=str(error))
+        return self._written(cell, reading, claims)
 
-    def of_certificate(self, seen: CertifiedCell, path: Path) -> CertifiedCell:
+    def of_certificate(self, cell: CertifiedCell, path: Path) -> CertifiedCell:
         """Certify one answer, if it claims something."""
         try:
             certificate = self.problems.read(path)
             claims = Claims.of_certificate(certificate)
-            label = seen.label or str(certificate.algorithm.get("name", ""))
+            label = cell.label or str(certificate.algorithm.get("name", ""))
             named = str(certificate.problem.get("instance", ""))
-            seen = replace(seen, problem=named, label=label, status=claims.status.value)
+            cell = replace(cell, problem=named, label=label, status=claims.status.value)
             if claims.nothing:
-                return replace(seen, outcome=CertificationStatus.NOTHING_CLAIMED)
+                return replace(cell, outcome=CertificationStatus.NOTHING_CLAIMED)
             problem = self.problems.load(certificate)
             _require_same(problem.sha256, certificate.sha256)
-            reading, found = self._proved(claims, certificate, problem)
+            reading, exact = self._proved(claims, certificate, problem)
         except (PlabError, OSError) as error:
-            return replace(seen, message=str(error))
+            return replace(cell, message=str(error))
         except Exception as error:
             if not kept(error):
                 raise
             log(error, "an exact proof failed")
-            return replace(seen, message=f"no exact proof: {sentence(error)}")
-        return self._written(seen, reading, found)
+            return replace(cell, message=f"no exact proof: {sentence(error)}")
+        return self._written(cell, reading, exact)
 
     def _proved(
         self, claims: Claims, certificate: Certificate, problem: Problem
@@ -275,44 +277,44 @@ class _Certifier:
             return reading, exact_claims(claims, answer)
         return reading, exact_optimum(claims, answer, proof)
 
-    def _written(self, seen: CertifiedCell, reading: Reading, found: Exact) -> CertifiedCell:
+    def _written(self, cell: CertifiedCell, reading: Reading, exact: Exact) -> CertifiedCell:
         """Write what was proved, and return the outcome."""
-        missing = [f"{name}: {reason}" for name, reason in found.missing.items()]
+        missing = [f"{name}: {reason}" for name, reason in exact.missing.items()]
         if self.form == "vipr":
-            return self._linear(seen, reading, found.claims, missing)
-        named = tuple(claim["claim"] for claim in found.claims)
-        seen = replace(seen, message="; ".join(missing))
+            return self._linear(cell, reading, exact.claims, missing)
+        named = tuple(claim["claim"] for claim in exact.claims)
+        cell = replace(cell, message="; ".join(missing))
         if not named:
-            return seen
-        path = self.output / f"{seen.cell}{SUFFIX}"
-        file = self.output / f"{seen.cell}{DATA}" if reading.path is None else reading.path
+            return cell
+        path = self.output / f"{cell.cell}{SUFFIX}"
+        file = self.output / f"{cell.cell}{DATA}" if reading.path is None else reading.path
         if reading.path is None:
             replace_file(file, reading.content)
         data = {"file": file.name, "sha256": sha256_of(reading.content)} | reading.fields
-        record = {"format": FORMAT, "version": VERSION, "data": data, "claims": found.claims}
+        record = {"format": FORMAT, "version": VERSION, "data": data, "claims": exact.claims}
         replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
-        if not _STATUSES.get(seen.status, set(named)).isdisjoint(named):
-            seen = replace(seen, outcome=CertificationStatus.CERTIFIED)
-        return replace(seen, claims=named, path=str(path), data=str(file))
+        if not _STATUSES.get(cell.status, set(named)).isdisjoint(named):
+            cell = replace(cell, outcome=CertificationStatus.CERTIFIED)
+        return replace(cell, claims=named, path=str(path), data=str(file))
 
     def _linear(
-        self, seen: CertifiedCell, reading: Reading, claims: list[Claim], missing: list[str]
+        self, cell: CertifiedCell, reading: Reading, claims: list[Claim], missing: list[str]
     ) -> CertifiedCell:
         """Write the first claim that weights prove as a linear program, and return the outcome."""
         for claim in claims:
             text = vipr_text(reading.system(), claim)
             if text is not None:
-                path = self.output / f"{seen.cell}{PROGRAM}"
+                path = self.output / f"{cell.cell}{PROGRAM}"
                 replace_file(path, text.encode())
                 named = (claim["claim"],)
                 return replace(
-                    seen, outcome=CertificationStatus.CERTIFIED, claims=named, path=str(path)
+                    cell, outcome=CertificationStatus.CERTIFIED, claims=named, path=str(path)
                 )
-        said = (
+        reason = (
             "VIPR's format is for claims that there is no point, and for lower bounds of an "
             "optimum; --format json has more"
         )
-        return replace(seen, message="; ".join([*missing, said]))
+        return replace(cell, message="; ".join([*missing, reason]))
 
 
 def _require_same(sha256: str, recorded: str) -> None:
@@ -323,16 +325,16 @@ def _require_same(sha256: str, recorded: str) -> None:
 def with_exact_proofs(verdicts: Iterable[Verified], target: Target) -> Iterator[Verified]:
     """Yield the verdicts of cells with ``exact``: what the checker says of new exact proofs."""
     with TemporaryDirectory(prefix="plab-exact-") as folder:
-        found = certifying(target, Path(folder))
-        outcomes = {cell.cell if target.path.is_dir() else "": cell for cell in found}
+        certified = certifying(target, Path(folder))
+        outcomes = {cell.cell if target.path.is_dir() else "": cell for cell in certified}
         for verdict in verdicts:
             outcome = outcomes.get(verdict.cell if target.path.is_dir() else "")
             if outcome is None or verdict.verdict is Verdict.NOTHING_CLAIMED:
                 yield verdict
                 continue
-            said = _refused(outcome)
-            message = "; ".join(filter(None, [verdict.message, said]))
-            yield replace(verdict, exact=not said, message=message)
+            refusal = _refused(outcome)
+            message = "; ".join(filter(None, [verdict.message, refusal]))
+            yield replace(verdict, exact=not refusal, message=message)
 
 
 def _refused(outcome: CertifiedCell) -> str:

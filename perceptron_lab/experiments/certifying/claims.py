@@ -115,22 +115,22 @@ class CertifiedAnswer:
 
 def exact_claims(claims: Claims, answer: CertifiedAnswer) -> Exact:
     """Return the claims of a row that are proved exactly, and those that are not."""
-    found, system, original = Exact(), answer.system, answer.original
+    exact, system, original = Exact(), answer.system, answer.original
     if claims.status is Status.FEASIBLE:
         attempts = feasible(original, answer.point, answer.view.interior, system)
-        found.add("feasible", attempts, system)
+        exact.add("feasible", attempts, system)
     if claims.status is Status.INFEASIBLE:
-        found.add("infeasible", _infeasible(answer), system)
+        exact.add("infeasible", _infeasible(answer), system)
     if claims.margin_lower is not None:
         bounds = _weaker(claims.margin_lower, -1)
-        found.add(
+        exact.add(
             "margin_lower",
             (margin_at_least(original, answer.point, bound, system) for bound in bounds),
             system,
         )
     if claims.margin_upper is not None and claims.status is not Status.INFEASIBLE:
-        found.add("margin_upper", _upper(answer, claims.margin_upper), system)
-    return found
+        exact.add("margin_upper", _upper(answer, claims.margin_upper), system)
+    return exact
 
 
 def exact_optimum(
@@ -143,24 +143,24 @@ def exact_optimum(
     proof
         The arrays of the result: of them V is used, of programs of MAXCUT's form.
     """
-    found, system, original = Exact(), answer.system, answer.original
+    exact, system, original = Exact(), answer.system, answer.original
     lower, upper = (claims.figures.get(name) for name in OPTIMUM)
     program = MaxCutProgram.of_system(original)
     if claims.status is Status.INFEASIBLE:
-        found.add("infeasible", _infeasible(answer), system)
+        exact.add("infeasible", _infeasible(answer), system)
     if upper is not None:
         attempts = objective_at_most(original, _start(answer, program), upper, system)
-        found.add(OPTIMUM[1], _near(attempts, upper), system)
+        exact.add(OPTIMUM[1], _near(attempts, upper), system)
     if lower is not None:
         vectors = proof.get(VECTORS)
         if vectors is not None and program is not None:
-            made = objective_at_least(vectors, lower, system)
-            attempts = iter([made] if made else [])
+            by_objective = objective_at_least(vectors, lower, system)
+            attempts = iter([by_objective] if by_objective else [])
         else:
             blocks = dual_blocks(original, proof, lower)
             attempts = objective_at_least_by_cuts(blocks, lower, system)
-        found.add(OPTIMUM[0], _near(attempts, lower), system, _NO_DUAL)
-    return found
+        exact.add(OPTIMUM[0], _near(attempts, lower), system, _NO_DUAL)
+    return exact
 
 
 def accepted(claims: Iterable[tuple[str, Claim]], system: CheckedSystem) -> Exact:
@@ -171,10 +171,10 @@ def accepted(claims: Iterable[tuple[str, Claim]], system: CheckedSystem) -> Exac
     system
         The checker's.
     """
-    found = Exact()
+    exact = Exact()
     for name, claim in claims:
-        found.add(name, [claim], system)
-    return found
+        exact.add(name, [claim], system)
+    return exact
 
 
 def _start(answer: CertifiedAnswer, program: MaxCutProgram | None) -> FloatArray:
@@ -205,10 +205,10 @@ def refused(system: CheckedSystem, claim: Claim) -> str:
 
 
 def _infeasible(answer: CertifiedAnswer) -> Iterator[Claim | None]:
-    whole = answer.whole()
-    if whole is None:
+    completed = answer.whole()
+    if completed is None:
         return
-    system, weights = whole
+    system, weights = completed
     if system.cone.of_rows:
         heavy = weights > 1e-13 * weights.max(initial=0.0)
         support = np.flatnonzero(heavy & (weights > 0.0))
@@ -226,21 +226,21 @@ def _vectors(answer: CertifiedAnswer, support: IntArray) -> list[list[int]]:
     if answer.reading.fields["form"] == "cone" and isinstance(operator, Matrix | Classes):
         bits = answer.system.scale.bit_length() - 1
         return [exactly(np.asarray(row, dtype=float), bits) for row in operator.rows(support)]
-    wanted: dict[int, list[int]] = {i: [] for i in support.tolist()}
+    lines: dict[int, list[int]] = {i: [] for i in support.tolist()}
     for number, (_, _, _, columns, values) in enumerate(answer.system.rows):
-        if number in wanted:
+        if number in lines:
             line = [0] * answer.system.width
             for at, value in zip(columns, values, strict=True):
                 line[at] = value
-            wanted[number] = line
-    return list(wanted.values())
+            lines[number] = line
+    return list(lines.values())
 
 
 def _upper(answer: CertifiedAnswer, claimed: float) -> Iterator[Claim | None]:
-    whole = answer.whole()
-    if whole is None:
+    completed = answer.whole()
+    if completed is None:
         return
-    system, weights = whole
+    system, weights = completed
     for bound in _weaker(claimed, 1):
         yield margin_at_most(system.cone, weights, bound, system.margin_name or "directional")
 
@@ -273,16 +273,16 @@ def reading_of(certificate: Certificate, problem: Problem, base: Path | None) ->
     if path is not None and path.name.endswith(".dat-s"):
         return of_sdpa(path, question)
     system = ConicSystem.of(problem.system)
-    found = None if path is None else of_table(path, system)
-    if found is None and path is not None and not isinstance(system.operator, Gram):
-        found = of_contents(_contents_of(path, parameters), system)
-    return of_system(system) if found is None else found
+    reading = None if path is None else of_table(path, system)
+    if reading is None and path is not None and not isinstance(system.operator, Gram):
+        reading = of_contents(_contents_of(path, parameters), system)
+    return of_system(system) if reading is None else reading
 
 
 def _contents_of(path: Path, parameters: dict[str, Any]) -> Contents:
     """Return the numbers of a user's own file, with the decimals of a text."""
-    asked = {field.name: parameters.get(field.name) for field in fields(Columns)}
-    columns = Columns(**{name: value for name, value in asked.items() if value})
+    columns_given = {field.name: parameters.get(field.name) for field in fields(Columns)}
+    columns = Columns(**{name: value for name, value in columns_given.items() if value})
     return read_contents(path, columns, exact=True)
 
 

@@ -86,18 +86,18 @@ from perceptron_lab.systems import ConicSystem
 _MANY = 20
 
 
-def partition_claim(found: SeparationVerdict) -> Claim | None:
+def partition_claim(verdict: SeparationVerdict) -> Claim | None:
     """Return the claim of a verdict's partition; None of one that is undecided."""
-    pair = found.pair
+    pair = verdict.pair
     if pair is None:
         return None
-    point = whole_multiples(found.direction) if len(pair.separated) else [0] * len(found.names)
-    if found.verdict == COMPLETE:
+    point = whole_multiples(verdict.direction) if len(pair.separated) else [0] * len(verdict.names)
+    if verdict.verdict == COMPLETE:
         return {"claim": "feasible", "point": point, "factors": []}
     return {"claim": "partition", "point": point, "weights": [whole_weights(pair.exact_weights)]}
 
 
-def verdict_claims(found: SeparationVerdict, system: CheckedSystem) -> Exact:
+def verdict_claims(verdict: SeparationVerdict, system: CheckedSystem) -> Exact:
     """Return the claims of a verdict that the checker accepts: its partition, its coefficients.
 
     Parameters
@@ -105,102 +105,104 @@ def verdict_claims(found: SeparationVerdict, system: CheckedSystem) -> Exact:
     system
         The checker's.
     """
-    claim = partition_claim(found)
+    claim = partition_claim(verdict)
     if claim is None:
         return Exact(missing={"verdict": "nothing is decided"})
-    exact = accepted([("verdict", claim), *sign_claims(found)], system)
-    if not found.classified:
+    exact = accepted([("verdict", claim), *sign_claims(verdict)], system)
+    if not verdict.classified:
         exact.missing["coefficients"] = "their classes are not decided, or not all of them"
     return exact
 
 
-def sign_claims(found: SeparationVerdict) -> Iterator[tuple[str, Claim]]:
+def sign_claims(verdict: SeparationVerdict) -> Iterator[tuple[str, Claim]]:
     """Yield two claims per coefficient that has a class, each with the coefficient's name."""
-    for j, (name, one) in enumerate(zip(found.names, found.proofs, strict=False)):
-        if one.name == UNDECIDED:
+    for j, (name, proof) in enumerate(zip(verdict.names, verdict.proofs, strict=False)):
+        if proof.name == UNDECIDED:
             continue
-        for sign, point in ((1, one.positive), (-1, one.negative)):
+        for sign, point in ((1, proof.positive), (-1, proof.negative)):
             claim: Claim = {"column": j, "sign": sign}
             if point is not None:
-                whole = whole_multiples(found.rows.given(point))
-                claim |= {"claim": "sign occurs", "point": whole}
+                integers = whole_multiples(verdict.rows.given(point))
+                claim |= {"claim": "sign occurs", "point": integers}
             else:
-                weights = _excluding(found, one, j, sign)
+                weights = _excluding(verdict, proof, j, sign)
                 claim |= {"claim": "sign excluded", "weights": [weights]}
             yield name, claim
 
 
-def _excluding(found: SeparationVerdict, one: Coefficient, j: int, sign: int) -> list[list[int]]:
+def _excluding(
+    verdict: SeparationVerdict, coefficient: Coefficient, j: int, sign: int
+) -> list[list[int]]:
     """Return w >= 0 with A'w a positive multiple of -sign e_j.
 
     The combination of the class's proof may have multipliers < 0 of rows that overlap: to it is
     added a multiple of their weights, whose combination is 0.
     """
-    assert found.pair is not None
-    if len(found.pair.overlap) > _MANY * found.rows.width:
-        few = _few(found, j, sign)
+    assert verdict.pair is not None
+    if len(verdict.pair.overlap) > _MANY * verdict.rows.width:
+        few = _few(verdict, j, sign)
         if few is not None:
             return few
-    turned = -1 if one.name == FINITE and sign > 0 else 1
-    given = {row: turned * multiplier for row, multiplier in one.combination.items()}
-    assert one.name in (FINITE, PLUS, MINUS)
-    null = found.pair.exact_weights
-    steps = (-given[row] / null[row] for row in null.keys() & given.keys())
+    turned = -1 if coefficient.name == FINITE and sign > 0 else 1
+    multipliers = {row: turned * multiplier for row, multiplier in coefficient.combination.items()}
+    assert coefficient.name in (FINITE, PLUS, MINUS)
+    null = verdict.pair.exact_weights
+    steps = (-multipliers[row] / null[row] for row in null.keys() & multipliers.keys())
     step = max(steps, default=Fraction())
     if step <= 0:
-        return whole_weights(given)
-    rows = {**null, **given}
+        return whole_weights(multipliers)
+    rows = {**null, **multipliers}
     return whole_weights(
-        {row: given.get(row, Fraction()) + step * null.get(row, Fraction()) for row in rows}
+        {row: multipliers.get(row, Fraction()) + step * null.get(row, Fraction()) for row in rows}
     )
 
 
-def _few(found: SeparationVerdict, j: int, sign: int) -> list[list[int]] | None:
+def _few(verdict: SeparationVerdict, j: int, sign: int) -> list[list[int]] | None:
     """Return such weights of few rows, those of a linear program's vertex; or None."""
-    every = np.arange(found.rows.count)
-    vectors = found.rows.whole(every).tolist()
-    target = [sign * (i == j) for i in range(found.rows.width)]
+    every = np.arange(verdict.rows.count)
+    vectors = verdict.rows.whole(every).tolist()
+    target = [sign * (i == j) for i in range(verdict.rows.width)]
     weights = balanced([*vectors, target], None, len(vectors))
     if weights is None or not weights[-1]:
         return None
-    used = [i for i, weight in enumerate(weights[:-1]) if weight]
-    return [used, [weights[i] for i in used]]
+    nonzero = [i for i, weight in enumerate(weights[:-1]) if weight]
+    return [nonzero, [weights[i] for i in nonzero]]
 
 
 def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tuple[Reading, Exact]:
     """Return the rows of a task, to be written, and the claims that a kept proof proves of them."""
-    given = labelled(task.examples, task.labels, affine=affine, leave_out=False)
-    found = verdict_proved(given, proof)
+    examples = labelled(task.examples, task.labels, affine=affine, leave_out=False)
+    verdict = verdict_proved(examples, proof)
     rows = np.asarray(dense(task.examples))
     lifted = np.column_stack([rows, np.ones(len(rows))]) if affine else rows
     reading = of_rows(np.asarray(lifted * task.labels[:, None], dtype=float))
-    return reading, verdict_claims(found, reading.system())
+    return reading, verdict_claims(verdict, reading.system())
 
 
 def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Exact]:
     """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
-    found = proved_on_file(saved, file, columns)
-    if found.constant_columns:
-        return _without_constants(found, file, columns)
+    verdict = proved_on_file(saved, file, columns)
+    if verdict.constant_columns:
+        return _without_constants(verdict, file, columns)
     contents = read_contents(file, columns, exact=True)
     system = ConicSystem.of(read_problem(file, columns, margin="directional").system)
     reading = of_table(file, system) or of_contents(contents, system) or of_system(system)
-    return reading, verdict_claims(found, reading.system())
+    return reading, verdict_claims(verdict, reading.system())
 
 
 def _without_constants(
-    found: SeparationVerdict, file: Path, columns: Columns
+    verdict: SeparationVerdict, file: Path, columns: Columns
 ) -> tuple[Reading, Exact]:
     """Return the rows without the constant columns that are left out, to be written."""
     contents = read_contents(file, columns)
-    given = contents.in_memory()
-    if given.roundings and given.whole is None:
+    doubles = contents.in_memory()
+    if doubles.roundings and doubles.whole is None:
         raise DataError("its numbers are no doubles; leave its constant columns out of the file")
-    values = given.values if given.whole is None else given.whole  # a multiple of the rows
-    rows = np.delete(values, constant_places(given), axis=1)
-    lifted = np.column_stack([rows, np.full(len(rows), float(given.multiple))])
+    values = doubles.values if doubles.whole is None else doubles.whole  # a multiple of the rows
+    rows = np.delete(values, constant_places(doubles), axis=1)
+    lifted = np.column_stack([rows, np.full(len(rows), float(doubles.multiple))])
     reading = of_rows(lifted * contents.two_classes().signs[:, None])
-    return reading, verdict_claims(found, reading.system())
+    return reading, verdict_claims(verdict, reading.system())
 
 
 # Products of entries of examples that are written down for a separation ratio at most
@@ -246,17 +248,17 @@ def _on_ellipsoid(
         [[*exactly(row, bits), 2**bits] for row in np.asarray(part, dtype=float)]
         for part in classes
     )
-    found = Exact()
+    exact = Exact()
     if claims.status is Status.UNBOUNDED:
-        found.add("ratio", [ratio_unbounded(inside, outside)], system)
+        exact.add("ratio", [ratio_unbounded(inside, outside)], system)
     else:
-        _ratio_claims(found, claims, arrays, classes, (inside, outside), system)
-    found.missing = {name: f"NOT CERTIFIED: {reason}" for name, reason in found.missing.items()}
-    return reading, found
+        _ratio_claims(exact, claims, arrays, classes, (inside, outside), system)
+    exact.missing = {name: f"NOT CERTIFIED: {reason}" for name, reason in exact.missing.items()}
+    return reading, exact
 
 
 def _ratio_claims(
-    found: Exact,
+    exact: Exact,
     claims: Claims,
     arrays: Mapping[str, FloatArray],
     classes: tuple[FloatArray, FloatArray],
@@ -271,20 +273,20 @@ def _ratio_claims(
         if set(ELLIPSOID) <= arrays.keys():
             ellipsoid = Ellipsoid(*(arrays[name] for name in ELLIPSOID))
             claim = ratio_at_least(*vectors, ellipsoid, lower)
-        _tell_weaker(found, "ratio_lower", found.add("ratio_lower", [claim], system), lower)
+        _tell_weaker(exact, "ratio_lower", exact.add("ratio_lower", [claim], system), lower)
     if claims.status is Status.INFEASIBLE:
-        found.add("ratio_upper", [ratio_zero(*vectors, weights, classes)], system)
+        exact.add("ratio_upper", [ratio_zero(*vectors, weights, classes)], system)
     elif upper is not None:
-        claim = found.add("ratio_upper", ratios_at_most(*vectors, weights, upper), system)
-        _tell_weaker(found, "ratio_upper", claim, upper)
+        claim = exact.add("ratio_upper", ratios_at_most(*vectors, weights, upper), system)
+        _tell_weaker(exact, "ratio_upper", claim, upper)
 
 
 def _tell_weaker(found: Exact, name: str, claim: Claim | None, claimed: float) -> None:
     """Say it where an exact bound is weaker than the one claimed, beyond the tolerance."""
     exact = Fraction(claimed) if claim is None else Fraction(*claim["bound"])
     if abs(exact - Fraction(claimed)) > Fraction(TOLERANCE) * (1 + abs(Fraction(claimed))):
-        shown = f"{to_double(exact):.10g}"
-        found.missing[name] = f"{claimed:.10g}; proved exactly is {shown}"
+        proved = f"{to_double(exact):.10g}"
+        found.missing[name] = f"{claimed:.10g}; proved exactly is {proved}"
 
 
 def _on_stream(
@@ -308,6 +310,6 @@ def _on_stream(
         lower * (1.0 - _WEAKER) if math.isfinite(lower) else None,
         None if upper is None else upper * (1.0 + _WEAKER),
     )
-    found = exact_claims(claims, answer)
-    found.missing["hinge_bound"] = "sums of hinge losses have no exact claim"
-    return reading, found
+    exact = exact_claims(claims, answer)
+    exact.missing["hinge_bound"] = "sums of hinge losses have no exact claim"
+    return reading, exact

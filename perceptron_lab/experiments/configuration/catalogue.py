@@ -72,10 +72,10 @@ def list_names(kind: str) -> list[dict[str, Any]]:
         return items
     singular = kind.removesuffix("s")
     for name in registry.names(singular):
-        known = declared(singular, name)
-        items.append({"name": name, "summary": known.summary})
-        if known.systems is not None:
-            items[-1]["systems"] = known.systems
+        declaration = declared(singular, name)
+        items.append({"name": name, "summary": declaration.summary})
+        if declaration.systems is not None:
+            items[-1]["systems"] = declaration.systems
     return items
 
 
@@ -110,10 +110,13 @@ def show(name: str) -> list[dict[str, Any]]:
     kinds = [kind for kind in REGISTERED if name in registry.names(kind)]
     shipped = gallery()
     if not kinds and name not in shipped:
-        named = [*(known for kind in REGISTERED for known in registry.names(kind)), *shipped]
-        known = list(dict.fromkeys(named))
+        named = [
+            *(registered for kind in REGISTERED for registered in registry.names(kind)),
+            *shipped,
+        ]
+        names = list(dict.fromkeys(named))
         raise ConfigError(
-            f"nothing is called {name!r}{did_you_mean(name, known)}; `plab list KIND` lists names "
+            f"nothing is called {name!r}{did_you_mean(name, names)}; `plab list KIND` lists names "
             f"({', '.join(KINDS)}), those of your own with --plugin FILE.py"
         )
     meanings = []
@@ -164,8 +167,10 @@ def declared(kind: str, name: str) -> Declared:
         node = _definitions(module).get(attribute)
     if node is not None:
         body = node.body if isinstance(node, ast.ClassDef) else []
-        assigned = [one for one in body if isinstance(one, ast.Assign | ast.AnnAssign)]
-        parts = [ast.unparse(one).partition(" = ") for one in assigned]
+        assigned = [
+            statement for statement in body if isinstance(statement, ast.Assign | ast.AnnAssign)
+        ]
+        parts = [ast.unparse(statement).partition(" = ") for statement in assigned]
         values = [value for left, _, value in parts if left.partition(":")[0] == "systems"]
         values = [_shared_systems().get(value, value) for value in values]
         with suppress(ValueError, SyntaxError):  # it computes its systems, and has to be loaded
@@ -176,8 +181,8 @@ def declared(kind: str, name: str) -> Declared:
 
         loaded = registry.load(kind, name)
         documentation = inspect.getdoc(loaded) or ""
-        known = isinstance(loaded, type) and issubclass(loaded, Algorithm)
-        systems = loaded.systems if known else None
+        is_algorithm = isinstance(loaded, type) and issubclass(loaded, Algorithm)
+        systems = loaded.systems if is_algorithm else None
     return Declared(documentation, None if systems is None else _by_kind(name, systems))
 
 
@@ -207,15 +212,17 @@ def _definitions(module: str) -> Mapping[str, ast.ClassDef | ast.FunctionDef]:
 def _by_kind(name: str, systems: Any) -> dict[str, str]:
     """Return kind of system -> one of :data:`HOLDS`, or ``-``."""
     try:
-        found = {kind: holds for holds, kinds in systems.items() for kind in kinds.split()}
+        systems_by_kind = {
+            kind: holds for holds, kinds in systems.items() for kind in kinds.split()
+        }
     except AttributeError:
-        found = {repr(systems): ""}
-    if not (set(found) <= set(SYSTEMS) and set(found.values()) <= set(HOLDS)):
+        systems_by_kind = {repr(systems): ""}
+    if not (set(systems_by_kind) <= set(SYSTEMS) and set(systems_by_kind.values()) <= set(HOLDS)):
         raise ConfigError(
             f"the algorithm {name!r} declares systems = {systems!r}; give a mapping of "
             f"{' | '.join(HOLDS)} to names among {' '.join(SYSTEMS)!r}"
         )
-    return {kind: found.get(kind, "-") for kind in SYSTEMS}
+    return {kind: systems_by_kind.get(kind, "-") for kind in SYSTEMS}
 
 
 def gallery() -> dict[str, Path]:
@@ -239,8 +246,8 @@ def find_config(name: str | Path) -> Path:
     # configs/maxcut.yaml, as the documentation names it, is the shipped file elsewhere as well
     called = str(name).replace(os.sep, "/").removeprefix("configs/").removesuffix(".yaml")
     if called in shipped and str(name) in (called, f"configs/{called}.yaml"):
-        path, here = shipped[called], Path.cwd()
-        return path.relative_to(here) if path.is_relative_to(here) else path
+        path, current = shipped[called], Path.cwd()
+        return path.relative_to(current) if path.is_relative_to(current) else path
     raise ConfigError(
         f"{name}: no such file, and no shipped configuration{did_you_mean(called, shipped)}; "
         "`plab list experiments` lists these"

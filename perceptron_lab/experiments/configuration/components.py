@@ -36,7 +36,7 @@ def validated(kind: type[Record], tree: object) -> Record:
 def faults_of(
     error: ValidationError,
     tree: object,
-    known: Mapping[tuple[str, ...], Iterable[str]],
+    known_keys: Mapping[tuple[str, ...], Iterable[str]],
     kind: object = None,
 ) -> list[Fault]:
     """Return the faults that a validation error of a tree reports, one per value.
@@ -47,7 +47,7 @@ def faults_of(
         The error.
     tree
         What was validated.
-    known
+    known_keys
         The keys of each mapping, by its crumbs without the indices of lists.
     kind
         The class of the record whose parameters are the tree; None where it is none.
@@ -57,7 +57,7 @@ def faults_of(
     for details in error.errors(include_url=False):
         crumbs = _crumbs(details, tree)
         if details["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-            names = known.get(tuple(step for step in crumbs[:-1] if isinstance(step, str)), ())
+            names = known_keys.get(tuple(step for step in crumbs[:-1] if isinstance(step, str)), ())
             faults[crumbs] = unknown_key(crumbs, names)
         elif details["type"] == "missing":
             faults[crumbs] = Fault(crumbs, "missing; it must be given")
@@ -71,17 +71,17 @@ def faults_of(
             choices = allowed.setdefault(crumbs, [])
             choices.append(allowed_values(kind, crumbs[0] if crumbs else "", details))
             value, words = details["input"], re.findall(r"'([^']*)'", " ".join(choices))
-            mend = did_you_mean(value, words) if isinstance(value, str) else ""
+            remedy = did_you_mean(value, words) if isinstance(value, str) else ""
             told = f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(choices))}"
-            faults[crumbs] = Fault(crumbs, told + mend)
+            faults[crumbs] = Fault(crumbs, told + remedy)
     return list(faults.values())
 
 
-def unknown_key(crumbs: Crumbs, known: Iterable[str]) -> Fault:
+def unknown_key(crumbs: Crumbs, known_keys: Iterable[str]) -> Fault:
     """Return the fault of a key that nobody reads."""
-    key, names = str(crumbs[-1]), list(known)
-    mend = f"allowed: {', '.join(names)}{did_you_mean(key, names)}" if names else "delete it"
-    return Fault(crumbs, f"unknown key {shortened(key)!r}; {mend}", at_key=True)
+    key, names = str(crumbs[-1]), list(known_keys)
+    remedy = f"allowed: {', '.join(names)}{did_you_mean(key, names)}" if names else "delete it"
+    return Fault(crumbs, f"unknown key {shortened(key)!r}; {remedy}", at_key=True)
 
 
 def _crumbs(details: ErrorDetails, tree: Any) -> Crumbs:
@@ -89,8 +89,8 @@ def _crumbs(details: ErrorDetails, tree: Any) -> Crumbs:
     crumbs: Crumbs = ()
     node = tree
     for step in details["loc"]:
-        known = range(len(node)) if isinstance(node, list) else node
-        if isinstance(known, dict | range) and step in known:
+        steps = range(len(node)) if isinstance(node, list) else node
+        if isinstance(steps, dict | range) and step in steps:
             node, crumbs = node[step], (*crumbs, step)
     if details["type"] == "missing":
         crumbs = (*crumbs, details["loc"][-1])
@@ -170,30 +170,30 @@ def build(
     name: str,
     at: Crumbs,
     parameters: Mapping[str, object],
-    places: Mapping[str, Crumbs],
+    key_paths: Mapping[str, Crumbs],
     faults: list[Fault],
 ) -> Component | None:
     """Return the component that a configuration chooses, or None after adding to ``faults``.
 
-    ``at`` are the crumbs of its name, ``places`` those of its parameters.
+    ``at`` are the crumbs of its name, ``key_paths`` those of its parameters.
     """
     try:
         record = registry.load(kind, name)
         if wrong := fault_of(record):
             raise ConfigError(f"the {kind} {name!r} cannot be used: {wrong}")
-        known = [field.name for field in fields(record) if field.init]
-        unknown = [key for key in parameters if key not in known]
+        names = [field.name for field in fields(record) if field.init]
+        unknown = [key for key in parameters if key not in names]
         for key in unknown:
-            faults.append(Fault(places[key], unknown_key((key,), known).message, at_key=True))
-        given = {key: value for key, value in parameters.items() if key in known}
-        made = validated(record, given)
-        return None if unknown else Component(kind, name, made)
+            faults.append(Fault(key_paths[key], unknown_key((key,), names).message, at_key=True))
+        arguments = {key: value for key, value in parameters.items() if key in names}
+        record_made = validated(record, arguments)
+        return None if unknown else Component(kind, name, record_made)
     except ValidationError as error:
         # Faults of parameters stand in the configuration that holds them.
-        for fault in faults_of(error, given, {}, record):
+        for fault in faults_of(error, arguments, {}, record):
             key, rest = str(fault.crumbs[0]) if fault.crumbs else "", fault.crumbs[1:]
-            if key in places:
-                faults.append(Fault((*places[key], *rest), fault.message, fault.at_key))
+            if key in key_paths:
+                faults.append(Fault((*key_paths[key], *rest), fault.message, fault.at_key))
             else:
                 needed = f"{kind} {name!r} needs {key}: " if key else ""
                 faults.append(Fault(at, needed + fault.message))
@@ -213,20 +213,20 @@ def parameters_of(record: Any) -> list[dict[str, str]]:
     schema = TypeAdapter(record).json_schema()
     defined = schema.get("$defs", {})
     # Which the schema does not have: a default that is made anew for each record
-    made = {
+    defaults = {
         field.name: field.default_factory()
         for field in fields(record)
         if field.default_factory is not MISSING
     }
     described = []
     for key, entry in schema.get("properties", {}).items():
-        default = entry.get("default", made.get(key))
+        default = entry.get("default", defaults.get(key))
         text = default if isinstance(default, str) else json.dumps(default)
         described.append(
             {
                 "parameter": key,
                 "allowed": allowed(entry, defined),
-                "default": text if "default" in entry or key in made else "(needed)",
+                "default": text if "default" in entry or key in defaults else "(needed)",
                 "meaning": " ".join(entry.get("description", "").split()),
             }
         )

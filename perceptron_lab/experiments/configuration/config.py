@@ -38,15 +38,15 @@ def _goal(value: object) -> object:
         case dict() if len(value) == 1 and set(value) <= GOAL_RECORDS.keys():
             record: type = GOAL_RECORDS[next(iter(value))]
             return TypeAdapter(record).validate_json(json.dumps(value))
-    mend = did_you_mean(value, _GOAL_WORDS) if isinstance(value, str) else ""
-    raise ValueError(f"allowed: {_GOALS}{mend}")
+    remedy = did_you_mean(value, _GOAL_WORDS) if isinstance(value, str) else ""
+    raise ValueError(f"allowed: {_GOALS}{remedy}")
 
 
 def _registered(kind: str) -> AfterValidator:
     def check(name: str) -> str:
-        known = registry.names(kind)
-        if name not in known:
-            raise ValueError(f"allowed: {', '.join(known)}{did_you_mean(name, known)}")
+        names = registry.names(kind)
+        if name not in names:
+            raise ValueError(f"allowed: {', '.join(names)}{did_you_mean(name, names)}")
         return name
 
     return AfterValidator(check)
@@ -225,11 +225,13 @@ def _kind_of_figure(value: object) -> str:
 
 
 def _files_apart(figures: list[object]) -> list[object]:
-    names = [one.curves.stem if isinstance(one, CurvesEntry) else one for one in figures]
-    for place, one in enumerate(figures):
-        if isinstance(one, CurvesEntry) and names.count(names[place]) > 1:
+    names = [
+        figure.curves.stem if isinstance(figure, CurvesEntry) else figure for figure in figures
+    ]
+    for index, one in enumerate(figures):
+        if isinstance(one, CurvesEntry) and names.count(names[index]) > 1:
             raise ValueError(
-                f"two figures would have the files {names[place]!r}; give the curves a `name:`"
+                f"two figures would have the files {names[index]!r}; give the curves a `name:`"
             )
     return figures
 

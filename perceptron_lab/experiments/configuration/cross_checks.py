@@ -28,23 +28,27 @@ def unknown_columns(
     Measures are known once problems are loaded, and the ways of oracles once they have answered:
     they are taken as they are.
     """
-    asked = [
-        (place, entry.curves)
-        for place, entry in enumerate(config.report.figures)
+    curves_entries = [
+        (index, entry.curves)
+        for index, entry in enumerate(config.report.figures)
         if isinstance(entry, CurvesEntry)
     ]
     parameters = [
-        *(f"problem.{name}" for one in instances for name in one.identity["dataset_parameters"]),
-        *(f"algorithm.{name}" for one in variants for name in one.algorithm.parameters),
+        *(
+            f"problem.{name}"
+            for instance in instances
+            for name in instance.identity["dataset_parameters"]
+        ),
+        *(f"algorithm.{name}" for variant in variants for name in variant.algorithm.parameters),
     ]
-    known = list(dict.fromkeys([*COLUMNS, *parameters]))
-    for place, curves in asked:
+    columns = list(dict.fromkeys([*COLUMNS, *parameters]))
+    for place, curves in curves_entries:
         for axis in ("x", "y", "by"):
             column, crumbs = getattr(curves, axis), ("report", "figures", place, "curves", axis)
-            if column not in known and not column.startswith(_LATER):
-                listed = f"{', '.join(known)}, measure.NAME, {ORACLE}NAME"
+            if column not in columns and not column.startswith(_LATER):
+                listed = f"{', '.join(columns)}, measure.NAME, {ORACLE}NAME"
                 text = f"received the text {column!r}; allowed: a column of runs.csv: {listed}"
-                yield Fault(crumbs, text + did_you_mean(column, known))
+                yield Fault(crumbs, text + did_you_mean(column, columns))
             elif axis == "y" and column in COLUMNS and COLUMNS[column].kind is ColumnKind.TEXT:
                 text = f"the column {column} holds text; allowed: one of numbers, such as seconds"
                 yield Fault(crumbs, text)
@@ -54,12 +58,14 @@ def unknown_algorithms(
     entries: Sequence[tuple[Crumbs, ProblemEntry]], variants: Sequence[AlgorithmVariant]
 ) -> Iterator[Fault]:
     """Report labels of ``problems.algorithms`` that no algorithm has."""
-    known = list(dict.fromkeys(label for one in variants for label in (one.family, one.label)))
+    labels = list(
+        dict.fromkeys(label for variant in variants for label in (variant.family, variant.label))
+    )
     for crumbs, entry in entries:
         for index, label in enumerate(entry.algorithms or ()):
-            if label not in known:
-                mend = did_you_mean(label, known)
-                text = f"no algorithm is labelled {label!r}{mend}; labels: {', '.join(known)}"
+            if label not in labels:
+                remedy = did_you_mean(label, labels)
+                text = f"no algorithm is labelled {label!r}{remedy}; labels: {', '.join(labels)}"
                 yield Fault((*crumbs, "algorithms", index), text)
 
 
@@ -67,7 +73,7 @@ def goal_of_none(
     goal: Goal, entries: Sequence[tuple[Crumbs, Sequence[AlgorithmVariant]]]
 ) -> Iterator[Fault]:
     """Report a goal that no algorithm works towards; where some do, others are skipped."""
-    kinds = {one.algorithm.kind for _, several in entries for one in several}
+    kinds = {variant.algorithm.kind for _, several in entries for variant in several}
     if isinstance(goal, Width) and "optimiser" not in kinds:
         text = f"{goal} is a goal of optimisers, and none is listed; give decide, or take one of "
         yield Fault(("goal",), f"{text}them: {', '.join(registry.names('optimiser'))}")
@@ -77,32 +83,34 @@ def repeated_algorithms(
     entries: Sequence[tuple[Crumbs, Sequence[AlgorithmVariant]]],
 ) -> Iterator[Fault]:
     """Report variants that are the same, and labels that stand for different ones."""
-    seen: dict[str, Crumbs] = {}
+    first_of: dict[str, Crumbs] = {}
     labels: dict[str, Crumbs] = {}
     for crumbs, variants in entries:
         for variant in variants:
             settings = json.dumps(variant.identity, sort_keys=True)
-            if settings in seen:
-                mend = "delete one of the two, or change its parameters"
-                yield Fault(crumbs, f"{variant.label!r} repeats {dotted(seen[settings])}; {mend}")
+            if settings in first_of:
+                remedy = "delete one of the two, or change its parameters"
+                yield Fault(
+                    crumbs, f"{variant.label!r} repeats {dotted(first_of[settings])}; {remedy}"
+                )
             elif variant.label in labels:
                 other = dotted(labels[variant.label])
-                mend = "give each its own `label:`"
-                text = f"{other} is labelled {variant.label!r} too, with other settings; {mend}"
+                remedy = "give each its own `label:`"
+                text = f"{other} is labelled {variant.label!r} too, with other settings; {remedy}"
                 yield Fault(crumbs, text)
-            seen.setdefault(settings, crumbs)
+            first_of.setdefault(settings, crumbs)
             labels.setdefault(variant.label, crumbs)
 
 
 def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> Iterator[Fault]:
     """Report instances that occur twice, and names that stand for different ones."""
-    seen: dict[str, tuple[Crumbs, dict[str, object]]] = {}
+    first_of: dict[str, tuple[Crumbs, dict[str, object]]] = {}
     for crumbs, instances in entries:
         for instance in instances:
-            if instance.title not in seen:
-                seen[instance.title] = (crumbs, instance.identity)
+            if instance.title not in first_of:
+                first_of[instance.title] = (crumbs, instance.identity)
                 continue
-            other, identity = seen[instance.title]
+            other, identity = first_of[instance.title]
             text = f"the instance {instance.title!r} repeats {dotted(other)}; delete one"
             if instance.identity != identity:
                 text = (

@@ -79,17 +79,17 @@ def _nowhere(fault: Fault) -> FaultPlace:
     return FaultPlace(1, 1, "")
 
 
-def refuse(faults: Iterable[Fault], place: Callable[[Fault], FaultPlace] = _nowhere) -> None:
+def refuse(faults: Iterable[Fault], locate: Callable[[Fault], FaultPlace] = _nowhere) -> None:
     """Raise one error that lists every fault, in the order of their places.
 
     Parameters
     ----------
     faults
         The faults; repeated ones are listed once. With none of them nothing happens.
-    place
+    locate
         Where a fault stands; by default in no file.
     """
-    placed = sorted({(place(fault), fault.message, dotted(fault.crumbs)) for fault in faults})
+    placed = sorted({(locate(fault), fault.message, dotted(fault.crumbs)) for fault in faults})
     if not placed:
         return
     lines = []

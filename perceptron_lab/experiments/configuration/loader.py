@@ -156,8 +156,8 @@ def _checked(source: Source, overrides: Sequence[str], without_plugins: bool) ->
         algorithms = _placed("algorithms", config.algorithms)
         problems = _placed("problems", config.problems)
     except ValidationError as error:
-        found = faults_of(error, source.tree, KNOWN_KEYS)
-        faults += [fault for fault in found if fault.crumbs not in unreadable]
+        faults_found = faults_of(error, source.tree, KNOWN_KEYS)
+        faults += [fault for fault in faults_found if fault.crumbs not in unreadable]
         # What needs the registry is checked also where other parts are wrong.
         algorithms = _readable(source.tree, "algorithms", AlgorithmEntry, "name")
         problems = _readable(source.tree, "problems", ProblemEntry, "dataset")
@@ -166,11 +166,11 @@ def _checked(source: Source, overrides: Sequence[str], without_plugins: bool) ->
     algorithms_found = tuple(variant for _, several in variants for variant in several)
     problems_found = tuple(instance for _, several in instances for instance in several)
     # Among entries that are wrong, a repetition may be an effect of what was left out.
-    wrong = {fault.crumbs[0] for fault in faults if fault.crumbs}
-    if "algorithms" not in wrong:
+    faulty = {fault.crumbs[0] for fault in faults if fault.crumbs}
+    if "algorithms" not in faulty:
         faults += cross_checks.repeated_algorithms(variants)
         faults += cross_checks.unknown_algorithms(problems, algorithms_found)
-    if "problems" not in wrong:
+    if "problems" not in faulty:
         faults += cross_checks.repeated_instances(instances)
     if config and not faults:  # what is left out by a fault has columns as well
         faults += cross_checks.unknown_columns(config, algorithms_found, problems_found)
@@ -206,17 +206,19 @@ def _is_named(overrides: Iterable[str]) -> bool:
 def _changed(before: object, config: ExperimentConfig) -> bool:
     """Return whether overrides changed what is run, under the experiment's own name."""
     try:
-        own = validated(ExperimentConfig, before)
+        stored = validated(ExperimentConfig, before)
     except ValidationError:  # the overrides have made it whole
         return mapping_in(before).get("experiment") == config.experiment
-    return own.experiment == config.experiment and _run_by(own) != _run_by(config)
+    return stored.experiment == config.experiment and _run_by(stored) != _run_by(config)
 
 
 def instances_of(config: ExperimentConfig) -> list[Instance]:
     """Return the instances of a checked configuration, in its order."""
     faults: list[Fault] = []
     entries = _placed("problems", config.problems)
-    instances = [one for at, entry in entries for one in problem_instances(entry, at, faults)]
+    instances = [
+        instance for at, entry in entries for instance in problem_instances(entry, at, faults)
+    ]
     refuse(faults)
     return instances
 
@@ -235,17 +237,17 @@ def _readable(tree: object, key: str, kind: type[Entry], needed: str) -> list[tu
         try:
             entry = validated(kind, part)
         except ValidationError as error:
-            wrong = {details["loc"][0] for details in error.errors()}
-            entry = validated(kind, {key: part[key] for key in part if key not in wrong})
+            faulty = {details["loc"][0] for details in error.errors()}
+            entry = validated(kind, {key: part[key] for key in part if key not in faulty})
         entries.append(((key, index), entry))
     return entries
 
 
 def taken_from_report(tree: object) -> Iterator[Fault]:
     """Take tables and figures that are not registered out of a tree; yield a fault for each."""
-    asked = mapping_in(mapping_in(tree).get("report"))
+    requested = mapping_in(mapping_in(tree).get("report"))
     for kind in ("table", "figure"):
-        names = list_in(asked.get(f"{kind}s"))
+        names = list_in(requested.get(f"{kind}s"))
         for name in list(names):
             if isinstance(name, str) and name not in registry.names(kind):
                 names.remove(name)
@@ -263,19 +265,19 @@ def _explained(faults: Sequence[Fault], plugins: str, *, left_out: bool) -> list
     left_out
         Whether nothing is to be run, so that the names need not be known.
     """
-    found = []
+    explained = []
     for fault in faults:
         if plugins and fault.unregistered:
             if left_out:
                 continue
             file = plugins if plugins.endswith(".py") and "," not in plugins else "FILE.py"
-            mend = f"plugins: {plugins} is not loaded: add --plugin {file}, or install it"
-            fault = replace(fault, message=f"unknown {fault.unregistered}; {mend}")
+            remedy = f"plugins: {plugins} is not loaded: add --plugin {file}, or install it"
+            fault = replace(fault, message=f"unknown {fault.unregistered}; {remedy}")
         elif fault.unregistered and not fault.suggests:
-            mend = "if it is your own, state plugins: [FILE.py], and run with --plugin FILE.py"
-            fault = replace(fault, message=f"{fault.message}; {mend}")
-        found.append(fault)
-    return found
+            remedy = "if it is your own, state plugins: [FILE.py], and run with --plugin FILE.py"
+            fault = replace(fault, message=f"{fault.message}; {remedy}")
+        explained.append(fault)
+    return explained
 
 
 def _cells_of_plugins(

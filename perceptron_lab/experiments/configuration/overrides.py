@@ -52,7 +52,9 @@ def override(source: Source, assignments: Iterable[str]) -> None:
         source.keys = {
             at: mark for at, mark in source.keys.items() if _outside(at, crumbs) or at == crumbs
         }
-        source.origins = {at: said for at, said in source.origins.items() if _outside(at, crumbs)}
+        source.origins = {
+            at: origin for at, origin in source.origins.items() if _outside(at, crumbs)
+        }
         source.faults = [
             fault
             for fault in source.faults
@@ -71,14 +73,14 @@ def _write(source: Source, steps: list[str], value: object, name: str) -> Crumbs
         source.tree = {}
     node: Any = source.tree
     crumbs: Crumbs = ()
-    for place, step in enumerate(steps, 1):
+    for depth, step in enumerate(steps, 1):
         key: str | int = step
         match node:
             case dict():
                 absent = node.get(step) is None
             case list():
-                whole = step.isascii() and step.isdecimal() and len(step) < 10
-                if not (whole and int(step) <= len(node)):
+                is_index = step.isascii() and step.isdecimal() and len(step) < 10
+                if not (is_index and int(step) <= len(node)):
                     raise ConfigError(
                         f"{name}: {dotted(crumbs)} is a list of {len(node)}; "
                         f"allowed: an index from 0 to {len(node)} (which appends), not {step!r}"
@@ -91,8 +93,8 @@ def _write(source: Source, steps: list[str], value: object, name: str) -> Crumbs
                     f"{name}: {dotted(crumbs)} is {received(node)} and has no part {step!r}; "
                     f"override {dotted(crumbs)} as a whole"
                 )
-        if absent or place == len(steps):
-            node[key] = value if place == len(steps) else {}
+        if absent or depth == len(steps):
+            node[key] = value if depth == len(steps) else {}
         node, crumbs = node[key], (*crumbs, key)
     return crumbs
 
@@ -100,21 +102,24 @@ def _write(source: Source, steps: list[str], value: object, name: str) -> Crumbs
 def shadowed(config: ExperimentConfig, overrides: Iterable[str]) -> Iterator[str]:
     """Yield a sentence for each override of the budget that some entries do not follow."""
     entries = [
-        *((f"problems.{i}", one.dataset, one.budget) for i, one in enumerate(config.problems)),
         *(
-            (f"algorithms.{i}", one.label or one.name, one.budget)
-            for i, one in enumerate(config.algorithms)
+            (f"problems.{i}", problem.dataset, problem.budget)
+            for i, problem in enumerate(config.problems)
+        ),
+        *(
+            (f"algorithms.{i}", algorithm.label or algorithm.name, algorithm.budget)
+            for i, algorithm in enumerate(config.algorithms)
         ),
     ]
     for assignment in overrides:
         path = assignment.partition("=")[0]
         one_limit = path.removeprefix("budget.") if path.startswith("budget.") else None
         names = [one_limit] if one_limit else ["updates", "seconds"] if path == "budget" else []
-        own = [
-            f"{place}.budget.{name} ({shown})"
+        own_budgets = [
+            f"{path}.budget.{name} ({label})"
             for name in names
-            for place, shown, limits in entries
+            for path, label, limits in entries
             if getattr(limits, name) is not None
         ]
-        if own:
-            yield f"-s {assignment} does not reach {', '.join(own)}; override these as well"
+        if own_budgets:
+            yield f"-s {assignment} does not reach {', '.join(own_budgets)}; override these as well"

@@ -111,7 +111,9 @@ def plan(experiment: Loadable) -> list[Cell]:
     config, cells = experiment.config, []
     for instance in experiment.instances:
         usual = tuple(config.seeds) if instance.seeds is None else instance.seeds
-        chosen = [usual if one.seeds is None else one.seeds for one in experiment.variants]
+        seeds_of_variants = [
+            usual if variant.seeds is None else variant.seeds for variant in experiment.variants
+        ]
         budget = instance.limits.applied_to(config.budget)
         cells += [
             Cell(
@@ -122,8 +124,8 @@ def plan(experiment: Loadable) -> list[Cell]:
                 seed,
                 config.trace_options,
             )
-            for seed in dict.fromkeys(chain.from_iterable(chosen))
-            for variant, seeds in zip(experiment.variants, chosen, strict=True)
+            for seed in dict.fromkeys(chain.from_iterable(seeds_of_variants))
+            for variant, seeds in zip(experiment.variants, seeds_of_variants, strict=True)
             if seed in seeds and instance.runs(variant)
         ]
     return cells
@@ -202,9 +204,9 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
             if cell.own_file(base) is None:
                 break
         except Exception as error:
-            if not (said := own_error(error)):
+            if not (fault := own_error(error)):
                 raise
-            raise DataError(f"problem {cell.instance.title}: {said}") from error
+            raise DataError(f"problem {cell.instance.title}: {fault}") from error
     if faults:
         raise DataError("\n".join(faults)) from next(iter(faults.values()))
     return problems
@@ -215,14 +217,16 @@ def untaught(cell: Cell, problem: Loaded) -> str:
     algorithm, dataset = cell.variant.algorithm, cell.instance.dataset
     if algorithm.kind != "learner" or problem.missing:
         return ""
-    said = f"{algorithm.name} is a learner, and {cell.instance.title} of the dataset {dataset.name}"
+    reason = (
+        f"{algorithm.name} is a learner, and {cell.instance.title} of the dataset {dataset.name}"
+    )
     splits = "test_fraction" in dataset.parameters
     if not problem.teachable:
-        mend = "give labels and a test_fraction" if splits else "choose a dataset that has them"
-        return f"{said} has no training and test examples; {mend}, or an algorithm"
+        remedy = "give labels and a test_fraction" if splits else "choose a dataset that has them"
+        return f"{reason} has no training and test examples; {remedy}, or an algorithm"
     if algorithm.record.judged and not problem.judging:
-        mend = "give a test_fraction" if splits else "choose another"
-        return f"{said} has no test examples to judge it by; {mend}"
+        remedy = "give a test_fraction" if splits else "choose another"
+        return f"{reason} has no test examples to judge it by; {remedy}"
     return ""
 
 

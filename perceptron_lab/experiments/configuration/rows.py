@@ -183,10 +183,12 @@ _OPTIMUM: Final = ("optimum_lower", "optimum_upper", "optimum_width")
 
 def ordered(names: Iterable[str]) -> list[str]:
     """Return names of columns in the order of runs.csv; further columns sorted by prefix, name."""
-    known = set(names)
+    present = set(names)
     return [
-        *(name for name in COLUMNS if name in known),
-        *sorted(known - COLUMNS.keys(), key=lambda n: ([not n.startswith(p) for p in PREFIXES], n)),
+        *(name for name in COLUMNS if name in present),
+        *sorted(
+            present - COLUMNS.keys(), key=lambda n: ([not n.startswith(p) for p in PREFIXES], n)
+        ),
     ]
 
 
@@ -285,14 +287,14 @@ def _parameter(values: pd.Series) -> pd.Series:
     """Return the values of a parameter, typed as far as all of them are of one type."""
     import pandas as pd
 
-    given = values[values != ""]
-    if given.empty:
+    stated = values[values != ""]
+    if stated.empty:
         return values
-    if given.isin(_TRUTH).all():
+    if stated.isin(_TRUTH).all():
         return values.map(_TRUTH).astype("boolean")
-    if given.str.fullmatch(_WHOLE).all():
+    if stated.str.fullmatch(_WHOLE).all():
         return pd.to_numeric(values.replace("", None)).astype("Int64")
-    if pd.to_numeric(given, errors="coerce").notna().all():
+    if pd.to_numeric(stated, errors="coerce").notna().all():
         return reals(values)
     return values
 
@@ -314,12 +316,14 @@ def doubles(
     """Return an array's values as :func:`reals` does those of a column."""
     import pandas as pd
 
-    given = values.copy()
-    given[blank(values)] = None
-    known = pd.notna(pd.to_numeric(given, errors=invalid))
+    numbers = values.copy()
+    numbers[blank(values)] = None
+    numeric = pd.notna(pd.to_numeric(numbers, errors=invalid))
     # The nearest doubles: before its release 3 pandas' own conversion misses every third number by
     # one in the last place.
-    exact = [float(one) if fine else math.nan for one, fine in zip(values, known, strict=True)]
+    exact = [
+        float(value) if fine else math.nan for value, fine in zip(values, numeric, strict=True)
+    ]
     return np.array(exact, dtype=np.float64)
 
 
@@ -328,7 +332,7 @@ def blank(values: NDArray[np.object_]) -> NDArray[np.bool_]:
     import pandas as pd
 
     absent = pd.isna(values)
-    empty = [isinstance(one, str) and not one for one in values]
+    empty = [isinstance(value, str) and not value for value in values]
     return np.asarray(absent | np.array(empty, dtype=bool), dtype=bool)
 
 

@@ -140,10 +140,12 @@ def algorithm_variants(
     kind = registry.kind_of_method(entry.name)
     variants = []
     at_parameters = (*crumbs, "parameters")
-    for given, places, suffix in _choices(entry.parameters, at_parameters, entry.grid, faults):
-        spec = given.pop("oracle", None) if swept else entry.oracle
-        at = places["oracle"] if swept else (*crumbs, "oracle")
-        algorithm = build(kind, entry.name, (*crumbs, "name"), given, places, faults)
+    for parameters, key_paths, suffix in _choices(
+        entry.parameters, at_parameters, entry.grid, faults
+    ):
+        spec = parameters.pop("oracle", None) if swept else entry.oracle
+        at = key_paths["oracle"] if swept else (*crumbs, "oracle")
+        algorithm = build(kind, entry.name, (*crumbs, "name"), parameters, key_paths, faults)
         oracles = _oracles(spec, at, faults)
         if algorithm is None or oracles is None:
             continue
@@ -161,9 +163,11 @@ def algorithm_variants(
 def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) -> list[Instance]:
     """Return the instances of an entry; arguments as in :func:`algorithm_variants`."""
     seeds = None if entry.seeds is None else tuple(entry.seeds)
-    found: list[tuple[Component, str, str]] = []
-    for given, places, suffix in _choices(entry.parameters, crumbs, entry.grid, faults):
-        dataset = build("dataset", entry.dataset, (*crumbs, "dataset"), given, places, faults)
+    instances: list[tuple[Component, str, str]] = []
+    for parameters, key_paths, suffix in _choices(entry.parameters, crumbs, entry.grid, faults):
+        dataset = build(
+            "dataset", entry.dataset, (*crumbs, "dataset"), parameters, key_paths, faults
+        )
         if dataset is None:
             continue
         try:
@@ -173,8 +177,8 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
             continue
         if not names:
             faults.append(Fault(crumbs, f"the dataset {entry.dataset!r} has no instances here"))
-        found += [(dataset, name, suffix) for name in names]
-    counts = Counter(name for _, name, _ in found)
+        instances += [(dataset, name, suffix) for name in names]
+    counts = Counter(name for _, name, _ in instances)
     return [
         Instance(
             dataset,
@@ -186,29 +190,32 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
             entry.missing == "skip",
             crumbs,
         )
-        for dataset, name, suffix in found
+        for dataset, name, suffix in instances
     ]
 
 
 def _choices(
-    given: dict[str, object], at: Crumbs, grid: Mapping[str, Sequence[object]], faults: list[Fault]
+    parameters: dict[str, object],
+    at: Crumbs,
+    grid: Mapping[str, Sequence[object]],
+    faults: list[Fault],
 ) -> Iterator[tuple[dict[str, object], dict[str, Crumbs], str]]:
     """Yield parameters with their places and a suffix of labels, one per combination of a grid."""
     crumbs = at[:2]  # of the entry
-    faults += [_given_twice(crumbs, key) for key in grid if key in given]
+    faults += [_given_twice(crumbs, key) for key in grid if key in parameters]
     if prod(map(len, grid.values())) > MOST_COMBINATIONS:
         text = f"the sweep has more than {MOST_COMBINATIONS} combinations; shorten its lists"
         faults.append(Fault((*crumbs, "grid"), text))
         return
-    places = {key: (*at, key) for key in given}
+    key_paths = {key: (*at, key) for key in parameters}
     for indices in product(*(range(len(values)) for values in grid.values())):
-        chosen = dict(zip(grid, indices, strict=True))
-        swept = {key: grid[key][index] for key, index in chosen.items()}
-        shown = {key: _brief(value) for key, value in swept.items() if key not in SELECTORS}
+        selection = dict(zip(grid, indices, strict=True))
+        swept = {key: grid[key][index] for key, index in selection.items()}
+        printed = {key: _brief(value) for key, value in swept.items() if key not in SELECTORS}
         # The name of an oracle speaks for itself; the value of a parameter does not.
-        words = [f" {v}" if key == "oracle" else f" {key}={v}" for key, v in shown.items()]
-        swept_at = {key: (*crumbs, "grid", key, index) for key, index in chosen.items()}
-        yield given | swept, places | swept_at, "".join(words)
+        words = [f" {v}" if key == "oracle" else f" {key}={v}" for key, v in printed.items()]
+        swept_at = {key: (*crumbs, "grid", key, index) for key, index in selection.items()}
+        yield parameters | swept, key_paths | swept_at, "".join(words)
 
 
 def _given_twice(crumbs: Crumbs, key: str) -> Fault:
@@ -222,19 +229,19 @@ def _oracles(spec: object, at: Crumbs, faults: list[Fault]) -> tuple[Component, 
         return ()
     placed = [(at, spec)]
     if isinstance(spec, list):
-        placed = [((*at, index), one) for index, one in enumerate(spec)]
+        placed = [((*at, index), oracle) for index, oracle in enumerate(spec)]
     built: list[Component | None] = []
-    for place, one in placed:
+    for path, one in placed:
         match one:
             case str(name):
-                built.append(build("oracle", name, place, {}, {}, faults))
+                built.append(build("oracle", name, path, {}, {}, faults))
             case {"name": str(name), **others}:
-                given = {str(key): value for key, value in others.items()}
-                places = {key: (*place, key) for key in given}
-                built.append(build("oracle", name, (*place, "name"), given, places, faults))
+                parameters = {str(key): value for key, value in others.items()}
+                key_paths = {key: (*path, key) for key in parameters}
+                built.append(build("oracle", name, (*path, "name"), parameters, key_paths, faults))
             case _:
                 allowed = "a name, {name: ..., parameter: ...}, or a list of those"
-                faults.append(Fault(place, f"received {received(one)}; allowed: {allowed}"))
+                faults.append(Fault(path, f"received {received(one)}; allowed: {allowed}"))
                 built.append(None)
     oracles = tuple(oracle for oracle in built if oracle is not None)
     for kind, count in Counter(oracle.record.kind for oracle in oracles).items():

@@ -124,8 +124,8 @@ def parse(name: str, text: str) -> Source:
         mark = error.problem_mark or error.context_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         reason = "; ".join(filter(None, (error.context, error.problem)))
-        mend = next((mend for sign, mend in _MENDS.items() if sign in reason), "")
-        raise ConfigError(f"{name}{where}: not valid YAML: {reason}{mend}") from None
+        remedy = next((remedy for sign, remedy in _MENDS.items() if sign in reason), "")
+        raise ConfigError(f"{name}{where}: not valid YAML: {reason}{remedy}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(
@@ -160,23 +160,25 @@ def _plain_value(value: object, crumbs: Crumbs, faults: list[Fault]) -> object:
         case Mapping():
             return _plain_mapping(value, crumbs, faults)
         case list() | tuple() | range():
-            return [_plain_value(one, (*crumbs, index), faults) for index, one in enumerate(value)]
+            return [
+                _plain_value(item, (*crumbs, index), faults) for index, item in enumerate(value)
+            ]
     text = f"received {shortened(repr(value))} ({type(value).__name__})"
     faults.append(Fault(crumbs, f"{text}; allowed: text, numbers, truth values, lists, mappings"))
     return None
 
 
 def _plain_mapping(
-    given: Mapping[object, object], crumbs: Crumbs, faults: list[Fault]
+    mapping: Mapping[object, object], crumbs: Crumbs, faults: list[Fault]
 ) -> dict[str, object]:
-    found = {}
-    for key, value in given.items():
+    plain = {}
+    for key, value in mapping.items():
         if isinstance(key, str):
-            found[key] = _plain_value(value, (*crumbs, key), faults)
+            plain[key] = _plain_value(value, (*crumbs, key), faults)
         else:
             text = f"a key must be text, received {shortened(repr(key))}"
             faults.append(Fault((*crumbs, str(key)), text, at_key=True))
-    return found
+    return plain
 
 
 class _Builder:
@@ -252,10 +254,10 @@ class _Builder:
         elif anchor is not None:
             self._fault(crumbs, f"the anchor &{anchor} is not allowed; delete it", at_key)
         if tag is not None:
-            shown = tag.replace("tag:yaml.org,2002:", "!!")
-            self._fault(crumbs, f"the tag {shortened(shown)} is not allowed; delete it", at_key)
+            printed = tag.replace("tag:yaml.org,2002:", "!!")
+            self._fault(crumbs, f"the tag {shortened(printed)} is not allowed; delete it", at_key)
 
-    def _key(self, event: yaml.Event, crumbs: Crumbs, known: dict[str, object]) -> str | None:
+    def _key(self, event: yaml.Event, crumbs: Crumbs, keys: dict[str, object]) -> str | None:
         """Return a key, or None after a fault: the value that follows is then left out."""
         if not isinstance(event, yaml.ScalarEvent):
             self.source.keys[(*crumbs, "?")] = _mark(event)
@@ -271,7 +273,7 @@ class _Builder:
             fault = "the merge key << is not allowed; write the keys out"
         elif not isinstance(key, str):
             fault = f"a key must be text, received {received(key)}; quote it or rename it"
-        elif key in known:
+        elif key in keys:
             fault = f"duplicate key, first given in line {first[0]}; keep one of the two"
         else:
             return key

@@ -89,8 +89,8 @@ def parsed(content: bytes | str, package: str = "") -> SourceFile:
         tree = ast.parse(content)
     reading = _Reading(package)
     reading.node(tree)
-    whole = hashlib.sha256("".join(reading.words).encode(errors="backslashreplace")).hexdigest()
-    return SourceFile(whole, frozenset(reading.imports), frozenset(reading.texts))
+    digest = hashlib.sha256("".join(reading.words).encode(errors="backslashreplace")).hexdigest()
+    return SourceFile(digest, frozenset(reading.imports), frozenset(reading.texts))
 
 
 class _Reading:
@@ -104,10 +104,10 @@ class _Reading:
 
     def node(self, node: ast.AST) -> None:
         """Add a tree as text, the same in all versions of Python: nothing is said of the empty."""
-        known = self.imports
+        outer = self.imports
         match node:
             case ast.Import() | ast.ImportFrom():
-                known.update(self.imported(node))
+                outer.update(self.imported(node))
             case ast.Constant(value=str(text)):
                 self.texts.add(text)
             case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
@@ -118,7 +118,7 @@ class _Reading:
             if name == "body" and isinstance(node, _DOCUMENTED):
                 value = node.body[ast.get_docstring(node, clean=False) is not None :]
             elif name == "orelse":
-                self.imports = known
+                self.imports = outer
             if value is None or value == []:
                 continue
             self.words.append(f"{name}=")
@@ -215,10 +215,10 @@ def components_of(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return kind and name of the registered parts of a cell, of which settings are given."""
     algorithm, oracles = settings["algorithm"], settings["oracle"]
     kind = registry.kind_of_method(algorithm)
-    given = [settings["dataset_parameters"], settings["parameters"], oracles]
-    named = registry.named_in(given, _KINDS)
-    used = [("dataset", settings["dataset"]), (kind, algorithm)]
-    return [*used, *(("oracle", oracle["name"]) for oracle in oracles), *sorted(named)]
+    parts = [settings["dataset_parameters"], settings["parameters"], oracles]
+    named = registry.named_in(parts, _KINDS)
+    components = [("dataset", settings["dataset"]), (kind, algorithm)]
+    return [*components, *(("oracle", oracle["name"]) for oracle in oracles), *sorted(named)]
 
 
 class CellCode:
@@ -236,9 +236,9 @@ class CellCode:
         """Return the digest of a cell: the scheme's mark and 64 hexadecimal digits."""
         components = tuple(components_of(settings))
         if components not in self._digests:
-            found = self.modules_of(settings)
-            whole = "".join(f"{name} {digest}\n" for name, digest in sorted(found.items()))
-            self._digests[components] = _SCHEME + hashlib.sha256(whole.encode()).hexdigest()
+            digests = self.modules_of(settings)
+            text = "".join(f"{name} {digest}\n" for name, digest in sorted(digests.items()))
+            self._digests[components] = _SCHEME + hashlib.sha256(text.encode()).hexdigest()
         return self._digests[components]
 
     def modules_of(self, settings: Mapping[str, object]) -> dict[str, str]:
@@ -246,26 +246,28 @@ class CellCode:
 
         A class without a source, as in a notebook, has an entry ``module:class``.
         """
-        found: dict[str, str] = {}
+        digests: dict[str, str] = {}
         components = components_of(settings)
         for name in {_DRIVERS[kind] for kind, _ in components if kind in _DRIVERS}:
-            self._follow(name, name, found)
+            self._follow(name, name, digests)
         for kind, name in components:
             target = registry.target(kind, name)
             root = registry.module_of(target)
             if not isinstance(target, type) or self.source(root, root) is not None:
-                self._follow(root, root, found)
+                self._follow(root, root, digests)
                 continue
             # A class without a source: that to which it was compiled, and the modules it names.
             functions = _functions(target)
-            codes = ((name, *_instructions(one.__code__)) for name, one in functions.items())
+            codes = (
+                (name, *_instructions(function.__code__)) for name, function in functions.items()
+            )
             text = "".join(chain.from_iterable(codes))
-            found[f"{root}:{target.__qualname__}"] = hashlib.sha256(text.encode()).hexdigest()
+            digests[f"{root}:{target.__qualname__}"] = hashlib.sha256(text.encode()).hexdigest()
             for one in functions.values():
                 named = (one.__globals__.get(name) for name in one.__code__.co_names)
                 for module in filter(None, map(inspect.getmodule, named)):
-                    self._follow(module.__name__, root, found)
-        return found
+                    self._follow(module.__name__, root, digests)
+        return digests
 
     def source(self, name: str, root: str = "") -> SourceFile | None:
         """Return the source of a module of the package or the user's; None if it is neither.
@@ -278,14 +280,14 @@ class CellCode:
             self._sources[name] = None if path is None else read_module(name, path)
         return self._sources[name]
 
-    def _follow(self, name: str, root: str, found: dict[str, str]) -> None:
+    def _follow(self, name: str, root: str, digests: dict[str, str]) -> None:
         """Add a module and all that it imports."""
-        todo, seen = [name], set()
+        todo, visited = [name], set()
         while todo:
             name = todo.pop()
-            if name in seen or name in found:
+            if name in visited or name in digests:
                 continue
-            seen.add(name)
+            visited.add(name)
             parent = name.rpartition(".")[0]
             source = None if f"{name}.".startswith(_OUTSIDE) else self.source(name, root)
             if parent and (parent != PACKAGE.name or (source is None and not _is_ours(root))):
@@ -293,15 +295,15 @@ class CellCode:
             if source is None:
                 continue
             if name not in _REGISTRIES:
-                found[name] = source.digest
+                digests[name] = source.digest
                 todo += source.imports
             # Modules that are named in texts are resolved when the cell runs.
             if _is_ours(name):
                 todo += self._modules_in(source.texts)
             elif any(map(_is_ours, source.imports)):
                 for kind in _KINDS:
-                    known = source.texts.intersection(registry.names(kind))
-                    todo += (registry.module_of(registry.target(kind, one)) for one in known)
+                    names = source.texts.intersection(registry.names(kind))
+                    todo += (registry.module_of(registry.target(kind, name)) for name in names)
 
     def _modules_in(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield the modules of the package that texts name, or all of a folder: ``package.``."""
@@ -322,7 +324,7 @@ def _is_ours(name: str) -> bool:
 
 def _functions(kind: type) -> dict[str, FunctionType]:
     """Return the functions of a class by name."""
-    found = {}
+    functions = {}
     for name, value in sorted(vars(kind).items()):
         match value:
             case property():
@@ -331,8 +333,8 @@ def _functions(kind: type) -> dict[str, FunctionType]:
                 value = value.__func__
         function = inspect.unwrap(value) if callable(value) else None
         if isinstance(function, FunctionType):
-            found[name] = function
-    return found
+            functions[name] = function
+    return functions
 
 
 def _instructions(code: CodeType) -> Iterator[str]:

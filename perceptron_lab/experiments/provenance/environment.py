@@ -88,25 +88,30 @@ def _thread_pools() -> list[dict[str, object]]:
 
 def packages() -> dict[str, str | None]:
     """Return the versions of this package and of those that its numbers depend on."""
-    found = {name: [one.version for one in distributions(name=name)] for name in _PACKAGES}
+    versions_of = {
+        name: [distribution.version for distribution in distributions(name=name)]
+        for name in _PACKAGES
+    }
     ours = {"perceptron-lab": __version__}
-    return ours | {name: versions[0] if versions else None for name, versions in found.items()}
+    return ours | {
+        name: versions[0] if versions else None for name, versions in versions_of.items()
+    }
 
 
 def revision_of(root: Path) -> dict[str, object] | None:
     """Return the revision of a clone, and whether its files were changed; None for no clone."""
     if not (root / ".git").exists():
         return None
-    asked = ["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
+    arguments = ["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *asked], capture_output=True, text=True, timeout=30
+        completed = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=30
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = done.stdout.strip()
-    dirty = found.endswith("-dirty")
-    return {"revision": found.removesuffix("-dirty"), "dirty": dirty} if found else None
+    revision = completed.stdout.strip()
+    dirty = revision.endswith("-dirty")
+    return {"revision": revision.removesuffix("-dirty"), "dirty": dirty} if revision else None
 
 
 HIDDEN: Final = "***"
@@ -138,16 +143,16 @@ def masked(words: Iterable[str]) -> list[str]:
     homes = sorted({str(Path.home()), str(_home())}, key=len, reverse=True)
     patterns = [(rf"{re.escape(home)}(?=/|$)", "~") for home in homes if len(home) > 1]
     patterns += [(rf"(?<=/){re.escape(user)}(?=/|$)", USER)] if user else []
-    shown = []
+    masked_texts = []
     secret = False
     for word in words:
         text = word
         for pattern, other in patterns:
             text = re.sub(pattern, other, text)
         text = _NAMED.sub(rf"\1\2{HIDDEN}", _IN_ADDRESS.sub(HIDDEN, text))
-        shown.append(HIDDEN if secret else _TOKEN.sub(HIDDEN, text))
+        masked_texts.append(HIDDEN if secret else _TOKEN.sub(HIDDEN, text))
         secret = _OPTION.fullmatch(word) is not None
-    return shown
+    return masked_texts
 
 
 def portable(path: Path, start: Path) -> str:

@@ -89,9 +89,9 @@ class Execution:
 
     def __post_init__(self) -> None:
         for name, number, least in (("jobs", self.jobs, 1), ("retries", self.retries, 0)):
-            whole = isinstance(number, int)
-            if not whole or number < least:
-                allowed = f"{least} or more" if whole else "a whole number"
+            is_integer = isinstance(number, int)
+            if not is_integer or number < least:
+                allowed = f"{least} or more" if is_integer else "a whole number"
                 raise ConfigError(f"received {number!r} {name}; allowed: {allowed}")
         if self.executor not in get_args(Executor):
             allowed = ", ".join(get_args(Executor))
@@ -99,13 +99,13 @@ class Execution:
         if self.scheduler is not None and self.executor != "dask":
             raise ConfigError("a scheduler is dask's; add --executor dask (executor='dask')")
 
-    def limits(self, given: ProcessLimits) -> ProcessLimits:
+    def limits(self, limits: ProcessLimits) -> ProcessLimits:
         """Return the limits in force; dask's workers have memory limits of their own."""
         if self.executor == "dask":
-            return given
+            return limits
         from perceptron_lab.experiments.cells.operating_system import memory_of
 
-        return given.model_copy(update={"memory": memory_of(given.memory, self.jobs)})
+        return limits.model_copy(update={"memory": memory_of(limits.memory, self.jobs)})
 
     def refuse_silent_scheduler(self) -> None:
         """Refuse a scheduler of dask that does not answer, if one is given."""
@@ -118,13 +118,13 @@ class Execution:
         self, jobs: Sequence[Job], limits: ProcessLimits, progress: Progress
     ) -> Generator[tuple[int, Outcome]]:
         """Run jobs in this way; return a generator of (index, outcome) as they end."""
-        given: dict[str, Any] = {"limits": limits, "retries": self.retries, "progress": progress}
+        options: dict[str, Any] = {"limits": limits, "retries": self.retries, "progress": progress}
         if self.executor == "dask":
             from perceptron_lab.experiments.cells.dask_executor import distribute
 
-            return distribute(jobs, scheduler=self.scheduler, workers=self.jobs, **given)
+            return distribute(jobs, scheduler=self.scheduler, workers=self.jobs, **options)
         from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 
         if self.server is not None and self.server.has_loaded(modules_of(jobs)):
-            given["server"] = self.server
-        return supervise(jobs, workers=self.jobs, **given)
+            options["server"] = self.server
+        return supervise(jobs, workers=self.jobs, **options)

@@ -60,8 +60,12 @@ class Interrupts:
     @contextmanager
     def watched(self) -> Iterator[Interrupts]:
         """Handle the signals inside, and leave the earlier handlers in place afterwards."""
-        here = threading.current_thread() is threading.main_thread()
-        watched = [one for one in _SIGNALS if here and signal.getsignal(one) not in _KEPT]
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        watched = [
+            number
+            for number in _SIGNALS
+            if in_main_thread and signal.getsignal(number) not in _KEPT
+        ]
         earlier = {number: signal.signal(number, self._handle) for number in watched}
         try:
             yield self
@@ -188,18 +192,18 @@ class _Ledger:
     """The cells of a run, each with its verdict and its row, read from the store once."""
 
     def __init__(self, planned: Sequence[Planned], store: Store, limits: ProcessLimits) -> None:
-        stored = store.reader.stored_of(one.cell for one in planned)
+        stored = store.reader.stored_of(cell.cell for cell in planned)
         self.planned, self.code = planned, CellCode()
         self.verdicts: list[ReuseDecision] = []
         self._rows: dict[str, Row] = {}
         self._ran: set[str] = set()
         for one in planned:
-            kept = stored.get(one.cell)
+            stored_row = stored.get(one.cell)
             # To read the code takes a tenth of a second, in which the first cells can run.
-            core = None if kept is None else self.code.digest_of(one.settings)
-            self.verdicts.append(decide_reuse(kept, one, core, limits))
-            if kept is not None and not kept.fault:
-                self._rows[one.cell] = shown(one, kept)
+            core = None if stored_row is None else self.code.digest_of(one.settings)
+            self.verdicts.append(decide_reuse(stored_row, one, core, limits))
+            if stored_row is not None and not stored_row.fault:
+                self._rows[one.cell] = shown(one, stored_row)
 
     def due(self, *decisions: Reuse) -> list[int]:
         """Return the positions of the cells of which this was decided."""
@@ -213,7 +217,7 @@ class _Ledger:
     @property
     def rows(self) -> list[Row]:
         """The rows of runs.csv, in the order of the plan."""
-        return [self._rows[one.cell] for one in self.planned if one.cell in self._rows]
+        return [self._rows[cell.cell] for cell in self.planned if cell.cell in self._rows]
 
     def left(self, decision: Reuse) -> int:
         """Return of how many cells this was decided that were not run since, failures aside."""
@@ -317,14 +321,14 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         Of the environment that it ran in, if the outcome has none of its own.
     """
     algorithm = cell.variant.algorithm
-    chosen = [str(oracle) for oracle in cell.variant.oracles] or problem.oracles
+    oracles = [str(oracle) for oracle in cell.variant.oracles] or problem.oracles
     return Run(
         problem=cell.instance.title,
         label=cell.variant.label,
         constraints=problem.constraints,
         dimension=problem.dimension,
         algorithm=algorithm,
-        oracles=chosen if algorithm.asks_oracles else (),
+        oracles=oracles if algorithm.asks_oracles else (),
         seed=cell.seed,
         status=outcome.status,
         message=outcome.message or f"ended without a reason given ({outcome.status})",
@@ -341,15 +345,16 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
 
 def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:
     """Return the cells as the store sees them; learners need tasks, and names must differ."""
-    found: dict[str, Planned] = {}
+    planned_by_cell: dict[str, Planned] = {}
     for cell in cells:
         if lacking := untaught(cell, problems[cell.problem_key]):
             raise ConfigError(lacking)
         planned = Planned.of(cell, problems[cell.problem_key].sha256)
-        if planned.cell in found:
+        if planned.cell in planned_by_cell:
             raise ConfigError(
-                f"problem {planned.title}: its data are those of {found[planned.cell].title}, run "
+                f"problem {planned.title}: its data are those of "
+                f"{planned_by_cell[planned.cell].title}, run "
                 "with the same settings; delete one of the two"
             )
-        found[planned.cell] = planned
-    return list(found.values())
+        planned_by_cell[planned.cell] = planned
+    return list(planned_by_cell.values())

@@ -113,13 +113,13 @@ class ExperimentStatus:
     @property
     def counts(self) -> dict[str, int]:
         """State -> how many cells are in it, all states."""
-        found = Counter(cell.state for cell in self.cells)
-        return {state.value: found[state] for state in CellState}
+        counter = Counter(cell.state for cell in self.cells)
+        return {state.value: counter[state] for state in CellState}
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, with the counts."""
-        found = asdict(self)
-        return found | {"counts": self.counts, "cells": list(found["cells"])}
+        record = asdict(self)
+        return record | {"counts": self.counts, "cells": list(record["cells"])}
 
     def __str__(self) -> str:
         states = [f"{number} {state}" for state, number in self.counts.items() if number]
@@ -180,9 +180,11 @@ def status(
     with Reader.open(folder) if schema.is_store(folder) else nullcontext() as store:
         problems = store.problems() if store else {}
         # A cell whose data were never loaded has no sha256.
-        planned = [Planned.of(one, problems.get(one.problem_key, "")) for one in plan(experiment)]
-        found = _held_against(experiment.config, folder, planned, store, certificates)
-        return replace(found, unchecked=experiment.unchecked)
+        planned = [
+            Planned.of(cell, problems.get(cell.problem_key, "")) for cell in plan(experiment)
+        ]
+        state = _held_against(experiment.config, folder, planned, store, certificates)
+        return replace(state, unchecked=experiment.unchecked)
 
 
 def _held_against(
@@ -195,10 +197,10 @@ def _held_against(
     process = holder(folder)
     alive = process is not None
     begun = store.running() if store else {}
-    kept = store.failed_again() if store else frozenset()
+    failed_again = store.failed_again() if store else frozenset()
     limits = config.process.model_copy(update={"memory": memory_of(config.process.memory)})
-    names = (one.cell for one in planned)
-    known = store.stored_of(names, certificates=certificates) if store else {}
+    names = (cell.cell for cell in planned)
+    stored = store.stored_of(names, certificates=certificates) if store else {}
     code, cells = CellCode(), []
     for one in planned:
         if alive and one.cell in begun:
@@ -207,9 +209,16 @@ def _held_against(
             cells.append(_cell(one, CellState.MISSING, "its data were not loaded yet", due=True))
         else:
             cells.append(
-                _judged(one, known.get(one.cell), code, limits, one.cell in begun, one.cell in kept)
+                _judged(
+                    one,
+                    stored.get(one.cell),
+                    code,
+                    limits,
+                    one.cell in begun,
+                    one.cell in failed_again,
+                )
             )
-    left = _remaining(cells, planned, known, begun) if alive else None
+    left = _remaining(cells, planned, stored, begun) if alive else None
     name, where = config.experiment, str(folder)
     return ExperimentStatus(name, where, alive, process or None, tuple(cells), left)
 
@@ -217,12 +226,14 @@ def _held_against(
 def _remaining(
     cells: Sequence[CellStatus],
     planned: Sequence[Planned],
-    known: Mapping[str, Stored],
+    stored: Mapping[str, Stored],
     begun: Mapping[str, str],
 ) -> Remaining | None:
     """Return the estimate of the time that a run still takes, from the rows that are there."""
-    now, labels = datetime.now(UTC), {one.cell: one.label for one in planned}
-    spent = {cell: _seconds(one.started, one.ended) for cell, one in known.items() if not one.fault}
+    now, labels = datetime.now(UTC), {cell.cell: cell.label for cell in planned}
+    spent = {
+        cell: _seconds(row.started, row.ended) for cell, row in stored.items() if not row.fault
+    }
     ended = [(labels[cell], seconds) for cell, seconds in spent.items() if cell in labels]
     running = [cell for cell in cells if cell.state is CellState.RUNNING]
     due = [(cell.label, _seconds(begun[cell.cell], now)) for cell in running]
@@ -242,7 +253,7 @@ def _judged(
     code: CellCode,
     limits: ProcessLimits,
     cut_off: bool,
-    kept: bool,
+    failed_again: bool,
 ) -> CellStatus:
     """Return the state of a cell that does not run just now."""
     named = components_of(planned.settings)
@@ -261,7 +272,7 @@ def _judged(
             stored.row["message"],
             "the next run tries it again" if due else "",
             verdict.reason if stale else "",
-            "the store has an earlier result of it" if kept else "",
+            "the store has an earlier result of it" if failed_again else "",
         ]
         state, why = CellState.FAILED, "; ".join(filter(None, parts))
     elif due or stale:

@@ -196,10 +196,10 @@ def exchanged(
         Whether the earlier one is kept as ``CELL.earlier.npz``, and whether one that was kept so is
         removed in the end.
     """
-    kept = path.with_suffix(".earlier.npz")
+    earlier = path.with_suffix(".earlier.npz")
     before = path.read_bytes() if path.is_file() else None
     if keep and before is not None:
-        replace_file(kept, before)
+        replace_file(earlier, before)
     try:
         yield None if certificate is None else write_certificate(path, certificate)
     except BaseException:
@@ -213,7 +213,7 @@ def exchanged(
     if forget:
         # The row is stored: a file too many is no failure.
         with contextlib.suppress(OSError):
-            kept.unlink(missing_ok=True)
+            earlier.unlink(missing_ok=True)
 
 
 def read_certificate(
@@ -273,9 +273,9 @@ def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record of a certificate, of a result that was saved with its source."""
     source = dict(record["source"])
     source["algorithm"] = {**source["algorithm"], "goal": record["goal"]}
-    found = {name: record[name] for name in _OF_RESULT if name in record}
+    copied = {name: record[name] for name in _OF_RESULT if name in record}
     counts = {name: record[name] for name in _COUNTS}
-    return found | source | {"format": CELL_FORMAT, "cell": "", "counts": counts}
+    return copied | source | {"format": CELL_FORMAT, "cell": "", "counts": counts}
 
 
 def _check(path: Path, record: Mapping[str, object]) -> None:

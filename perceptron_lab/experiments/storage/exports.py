@@ -48,7 +48,7 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
     # A file that was written before these were columns says the same without them.
     names = [name for row in found[:1] for name in row]
     later = [PARAMETERS, ("finding",)]
-    left_out = [one for one in later if not any(name.startswith(one) for name in names)]
+    left_out = [prefix for prefix in later if not any(name.startswith(prefix) for name in names)]
     stored = {row.pop("cell"): _said(row, sum(left_out, ())) for row in _fields(ours)}
     # Rows that are not there yet are no difference: a run that was killed leaves such a file.
     other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]

@@ -75,8 +75,8 @@ class Reader(AbstractContextManager["Reader"]):
 
     def plan(self) -> list[Planned]:
         """Return the cells of the latest run, in their order."""
-        found = self._checked("plan")
-        return [record_in(Planned, values) for values in found]
+        rows = self._checked("plan")
+        return [record_in(Planned, values) for values in rows]
 
     def rows(self) -> list[Row]:
         """Return the rows of the planned cells that have one, in the order of the plan.
@@ -99,21 +99,23 @@ class Reader(AbstractContextManager["Reader"]):
         # One moment is read, and quickly: a writer may wait for it.
         with schema.reading(self._path), self._connection:
             self._connection.execute("SAVEPOINT moment")
-            found = self._select(f"SELECT {_RUN} FROM run WHERE cell IN (SELECT cell FROM plan)")
+            rows = self._select(f"SELECT {_RUN} FROM run WHERE cell IN (SELECT cell FROM plan)")
             planned = self.plan()
-        stored = {values["cell"]: stored_of(values) for values in found}
-        return [(one, stored[one.cell]) for one in planned if one.cell in stored]
+        stored = {values["cell"]: stored_of(values) for values in rows}
+        return [(cell, stored[cell.cell]) for cell in planned if cell.cell in stored]
 
     def stored_of(self, cells: Iterable[str], *, certificates: bool = True) -> dict[str, Stored]:
         """Return cell -> its row, of those that have one; a fault of it tells of damage.
 
         Without ``certificates`` these are not looked at.
         """
-        asked = set(cells)
+        requested = set(cells)
         with schema.reading(self._path):
             rows = self._connection.execute(f"SELECT {_RUN}, trace FROM run")
             return {
-                one["cell"]: self._whole(one, certificates) for one in rows if one["cell"] in asked
+                row["cell"]: self._whole(row, certificates)
+                for row in rows
+                if row["cell"] in requested
             }
 
     def failed_again(self) -> frozenset[str]:
@@ -152,11 +154,11 @@ class Reader(AbstractContextManager["Reader"]):
 
     def _trace(self, cell: str) -> bytes | None:
         """Return a trace as it is stored; None if there is none."""
-        found = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
-        if not found or found[0]["trace_sha256"] is None:
+        rows = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
+        if not rows or rows[0]["trace_sha256"] is None:
             return None
-        content: bytes = found[0]["trace"]
-        if _hashed(content) != found[0]["trace_sha256"]:
+        content: bytes = rows[0]["trace"]
+        if _hashed(content) != rows[0]["trace_sha256"]:
             raise DataError(f"{self._trace_of(cell)}: damaged; `plab run` computes it again")
         return content
 
@@ -165,10 +167,10 @@ class Reader(AbstractContextManager["Reader"]):
 
     def bound(self, cell: str) -> Bound | None:
         """Return the guarantee that a cell's algorithm gave; None without a result."""
-        found = self._select(f"SELECT {_RUN} FROM run WHERE cell = ?", cell)
-        if not found or found[0]["bound"] is None:
+        rows = self._select(f"SELECT {_RUN} FROM run WHERE cell = ?", cell)
+        if not rows or rows[0]["bound"] is None:
             return None
-        stored = stored_of(found[0])
+        stored = stored_of(rows[0])
         if stored.fault:
             raise self._unusable(f"the cell {cell}: {stored.fault}")
         return stored.bound
@@ -189,26 +191,30 @@ class Reader(AbstractContextManager["Reader"]):
         try:
             return validated(ExperimentConfig, tree)
         except ValidationError as error:
-            place = Source(f"the configuration in {self._path}").place
-            refuse(faults_of(error, tree, KNOWN_KEYS), place)
+            locate = Source(f"the configuration in {self._path}").place
+            refuse(faults_of(error, tree, KNOWN_KEYS), locate)
             raise
 
     def environments(self) -> dict[str, Any]:
         """Return name -> description of the environments that the planned cells ran in."""
         query = "SELECT DISTINCT environment FROM run WHERE cell IN (SELECT cell FROM plan)"
-        used = {values["environment"] for values in self._select(query)}
-        found = self._checked("environment")
-        return {row["name"]: json.loads(row["description"]) for row in found if row["name"] in used}
+        environments = {values["environment"] for values in self._select(query)}
+        rows = self._checked("environment")
+        return {
+            row["name"]: json.loads(row["description"])
+            for row in rows
+            if row["name"] in environments
+        }
 
     def running(self) -> dict[str, str]:
         """Return cell -> when it was started, of the cells that have not ended."""
-        found = self._select("SELECT cell, started FROM running")
-        return {values["cell"]: values["started"] for values in found}
+        rows = self._select("SELECT cell, started FROM running")
+        return {values["cell"]: values["started"] for values in rows}
 
     def problems(self) -> dict[str, str]:
         """Return problem key -> sha256 of the data, as they were loaded last."""
-        found = self._checked("problem")
-        return {values["problem_key"]: values["sha256"] for values in found}
+        rows = self._checked("problem")
+        return {values["problem_key"]: values["sha256"] for values in rows}
 
     def about(self, name: str) -> str:
         """Return a value of the table ``about``."""
@@ -228,11 +234,11 @@ class Reader(AbstractContextManager["Reader"]):
     def _checked(self, table: str) -> list[sqlite3.Row]:
         """Return the rows of a table in the order of its first column; they fit their checksums."""
         columns = ", ".join(schema.COLUMNS[table])
-        found = self._select(f"SELECT {columns}, checksum FROM {table} ORDER BY 1")
-        for values in found:
+        rows = self._select(f"SELECT {columns}, checksum FROM {table} ORDER BY 1")
+        for values in rows:
             if values["checksum"] != checksum(values[:-1]):
                 raise schema.damaged(self._path, f"a row of {table} does not fit its checksum")
-        return found
+        return rows
 
     def _unusable(self, fault: str) -> DataError:
         return DataError(f"{self._path}: {fault}; `plab run` computes it again")
@@ -246,8 +252,8 @@ def read_config_of(folder: Path) -> ExperimentConfig:
 
 def shown(planned: Planned, stored: Stored) -> Row:
     """Return a stored row as runs.csv shows it for a planned cell."""
-    chosen = stored.settings.get("dataset_parameters", {})
-    problem = {name: value for name, value in chosen.items() if name not in SELECTORS}
+    parameters = stored.settings.get("dataset_parameters", {})
+    problem = {name: value for name, value in parameters.items() if name not in SELECTORS}
     # Rows that were written before parameters were columns have them in their settings alone.
     row = parameter_columns(problem, stored.settings.get("parameters", {})) | stored.row
     if "finding" not in row:
@@ -272,17 +278,17 @@ _MEMORY: Final = re.compile(r"(.*?); (run it on|its memory is limited)", re.DOTA
 
 def former_finding(status: str, message: str) -> Finding:
     """Return the facts that a message tells of a run with this status."""
-    found = NOTHING
+    finding = NOTHING
     if match := _RELAXED.match(message):
-        found |= Finding(relaxed_margin=float(match[1]))
+        finding |= Finding(relaxed_margin=float(match[1]))
     if match := _SHIFTED.match(message):
-        found |= Finding(interior_shift=float(match[1]))
+        finding |= Finding(interior_shift=float(match[1]))
     if status == Status.UNVERIFIED and (match := _CLAIMED.match(message)):
-        found |= Finding(claimed_feasible=match[1] == "feasible")
+        finding |= Finding(claimed_feasible=match[1] == "feasible")
     if match := _RESCALED.search(message):
-        found |= Finding(rescalings=(int(match[1]), int(match[2])))
+        finding |= Finding(rescalings=(int(match[1]), int(match[2])))
     if match := _ANSWER.match(message):
-        found |= Finding(separation=SeparationAnswer(match[1]))
+        finding |= Finding(separation=SeparationAnswer(match[1]))
     if status == Status.OUT_OF_MEMORY and (match := _MEMORY.match(message)):
-        found |= Finding(out_of_memory=match[1])
-    return found
+        finding |= Finding(out_of_memory=match[1])
+    return finding

@@ -89,23 +89,23 @@ def results_named(target: object, root: Path) -> Path | None:
     return None
 
 
-def absent(path: Path, wanted: str = "") -> DataError:
+def absent(path: Path, expected: str = "") -> DataError:
     """Return the error for results that are not there: it tells which ones are."""
-    there = [one.name for one in schema.folders_below(path.parent)]
-    mend = did_you_mean(path.name, there)
-    known = f"; results in {path.parent}: {', '.join(there)}" if there else ""
+    there = [folder.name for folder in schema.folders_below(path.parent)]
+    suggestion = did_you_mean(path.name, there)
+    listed = f"; results in {path.parent}: {', '.join(there)}" if there else ""
     if not there:
-        known = "; `plab run CONFIG` makes results, and `plab status` lists those in results/"
-    said = f"no such file; {wanted}" if wanted else "no such file or folder"
-    return DataError(f"{path}: {said}{mend}{known}")
+        listed = "; `plab run CONFIG` makes results, and `plab status` lists those in results/"
+    fault = f"no such file; {expected}" if expected else "no such file or folder"
+    return DataError(f"{path}: {fault}{suggestion}{listed}")
 
 
 def absent_of(folder: Path) -> DataError:
     """Return the error of a configuration without results; it tells of those of overrides."""
-    found = schema.folders_below(folder.parent, f"{folder.name}--*")
-    beside = ", ".join(map(str, found))
-    others = f"; with overrides: {beside}" if beside else ""
-    return DataError(f"{folder}: no results there; `plab run` makes them{others}")
+    variants = schema.folders_below(folder.parent, f"{folder.name}--*")
+    beside = ", ".join(map(str, variants))
+    hint = f"; with overrides: {beside}" if beside else ""
+    return DataError(f"{folder}: no results there; `plab run` makes them{hint}")
 
 
 def folders_with_results(root: Path) -> list[Path]:

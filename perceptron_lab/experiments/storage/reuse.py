@@ -89,22 +89,22 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
         return _raised(stored, planned.budget, limits)
     if not stored.recorded.covers(planned.recorded):
         return "its trace lacks records that are asked for now"
-    given, budget = stored.budget, planned.budget
-    if stored.status is Status.UPDATE_LIMIT and budget.updates != given.updates:
-        ended = counted(given.updates, "update")
+    stored_budget, budget = stored.budget, planned.budget
+    if stored.status is Status.UPDATE_LIMIT and budget.updates != stored_budget.updates:
+        ended = counted(stored_budget.updates, "update")
         return f"it ended at {ended}; the limit is {budget.updates} now"
-    if stored.status is Status.TIME_LIMIT and budget.seconds != given.seconds:
-        return f"it ended at {given.seconds:g} s; the limit is {budget.seconds:g} s now"
+    if stored.status is Status.TIME_LIMIT and budget.seconds != stored_budget.seconds:
+        return f"it ended at {stored_budget.seconds:g} s; the limit is {budget.seconds:g} s now"
     if stored.status in (Status.UPDATE_LIMIT, Status.TIME_LIMIT):
-        updates = min(stored.row.get("updates") or 0, given.updates)
+        updates = min(stored.row.get("updates") or 0, stored_budget.updates)
         if budget.updates < updates:
             took = counted(int(updates), "update")
             return f"it took {took}; the limit is {budget.updates} now"
-        seconds = min(stored.row.get("seconds") or 0.0, given.seconds)
+        seconds = min(stored.row.get("seconds") or 0.0, stored_budget.seconds)
         if budget.seconds < seconds:
             return f"it took {seconds:.4g} s; the limit is {budget.seconds:g} s now"
-    elif planned.settings.get("goal") == "budget" and budget != given:
-        spent = f"{counted(given.updates, 'update')} and {given.seconds:g} s"
+    elif planned.settings.get("goal") == "budget" and budget != stored_budget:
+        spent = f"{counted(stored_budget.updates, 'update')} and {stored_budget.seconds:g} s"
         return f"it was to spend a budget of {spent}, which is another now"
     return ""
 

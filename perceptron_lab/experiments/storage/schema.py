@@ -249,8 +249,8 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
     """Return whether nothing was ever put into the file, as when its making was cut off."""
-    made = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    return not made and _number(connection, "application_id") == 0
+    objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return not objects and _number(connection, "application_id") == 0
 
 
 def _is_damage(error: Exception, path: Path) -> bool:
@@ -274,6 +274,8 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             f"{path}: a store of schema {version}, this plab reads and writes schema {VERSION}; "
             f"use the plab that made it, or {_FRESH}"
         )
-    found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    if sorted("".join(row["sql"].split()) for row in found) != _CREATED:
+    statements = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+    ).fetchall()
+    if sorted("".join(row["sql"].split()) for row in statements) != _CREATED:
         raise sqlite3.DatabaseError("its tables are not those of this schema")

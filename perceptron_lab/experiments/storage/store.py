@@ -115,9 +115,9 @@ class Store(AbstractContextManager["Store"]):
                 self._connection.execute(f"DELETE FROM {table}")
             for name, value in about.items():
                 self._put("about", name, value)
-            for position, one in enumerate(planned):
-                self._put("problem", one.problem_key, one.sha256)
-                self._put("plan", position, *encoded(one))
+            for position, cell in enumerate(planned):
+                self._put("problem", cell.problem_key, cell.sha256)
+                self._put("plan", position, *encoded(cell))
             self._put_environment(environment)
 
     def running(self, cell: str) -> None:
@@ -155,10 +155,10 @@ class Store(AbstractContextManager["Store"]):
         result, failed = outcome.result, outcome.status.failed
         trace = outcome.partial if result is None else result.trace
         content = None if trace is None else encoded_trace(trace)
-        what = f"the row of {planned.title}, {planned.label} (cell {planned.cell})"
+        subject = f"the row of {planned.title}, {planned.label} (cell {planned.cell})"
         new = None if result is None else certificate_of(planned, result, self._base)
         path = path_of(self.folder, planned.cell)
-        with self._writing(what):
+        with self._writing(subject):
             keep = failed and self._succeeded(planned.cell)
             with exchanged(path, new, keep=keep, forget=not failed) as certificate:
                 ended = _now()
@@ -216,8 +216,8 @@ class Store(AbstractContextManager["Store"]):
     def _succeeded(self, cell: str) -> bool:
         """Return whether the stored row of a cell is one with a result that failed in nothing."""
         query = "SELECT status FROM run WHERE cell = ?"
-        found = self._connection.execute(query, (cell,)).fetchone()
-        return found is not None and found["status"] not in _FAILURES
+        row = self._connection.execute(query, (cell,)).fetchone()
+        return row is not None and row["status"] not in _FAILURES
 
     def _replace(self, stored: Stored, trace: bytes | None, keep: bool) -> None:
         """Put a row in the place of an earlier one, which is kept beside it or forgotten."""
@@ -246,13 +246,13 @@ class Store(AbstractContextManager["Store"]):
         self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
 
     @contextmanager
-    def _writing(self, what: str) -> Iterator[None]:
+    def _writing(self, subject: str) -> Iterator[None]:
         """Tell in the error, where writing fails, which rows are safe."""
         try:
             yield
         except (*schema.FAILURES, OSError) as error:
             raise StoreError(
-                f"{self.folder}: {what} cannot be written ({reason_of(error)}); {self._safe()}; "
+                f"{self.folder}: {subject} cannot be written ({reason_of(error)}); {self._safe()}; "
                 "make room on the disk, or mend what is said here, and run it again: it continues"
             ) from error
 
@@ -275,9 +275,9 @@ def set_aside(folder: Path) -> Path | None:
     store, time = schema.path_of(folder), datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     if not store.exists():
         return None
-    moved = folder / "".join([f"runs-{time}", *store.suffixes])
+    aside = folder / "".join([f"runs-{time}", *store.suffixes])
     names = {folder / FOLDER: folder / f"{FOLDER}-{time}"}
-    names |= {Path(f"{store}{end}"): Path(f"{moved}{end}") for end in _BESIDE}
+    names |= {Path(f"{store}{end}"): Path(f"{aside}{end}") for end in _BESIDE}
     try:
         with StoreLock(folder), ExitStack() as undone:
             # The latest rows go into the one file; a damaged database stays as it is.
@@ -291,7 +291,7 @@ def set_aside(folder: Path) -> Path | None:
             undone.pop_all()
     except OSError as error:
         raise unwritable(folder, error) from None
-    return moved
+    return aside
 
 
 def _now() -> str:

@@ -257,8 +257,8 @@ def decoded_trace(content: bytes, where: str) -> Trace:
     with _damage_told(where):
         arrays = unpacked(content)
         lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in SCALARS}
-    found = {name.removeprefix(MEASURE): list(values) for name, values in arrays.items()}
-    return Trace(**lists, measures=found)
+    measures = {name.removeprefix(MEASURE): list(values) for name, values in arrays.items()}
+    return Trace(**lists, measures=measures)
 
 
 def decoded_lists(content: bytes, where: str, names: Sequence[str]) -> list[list[Any]]:

@@ -57,19 +57,19 @@ class OwnData:
 
     def of_verdict(self) -> dict[str, object]:
         """Return what a saved verdict records of its data."""
-        asked = {name: value for name, value in asdict(self.columns).items() if value}
+        columns = {name: value for name, value in asdict(self.columns).items() if value}
         where = {"file": self.file.name, "base": str(self.file.absolute().parent)}
-        return where | {"sha256": sha256_of(self.file), "columns": asked}
+        return where | {"sha256": sha256_of(self.file), "columns": columns}
 
     def of_result(self, margin: str | None) -> dict[str, object]:
         """Return what a saved result records of its data, and of its margin, if it states one."""
-        asked = {name: value for name, value in asdict(self.columns).items() if value}
-        asked |= {} if margin in (None, "unit") else {"margin": margin}
+        parameters = {name: value for name, value in asdict(self.columns).items() if value}
+        parameters |= {} if margin in (None, "unit") else {"margin": margin}
         return {
             "sha256": sha256_of(self.file),
             "problem": {
                 "dataset": "files",
-                "parameters": {"files": [self.file.name], **asked},
+                "parameters": {"files": [self.file.name], **parameters},
                 "instance": stem_of(self.file.name),
                 "seed": 0,
             },
@@ -95,11 +95,11 @@ def own_data(target: Path, file: Path | None, labels: str | None) -> OwnData | N
     return OwnData(file, Columns(labels=labels))
 
 
-def require_unrecorded(path: Path, own: OwnData | None, *, recorded: bool) -> None:
+def require_unrecorded(path: Path, own_file: OwnData | None, *, recorded: bool) -> None:
     """Refuse an answer without data, and data for an answer that records its own."""
-    if recorded and own is not None:
+    if recorded and own_file is not None:
         raise ConfigError(f"--data with {path}, which records its data; {MEND}")
-    if not recorded and own is None:
+    if not recorded and own_file is None:
         raise MissingDataError(NOT_RECORDED)
 
 
@@ -181,15 +181,15 @@ class Target:
         labels: str | None,
     ) -> Target:
         """Return a target whose paths may be texts."""
-        folder, file = (None if one is None else Path(one) for one in (base, data))
+        folder, file = (None if path is None else Path(path) for path in (base, data))
         return cls(Path(path), folder, generate, file, labels)
 
     @contextmanager
     def problems(self) -> Iterator[CertifiedProblems]:
         """Yield the loader of its problems, which writes into a temporary folder alone."""
-        own = own_data(self.path, self.data, self.labels)
+        own_file = own_data(self.path, self.data, self.labels)
         with TemporaryDirectory(prefix="plab-verify-") as folder:
-            yield CertifiedProblems(Path(folder), self, own)
+            yield CertifiedProblems(Path(folder), self, own_file)
 
     def runs(self) -> list[tuple[Planned, Stored]]:
         """Return the cells of a folder of results, with their stored rows."""
@@ -214,9 +214,9 @@ class CertifiedProblems:
         The data of a result that records none.
     """
 
-    def __init__(self, folder: Path, target: Target, own: OwnData | None) -> None:
+    def __init__(self, folder: Path, target: Target, own_file: OwnData | None) -> None:
         self._folder, self.base, self._generate = folder, target.base, target.generate
-        self.own = own
+        self.own = own_file
         self._last: tuple[str, Problem] | None = None
 
     def read(self, path: Path) -> Certificate:
@@ -244,9 +244,9 @@ class CertifiedProblems:
         try:
             dataset = registry.load("dataset", described["dataset"])
             record = validated(dataset, dict(described["parameters"]))
-            own = self._own_file(certificate, record, base)
-            if own is not None:
-                check_own_file(own, certificate.sha256)
+            own_file = self._own_file(certificate, record, base)
+            if own_file is not None:
+                check_own_file(own_file, certificate.sha256)
             with confined(self._folder, self._generate):
                 new: Problem = record.load(described["instance"], seed=described["seed"], base=base)
         except ValidationError as error:
@@ -254,16 +254,16 @@ class CertifiedProblems:
         except MissingDataError as error:
             if self.base is not None or "files" not in described["parameters"]:
                 raise
-            mend = "if the data have moved, name the folder that they are in: --base DIR"
-            raise MissingDataError(error.reason, mend) from None
+            remedy = "if the data have moved, name the folder that they are in: --base DIR"
+            raise MissingDataError(error.reason, remedy) from None
         except ChangedDataError:
             raise
         except PlabError as error:
             raise DataError(str(error)) from None
         except Exception as error:
-            if not (said := own_error(error)):
+            if not (fault := own_error(error)):
                 raise
-            raise DataError(said) from error
+            raise DataError(fault) from error
         self._last = key, new
         return new
 
@@ -274,13 +274,13 @@ class CertifiedProblems:
         """
         instance = certificate.problem["instance"]
         record.check_name(instance)
-        own: Path | None = record.own_file(instance, base)
-        if own is not None and certificate.saved:
+        own_file: Path | None = record.own_file(instance, base)
+        if own_file is not None and certificate.saved:
             names = certificate.problem["parameters"]["files"]
             return file_in(
                 base, names[0] if len(names) == 1 else "", named=bool(self.base or self.own)
             )
-        return own
+        return own_file
 
     def method(self, certificate: Certificate) -> Any:
         """Return the record of a learner or an optimiser; None for an algorithm."""

@@ -64,7 +64,7 @@ class Claims:
     def of_row(cls, stored: Stored) -> Claims:
         """Return the claims of a row; those of the algorithm itself are in its certificate."""
         row, budget = stored.row, stored.budget
-        used = (row.get("updates"), budget.updates), (row.get("seconds"), budget.seconds)
+        spending = (row.get("updates"), budget.updates), (row.get("seconds"), budget.seconds)
         return cls(
             status=Status(row["status"]),
             proved=bool(row["proved"]),
@@ -77,7 +77,7 @@ class Claims:
             },
             goal=_goal(row.get("goal")),
             goal_reached=row.get("goal_reached"),
-            spent=any(one is not None and one >= limit for one, limit in used),
+            spent=any(spent is not None and spent >= limit for spent, limit in spending),
         )
 
     @classmethod
@@ -120,8 +120,8 @@ class Claims:
     @property
     def relaxed(self) -> bool:
         """Whether the lower bound is the one that a relaxed answer has to have."""
-        lower, asked = self.margin_lower, self.margin_above
-        return lower is not None and asked is not None and lower >= asked
+        lower, required = self.margin_lower, self.margin_above
+        return lower is not None and required is not None and lower >= required
 
     @property
     def bounded(self) -> bool:
@@ -130,13 +130,13 @@ class Claims:
         Files that were written before goals were kept do not tell the bound that the algorithm was
         asked for: any will do, unless the goal is one.
         """
-        lower, upper, asked = self.margin_lower, self.margin_upper, self.margin_below
+        lower, upper, required = self.margin_lower, self.margin_upper, self.margin_below
         if isinstance(self.goal, MarginUpper):
             if upper is not None and upper <= self.goal.margin_upper:
                 return True
         elif self.goal_reached is None:
             return (lower, upper) != (None, None)
-        return self.relaxed or (upper is not None and asked is not None and upper <= asked)
+        return self.relaxed or (upper is not None and required is not None and upper <= required)
 
     @property
     def of_unknown_budget(self) -> bool:
@@ -173,9 +173,9 @@ class Claims:
         if self.goal not in (None, certified.goal):
             return f"its row has the goal {self.goal}, its certificate {certified.goal}"
         for name in ("status", "proved", "margin_lower", "margin_upper", "goal_reached"):
-            mine, other = getattr(self, name), getattr(certified, name)
-            if mine != other:
-                return f"its row has {name} {mine}, its certificate {other}"
+            own_value, other = getattr(self, name), getattr(certified, name)
+            if own_value != other:
+                return f"its row has {name} {own_value}, its certificate {other}"
         if certified.figures and as_json(certified.figures) != as_json(self.figures):
             return "its row has other figures than its certificate"
         return ""
@@ -183,8 +183,8 @@ class Claims:
     def completed(self, certified: Claims) -> Claims:
         """Return the claims of a row, with those that only its certificate has."""
         goal = certified.goal if self.goal is None else self.goal
-        asked = certified.margin_above, certified.margin_below
-        return replace(self, goal=goal, margin_above=asked[0], margin_below=asked[1])
+        goals = certified.margin_above, certified.margin_below
+        return replace(self, goal=goal, margin_above=goals[0], margin_below=goals[1])
 
 
 def _goal(value: Any) -> Goal | None:

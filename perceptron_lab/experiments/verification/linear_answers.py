@@ -76,9 +76,9 @@ class LinearAnswer:
         feasible = self.certificate.status is Status.FEASIBLE
         yield from self._feasible_faults() if feasible else self._infeasible_faults()
         decision = self._decision
-        made = certificate_of(self.system, decision)
+        recomputed = certificate_of(self.system, decision)
         for name in ("data", "contradiction", "always_tight"):
-            if self.certificate.certificate[name] != made[name]:
+            if self.certificate.certificate[name] != recomputed[name]:
                 yield f"certificate.{name} does not follow from the exact numbers and the data"
         if self.certificate.message != message(self.system, decision):
             yield "the message does not follow from the exact numbers and the data"
@@ -166,7 +166,9 @@ def _rounded(doubles: FloatArray, exact: tuple[Fraction, ...] | list[Fraction]) 
     """Return whether each double is as near to its exact number as doubles are."""
     if doubles.shape != (len(exact),):
         return False
-    return all(_nearest(one, number) for one, number in zip(doubles.tolist(), exact, strict=True))
+    return all(
+        _nearest(double, number) for double, number in zip(doubles.tolist(), exact, strict=True)
+    )
 
 
 def _nearest(double: float, exact: Fraction) -> bool:
@@ -175,5 +177,9 @@ def _nearest(double: float, exact: Fraction) -> bool:
     if math.isinf(double):  # beyond the range
         return abs(exact) > sys.float_info.max and (double > 0) == (exact > 0)
     error = abs(Fraction(double) - exact)
-    others = (math.nextafter(double, end) for end in (-math.inf, math.inf))
-    return all(error <= abs(Fraction(one) - exact) for one in others if math.isfinite(one))
+    neighbours = (math.nextafter(double, end) for end in (-math.inf, math.inf))
+    return all(
+        error <= abs(Fraction(neighbour) - exact)
+        for neighbour in neighbours
+        if math.isfinite(neighbour)
+    )

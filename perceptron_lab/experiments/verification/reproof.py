@@ -61,30 +61,32 @@ def reprove(
         raise DataError(f"its fields are not those of an answer of the kind {kind!r}")
     arrays = ReadArrays({name: numbers_in(array) for name, array in certificate.proof.items()})
     if isinstance(method, Learner):
-        found = prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
+        reproved = prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
         if certificate.point.size or certificate.weights is not None:
             none = "a point or weights are claimed, and a learner has none"
-            found = replace(found, faults=(*found.faults, none))
-        return _with_fields(found, certificate, arrays, LEARNT_BOUND)
+            reproved = replace(reproved, faults=(*reproved.faults, none))
+        return _with_fields(reproved, certificate, arrays, LEARNT_BOUND)
     point = numbers_in(certificate.point)
     weights = None if certificate.weights is None else numbers_in(certificate.weights)
     if method is not None:
         system = ConicSystem.of(problem.system)
-        found = stated(prove_optimum(claims, system, point, weights, arrays), certificate, system)
-        return _with_fields(found, certificate, arrays, OPTIMUM_BOUND)
+        reproved = stated(
+            prove_optimum(claims, system, point, weights, arrays), certificate, system
+        )
+        return _with_fields(reproved, certificate, arrays, OPTIMUM_BOUND)
     if isinstance(problem.system, LinearSystem):
-        found = prove_linear(claims, problem.system, certificate)
+        reproved = prove_linear(claims, problem.system, certificate)
     else:
         system = ConicSystem.of(problem.system).fixed(certificate.certificate)
-        found = stated(prove_claims(claims, system, point, weights), certificate, system)
+        reproved = stated(prove_claims(claims, system, point, weights), certificate, system)
     unproved = tuple(sorted(filter(_unproved, claims.figures)))
     measured, unclaimed = _other_measures(claims, problem, point)
     figures = _figures(name for name in claims.figures if not _unproved(name))
     return replace(
-        found,
-        faults=(*found.faults, *measured),
-        unchecked=(*found.unchecked, *unproved),
-        verified=found.verified | figures,
+        reproved,
+        faults=(*reproved.faults, *measured),
+        unchecked=(*reproved.unchecked, *unproved),
+        verified=reproved.verified | figures,
         unclaimed=unclaimed,
     )
 
@@ -148,7 +150,7 @@ def _figures(names: Iterable[str]) -> Checks:
 
 def _held(checks: Mapping[Check, bool]) -> Checks:
     """Return the checks that were made."""
-    return frozenset(check for check, made in checks.items() if made)
+    return frozenset(check for check, passed in checks.items() if passed)
 
 
 def prove_optimum(
@@ -180,13 +182,13 @@ def prove_optimum(
     if point.shape != (system.unknowns,):
         faults.append(f"a point of shape {point.shape} in a problem of {system.unknowns} unknowns")
         return ProofOutcome(tuple(faults))
-    found = proved_again(system, point, proof, lower)
+    bounds = proved_again(system, point, proof, lower)
     part = SHARP if VECTORS in proof else TOLERANCE
-    for name, claimed, again in zip(OPTIMUM, (lower, upper), found, strict=True):
+    for name, claimed, again in zip(OPTIMUM, (lower, upper), bounds, strict=True):
         if claimed is not None:
             size = (1.0 + abs(claimed)) * part / TOLERANCE
             faults += _missed(name, again, claimed, size, digits=13)
-    cut = _cut_figures(cut_again(system, proof), found[1])
+    cut = _cut_figures(cut_again(system, proof), bounds[1])
     faults += _cut_faults(claims, cut)
     verified = _held(
         {
@@ -201,8 +203,8 @@ def prove_optimum(
     proved = {*OPTIMUM, *cut} & claims.figures.keys()
     return ProofOutcome(
         tuple(faults),
-        optimum_lower=found[0],
-        optimum_upper=found[1],
+        optimum_lower=bounds[0],
+        optimum_upper=bounds[1],
         verified=verified | _figures(proved),
         unclaimed=tuple(sorted({*OPTIMUM, *(k for k in cut if cut[k])} - claims.figures.keys())),
     )
@@ -248,33 +250,35 @@ def prove_learnt(
     faults += claims.no_margin("a learner proves no margin")
     if claims.goal_reached is not None:
         faults.append("a goal is claimed, and a learner has none")
-    found = prove(learner, problem.tasks, seed, proof)
-    if found is None:
+    reproved = prove(learner, problem.tasks, seed, proof)
+    if reproved is None:
         faults.append(f"a learner {type(learner).__name__} proves nothing")
         return ProofOutcome(
             tuple(faults), unchecked=tuple(sorted(claims.figures.keys() - bounds.keys()))
         )
     # t = 0 is proved where nothing separates, and with it every positive bound of t.
-    bounded = found.status is Status.INFEASIBLE and claims.status is Status.MARGIN_BOUNDED
-    if claims.status is not found.status and not bounded:
-        faults.append(f"{claims.status} is claimed, {found.status} is proved ({found.message})")
+    bounded = reproved.status is Status.INFEASIBLE and claims.status is Status.MARGIN_BOUNDED
+    if claims.status is not reproved.status and not bounded:
+        faults.append(
+            f"{claims.status} is claimed, {reproved.status} is proved ({reproved.message})"
+        )
     for name, value in bounds.items():
-        if name not in found.bounds:
+        if name not in reproved.bounds:
             faults.append(f"{name} {value:.10g} is claimed, and nothing proves such a bound")
         else:
-            faults += _missed(name, found.bounds[name], value, 1.0 + abs(value))
-    for name, count in found.counts.items():
+            faults += _missed(name, reproved.bounds[name], value, 1.0 + abs(value))
+    for name, count in reproved.counts.items():
         if claims.figures.get(name) != count:
             stored = claims.figures.get(name, math.nan)
             faults.append(f"{name} {stored:.10g} is stored, {count:.10g} is counted")
-    proved = bounds.keys() | found.counts.keys()
+    proved = bounds.keys() | reproved.counts.keys()
     verified = {Check.NO_MARGIN, Check.POINT, Check.WEIGHTS, Check.GOAL_REACHED}
     verified |= {Check.STATUS} if claims.status in PROVED else set()
     return ProofOutcome(
         tuple(faults),
         unchecked=tuple(sorted(claims.figures.keys() - proved)),
         verified=_figures(proved) | verified,
-        unclaimed=tuple(sorted((found.bounds.keys() | found.counts) - claims.figures.keys())),
+        unclaimed=tuple(sorted((reproved.bounds.keys() | reproved.counts) - claims.figures.keys())),
     )
 
 
@@ -289,13 +293,13 @@ def _other_measures(
     """Return which measures of an answer are not those of its point, and which are left out."""
     if not claims.figures or point.shape != (problem.system.unknowns,):
         return [], ()
-    found = problem.measure(point) if problem.measure else {}
-    scalars = {name for name, value in found.items() if np.ndim(value) == 0}
+    measures = problem.measure(point) if problem.measure else {}
+    scalars = {name for name, value in measures.items() if np.ndim(value) == 0}
     faults = []
     for name, claimed in claims.figures.items():
         if _unproved(name):
             continue
-        value = found.get(name)
+        value = measures.get(name)
         if value is None:
             faults.append(f"{name} {claimed:.10g} is stored, and nothing measures it")
         elif not np.allclose(value, claimed, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
@@ -317,8 +321,8 @@ def _lower(
         faults.append("the point is not proved strictly feasible")
     claimed = claims.margin_lower
     if claimed is not None and not _reaches("_lower", proof.margin_lower, claimed, _size(claimed)):
-        shown = text_below(proof.margin_lower, 10)
-        faults.append(f"a margin >= {claimed:.10g} is claimed, {shown} is proved")
+        verified = text_below(proof.margin_lower, 10)
+        faults.append(f"a margin >= {claimed:.10g} is claimed, {verified} is proved")
     return lower
 
 
@@ -341,8 +345,8 @@ def _upper(
             upper = 0.0
     claimed = claims.margin_upper
     if claimed is not None and not _reaches("_upper", upper, claimed, _size(claimed)):
-        shown = "nothing" if upper is None else text_above(upper, 10)
-        faults.append(f"a margin <= {claimed:.10g} is claimed, {shown} is proved")
+        verified = "nothing" if upper is None else text_above(upper, 10)
+        faults.append(f"a margin <= {claimed:.10g} is claimed, {verified} is proved")
     return upper
 
 
@@ -378,14 +382,14 @@ def _missed(
 ) -> Iterator[str]:
     """Yield the fault of a figure that is not proved as claimed."""
     if not _reaches(name, proved, claimed, size):
-        shown = "nothing" if proved is None else f"{proved:.{digits}g}"
-        yield f"{name} {claimed:.{digits}g} is claimed, {shown} is proved"
+        verified = "nothing" if proved is None else f"{proved:.{digits}g}"
+        yield f"{name} {claimed:.{digits}g} is claimed, {verified} is proved"
 
 
-def _reaches(name: str, found: float | None, claimed: float, size: float) -> bool:
+def _reaches(name: str, value: float | None, claimed: float, size: float) -> bool:
     """Return whether a bound is as good as the one claimed, but for the tolerance."""
-    if found is None or math.isnan(found):
+    if value is None or math.isnan(value):
         return False
     if name.endswith(_LOWER):
-        return found >= claimed - TOLERANCE * size
-    return found <= claimed + TOLERANCE * size
+        return value >= claimed - TOLERANCE * size
+    return value <= claimed + TOLERANCE * size

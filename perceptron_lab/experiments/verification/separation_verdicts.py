@@ -53,27 +53,27 @@ def is_verdict(path: Path) -> bool:
 
 def on_verdict(path: Path, problems: CertifiedProblems) -> Verified:
     """Return whether the verdict in a file is proved on its data."""
-    seen, own = Verified(path.stem, "", LABEL, "", Verdict.DAMAGED), problems.own
+    verified, own_file = Verified(path.stem, "", LABEL, "", Verdict.DAMAGED), problems.own
     try:
-        saved = verdict_with_data(path, own)
-        seen = replace(seen, status=str(saved.record["verdict"]))
-        seen = replace(seen, verdict=Verdict.NOT_PROVED) if own else seen
-        folder = own.file.parent if own else problems.base
+        saved = verdict_with_data(path, own_file)
+        verified = replace(verified, status=str(saved.record["verdict"]))
+        verified = replace(verified, verdict=Verdict.NOT_PROVED) if own_file else verified
+        folder = own_file.file.parent if own_file else problems.base
         file, columns = data_of_verdict(saved.record["source"], path, folder)
-        return _on_data(replace(seen, problem=file.name), saved, file, columns)
+        return _on_data(replace(verified, problem=file.name), saved, file, columns)
     except ConfigError:
         raise
     except (PlabError, OSError) as error:
-        return seen.failing(error)
+        return verified.failing(error)
 
 
-def verdict_with_data(path: Path, own: OwnData | None) -> SavedVerdict:
+def verdict_with_data(path: Path, own_file: OwnData | None) -> SavedVerdict:
     """Return a saved verdict with the data that it is of; an error if none are known, or twice."""
     saved = read_verdict(path)
-    require_unrecorded(path, own, recorded=saved.record["source"] is not None)
-    if own is None:
+    require_unrecorded(path, own_file, recorded=saved.record["source"] is not None)
+    if own_file is None:
         return saved
-    return replace(saved, record=saved.record | {"source": own.of_verdict()}, recorded=False)
+    return replace(saved, record=saved.record | {"source": own_file.of_verdict()}, recorded=False)
 
 
 def data_of_verdict(source: Any, path: Path, base: Path | None) -> tuple[Path, Columns]:
@@ -116,14 +116,14 @@ def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> Separat
     return saved.proved_on(labelled_file(file, columns, leave_out=saved.leaves_out)[0])
 
 
-def _without_proof(seen: Verified, saved: SavedVerdict) -> Verified:
+def _without_proof(verified: Verified, saved: SavedVerdict) -> Verified:
     """Return the verdict on a file that may say no more than that nothing was decided."""
-    said = saved.record["verdict"]
-    if said != UNDECIDED or saved.record["coefficients"]:
-        message = f"{said[:40]!r} is called not proved, and there is no proof"
-        return replace(seen, verdict=Verdict.NOT_PROVED, message=message)
+    stated = saved.record["verdict"]
+    if stated != UNDECIDED or saved.record["coefficients"]:
+        message = f"{stated[:40]!r} is called not proved, and there is no proof"
+        return replace(verified, verdict=Verdict.NOT_PROVED, message=message)
     left = saved.contents.not_verified()
-    return replace(seen, verdict=Verdict.NOTHING_CLAIMED, not_verified=left)
+    return replace(verified, verdict=Verdict.NOTHING_CLAIMED, not_verified=left)
 
 
 def labelled_file(
@@ -137,7 +137,7 @@ def labelled_file(
     if contents.classes is None:
         raise InputError("a verdict is on two classes; say which column holds labels: --labels")
     names, numbers = contents.features, contents.decimals
-    given = labelled_of(
+    examples = labelled_of(
         _exact(contents),
         contents.classes,
         names,
@@ -145,17 +145,17 @@ def labelled_file(
         positive=contents.positive,
         leave_out=leave_out,
     )
-    return replace(given, reference_levels=contents.reference_levels), contents
+    return replace(examples, reference_levels=contents.reference_levels), contents
 
 
 def _exact(contents: Contents) -> Doubles:
     """Return the rows as a dense matrix of doubles, which are exact, or have decimals beside."""
-    given = contents.in_memory()
-    values, whole = dense(given.values), dense(given.whole)
-    if given.roundings and whole is None and contents.decimals is None:
+    doubles = contents.in_memory()
+    values, integers = dense(doubles.values), dense(doubles.whole)
+    if doubles.roundings and integers is None and contents.decimals is None:
         raise InputError(
             "it holds numbers that no double is equal to; give them as text (.csv), which is read "
             "as decimals"
         )
     refuse_not_finite(values)
-    return Doubles(values, given.roundings, whole, given.multiple)
+    return Doubles(values, doubles.roundings, integers, doubles.multiple)

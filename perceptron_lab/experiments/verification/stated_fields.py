@@ -66,8 +66,8 @@ def check_types(row: Row) -> None:
     for field in row_fields("cone"):
         for name in (name for name in row if field.covers(name)):
             if not field.values.allows(row[name]):
-                shown = f"{row[name]!r:.60}"
-                raise DataError(f"its row has {name} {shown}; allowed: {field.values.words}")
+                printed = f"{row[name]!r:.60}"
+                raise DataError(f"its row has {name} {printed}; allowed: {field.values.words}")
     if row.get("status") not in set(Status):
         raise DataError(f"its row has status {row.get('status')!r:.60}, which is no status")
 
@@ -97,7 +97,10 @@ def size_faults(row: Row, problem: Problem) -> Iterator[str]:
 
 def columns_first(columns: Sequence[str], paths: Sequence[str]) -> list[str]:
     """Return columns, and after them those paths of the certificate that have no column."""
-    return [*columns, *(one for one in paths if one not in columns and not one.startswith(_TWICE))]
+    return [
+        *columns,
+        *(path for path in paths if path not in columns and not path.startswith(_TWICE)),
+    ]
 
 
 def not_verified(row: Row, kind: Kind, verified: Collection[Check | str] = ()) -> tuple[str, ...]:

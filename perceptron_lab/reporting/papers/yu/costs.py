@@ -276,12 +276,12 @@ def table_2(evidence: Evidence) -> Table:
         ended = entry.runs["status"].isin([Status.FEASIBLE, *_LIMITS]).all()
         ratios.append(spent / unit if ended and unit and spent is not None else None)
     pairs = list(zip(ratios, proved, strict=True))
-    shown = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in pairs]
+    ratio_texts = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in pairs]
     printed = [paper.ending or real(paper.ratio) for paper in papers]
     columns = [
         *cells(evidence.frame, entries),
         *medians(entries, ["iterations", "seconds"], proved),
-        Column("ratio", [r if exact else None for r, exact in pairs], shown),
+        Column("ratio", [r if exact else None for r, exact in pairs], ratio_texts),
         Column("ratio at least", [None if exact else r for r, exact in pairs], None),
         Column("paper seconds", [paper.seconds for paper in papers], None),
         Column("paper ratio", [paper.ratio for paper in papers], printed),
