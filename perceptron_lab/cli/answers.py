@@ -88,8 +88,8 @@ class ResultAnswer(FileAnswer):
             at, kind = self.problem.lines, "row" if self.problem.lines is None else "line"
             numbers = range(1, len(result.weights) + 1) if at is None else at
             entries = _entries(result.weights, lambda i: f"{kind} {numbers[i]}")
-            shown = f": {entries}" if ConicSystem.of(system).cone.of_rows else ""
-            lines.append(f"  {of}{shown}")
+            listed = f": {entries}" if ConicSystem.of(system).cone.of_rows else ""
+            lines.append(f"  {of}{listed}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])
 
@@ -120,11 +120,11 @@ class ResultAnswer(FileAnswer):
     def _course(self) -> list[str]:
         """Sentences on the course of the algorithm, and the method of a proof by weights."""
         certificate = self.result.certificate
-        course = list(certificate.get("notes", []))
+        notes = list(certificate.get("notes", []))
         if "infeasibility_method" in certificate:
             method, ratio = certificate["infeasibility_method"], certificate["infeasibility_ratio"]
-            course.append(f"exact weights are near those computed: {method} <= {ratio:.2g}")
-        return course
+            notes.append(f"exact weights are near those computed: {method} <= {ratio:.2g}")
+        return notes
 
     def _exact_lines(self, result: LinearResult) -> list[str]:
         """Return an exact point with the names of its coordinates, or weights of conditions."""
@@ -134,7 +134,7 @@ class ResultAnswer(FileAnswer):
             lines.append(f"  point: {_listing(f'{name} {shown_text(x)}' for name, x in pairs)}")
         weights = result.certificate["contradiction"].items()
         for title, texts in (
-            ("weights", [f"{name}: {shown_text(read_exact(one))}" for name, one in weights]),
+            ("weights", [f"{name}: {shown_text(read_exact(weight))}" for name, weight in weights]),
             ("tight at every point", result.certificate["always_tight"]),
         ):
             if texts:
@@ -254,8 +254,8 @@ class ResultAnswer(FileAnswer):
         """Return what a certificate says of data and algorithm; nothing of standard input."""
         if self.file == STANDARD_INPUT:
             return None
-        asked = {name: value for name, value in asdict(self.columns).items() if value}
-        asked |= {} if self.margin == "unit" else {"margin": self.margin}
+        columns = {name: value for name, value in asdict(self.columns).items() if value}
+        columns |= {} if self.margin == "unit" else {"margin": self.margin}
         oracles = [
             {"name": registry.name_of("oracle", oracle), "parameters": {}}
             for oracle in self.options.oracles
@@ -264,7 +264,7 @@ class ResultAnswer(FileAnswer):
             "sha256": sha256_of(self.file),
             "problem": {
                 "dataset": "files",
-                "parameters": {"files": [self.file.name], **asked},
+                "parameters": {"files": [self.file.name], **columns},
                 "instance": stem_of(self.file.name),
                 "seed": self.options.seed,
             },
@@ -282,8 +282,8 @@ def _on_optimum(result: Result) -> str:
     lower, upper, width = result.optimum_lower, result.optimum_upper, result.optimum_width
     if lower is not None and upper is not None and width is not None:
         interval = f"[{text_below(lower, 12)}, {text_above(upper, 12)}]"
-        said = f"the optimum lies in {interval}, relative width {text_above(width, 2)} (proved)"
-        return said + _on_cut(result.certificate.get("figures", {}))
+        text = f"the optimum lies in {interval}, relative width {text_above(width, 2)} (proved)"
+        return text + _on_cut(result.certificate.get("figures", {}))
     if upper is not None:
         return f"the optimum is {text_above(upper, 12)} at most (proved)"
     if lower is not None:
@@ -295,10 +295,10 @@ def _on_cut(figures: Mapping[str, float]) -> str:
     """Return in words what is proved of a cut; nothing where there is none."""
     if "cut" not in figures:
         return ""
-    said = f"; a cut has {text_below(figures['cut'], 12)}"
+    text = f"; a cut has {text_below(figures['cut'], 12)}"
     if "cut_ratio" in figures:
-        said += f", {text_below(figures['cut_ratio'], 4)} of the largest or more"
-    return f"{said} (proved)"
+        text += f", {text_below(figures['cut_ratio'], 4)} of the largest or more"
+    return f"{text} (proved)"
 
 
 def _listed(values: FloatArray) -> list[float] | None:
@@ -307,16 +307,16 @@ def _listed(values: FloatArray) -> list[float] | None:
 
 def _listing(texts: Iterable[str], between: str = ", ") -> str:
     """Return the first of some texts in a line."""
-    given = list(texts)
-    return between.join(given[:_SHOWN]) + (f"{between}..." if len(given) > _SHOWN else "")
+    listed = list(texts)
+    return between.join(listed[:_SHOWN]) + (f"{between}..." if len(listed) > _SHOWN else "")
 
 
 def _entries(values: FloatArray, name: Callable[[int], str]) -> str:
     """Return the largest entries of a vector with their names, in their order."""
-    seen = np.flatnonzero(values)
-    largest = np.sort(seen[np.argsort(-np.abs(values[seen]), kind="stable")[:_SHOWN]])
-    shown = ", ".join(f"{name(j)} {values[j]:.6g}" for j in largest.tolist())
-    return f"{shown}, ..." if len(seen) > _SHOWN else shown
+    nonzero = np.flatnonzero(values)
+    largest = np.sort(nonzero[np.argsort(-np.abs(values[nonzero]), kind="stable")[:_SHOWN]])
+    listed = ", ".join(f"{name(j)} {values[j]:.6g}" for j in largest.tolist())
+    return f"{listed}, ..." if len(nonzero) > _SHOWN else listed
 
 
 def answer(
@@ -340,10 +340,10 @@ def answer(
     options
         As for :func:`~perceptron_lab.solving.driver.drive`.
     """
-    chosen = component_of("algorithm", algorithm, dict(parameters))
+    component = component_of("algorithm", algorithm, dict(parameters))
     problem = read_problem(file, columns, memory=memory, margin=margin)
-    result = drive(problem.system, chosen.record, options)
-    return ResultAnswer(file, columns, problem, chosen, options, result, margin)
+    result = drive(problem.system, component.record, options)
+    return ResultAnswer(file, columns, problem, component, options, result, margin)
 
 
 def component_of(kind: str, name: str, parameters: dict[str, object]) -> Component:
@@ -351,8 +351,10 @@ def component_of(kind: str, name: str, parameters: dict[str, object]) -> Compone
     registry.target(kind, name)
     faults: list[Fault] = []
     crumbs = {key: (key,) for key in parameters}
-    chosen = build(kind, name, (), parameters, crumbs, faults)
-    if chosen is None:
-        wrong = "; ".join(".".join(map(str, one.crumbs)) + f": {one.message}" for one in faults)
-        raise ConfigError(f"{kind} {name}: {wrong}")
-    return chosen
+    component = build(kind, name, (), parameters, crumbs, faults)
+    if component is None:
+        reasons = "; ".join(
+            ".".join(map(str, fault.crumbs)) + f": {fault.message}" for fault in faults
+        )
+        raise ConfigError(f"{kind} {name}: {reasons}")
+    return component

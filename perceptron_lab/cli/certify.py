@@ -63,12 +63,12 @@ def certify(target: Target, output: Path, form: Form, as_json: bool) -> int:
             echo(_line(cell))
             if cell.path is not None and form == "json":
                 echo(f"  {_command(cell)}")
-    found = Certification(target.path, cells)
+    certification = Certification(target.path, cells)
     if as_json:
-        print_json(found.as_json())
+        print_json(certification.as_json())
     else:
-        echo(f"{found}; checker: {checker_path() if form == 'json' else 'viprchk'}")
-    return 1 if found.failed else 0
+        echo(f"{certification}; checker: {checker_path() if form == 'json' else 'viprchk'}")
+    return 1 if certification.failed else 0
 
 
 def _command(cell: CertifiedCell) -> str:

@@ -30,12 +30,12 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -
     a table or figure that the experiment does not suit is one. Your own files are read, if they
     are not larger than 20 MB. Cells of plugins that are not loaded are counted, not checked.
     """
-    found = [_checked(name, overrides) for name in configs]
-    faults = [fault for one in found for fault in one["faults"]]
+    checked = [_checked(name, overrides) for name in configs]
+    faults = [fault for record in checked for fault in record["faults"]]
     if as_json:
-        print_json(found)
+        print_json(checked)
         return 2 if faults else 0
-    for one in found:
+    for one in checked:
         if not one["faults"]:
             plugins, names = ", ".join(one["plugins"]), ", ".join(one["unchecked"])
             left = f"; not checked, of plugins {plugins}: {names} (add --plugin FILE.py)"

@@ -29,32 +29,39 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
     problems; the changes of status; what only one of the two has; and where their configurations
     and environments differ.
     """
-    found = compare_folders(a, b, metric=metric)
+    comparison = compare_folders(a, b, metric=metric)
     if as_json:
-        print_json(found.as_json())
+        print_json(comparison.as_json())
         return 0
     names = ("problem", "label", "seed")
-    echo(found.result)
-    echo(found.heading)
+    echo(comparison.result)
+    echo(comparison.heading)
     ratios = [
         (
-            *(one.label, str(one.pairs), str(one.instances)),
-            *("-" if x is None else f"{x:.4g}" for x in (one.ratio, one.lower, one.upper)),
+            *(ratio.label, str(ratio.pairs), str(ratio.instances)),
+            *("-" if x is None else f"{x:.4g}" for x in (ratio.ratio, ratio.lower, ratio.upper)),
         )
-        for one in found.ratios
+        for ratio in comparison.ratios
     ]
     _section("", ("label", "pairs", "problems", "B / A", "lower", "upper"), ratios)
-    echo(found.counts)
+    echo(comparison.counts)
     changes = [
         (pair.problem, pair.label, str(pair.seed), pair.status_a, pair.status_b)
-        for pair in found.status_changes
+        for pair in comparison.status_changes
     ]
     _section("Another status", (*names, "A", "B"), changes)
-    for side, keys in (("A", found.only_a), ("B", found.only_b)):
+    for side, keys in (("A", comparison.only_a), ("B", comparison.only_b)):
         _section(f"Only in {side}", names, [tuple(map(str, key)) for key in keys])
-    for title, several in (("Configuration", found.config), ("Environment", found.environment)):
-        _section(title, ("key", "A", "B"), [(one.path, one.first, one.second) for one in several])
-    if found.other_environment:
+    for title, several in (
+        ("Configuration", comparison.config),
+        ("Environment", comparison.environment),
+    ):
+        _section(
+            title,
+            ("key", "A", "B"),
+            [(difference.path, difference.first, difference.second) for difference in several],
+        )
+    if comparison.other_environment:
         text = "the environments differ (see above): times do not compare"
         echo(f"Warning: {text}", err=True)
     return 0

@@ -60,13 +60,13 @@ def fetch_command(collection_name: str | None, names: tuple[str, ...], as_json: 
     Without NAMES the whole collection, without COLLECTION every collection. Files that are there
     already are not fetched again.
     """
-    found = {}
+    paths = {}
     for name, path in fetching(collection_name, names):
-        found[name] = str(path)
+        paths[name] = str(path)
         if not as_json:
             echo(f"{name}: {path}")
     if as_json:
-        print_json(found)
+        print_json(paths)
 
 
 @data.command("verify")
@@ -79,21 +79,21 @@ def verify_command(collection_name: str | None, as_json: bool) -> None:
     if a file that is there has another sha256, or other counts are kept; missing files are no
     fault.
     """
-    wrong: set[FileState] = set()
-    found = verify_data(collection_name)
-    for source, states in found.items():
-        wrong |= set(states.values())
+    states_found: set[FileState] = set()
+    states_by_source = verify_data(collection_name)
+    for source, states in states_by_source.items():
+        states_found |= set(states.values())
         if as_json:
             continue
         for name, state in states.items():
             echo(f"{source}/{name}: {state}")
         count = Counter(states.values())
-        said = [state for state in FileState if count[state] or state is not FileState.ALTERED]
-        echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in said))
+        listed = [state for state in FileState if count[state] or state is not FileState.ALTERED]
+        echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in listed))
     if as_json:
-        print_json(found)
-    mends = [mend for state, mend in _MENDS.items() if state in wrong]
-    for mend in mends:
+        print_json(states_by_source)
+    remedies = [remedy for state, remedy in _MENDS.items() if state in states_found]
+    for mend in remedies:
         echo(mend, err=True)
-    if mends:
+    if remedies:
         sys.exit(1)

@@ -74,9 +74,9 @@ def print_json(value: object) -> None:
 def _finite(value: object) -> Any:
     """Return JSON values, null in the place of numbers that are not finite: JSON has none."""
     if isinstance(value, Mapping):
-        return {name: _finite(one) for name, one in value.items()}
+        return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -102,8 +102,8 @@ def echo(*parts: str, err: bool = False, nl: bool = True, always: bool = False) 
     """
     if is_quiet() and not (err or always):
         return
-    shown = [part if isinstance(part, Coloured) else visible(part) for part in parts]
-    click.echo("".join(shown), err=err, nl=nl)
+    visible_parts = [part if isinstance(part, Coloured) else visible(part) for part in parts]
+    click.echo("".join(visible_parts), err=err, nl=nl)
 
 
 def coloured(word: StatusWord) -> Coloured:

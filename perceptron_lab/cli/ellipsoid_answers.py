@@ -56,17 +56,19 @@ class EllipsoidAnswer(FileAnswer):
         lines = self.reading_line(self.reading, self.notes).splitlines()
         for inside in set(self.classes.tolist()) - self.separations.keys():
             lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
-        for inside, found in self.separations.items():
-            said = f"whether an ellipsoid with {inside!r} inside separates the classes is open"
-            if found.status in (*_FOUND, Status.INFEASIBLE):
-                which = "no" if found.status is Status.INFEASIBLE else "an"
-                proved = "proved" if found.proved else "not proved"
-                said = f"{which} ellipsoid with {inside!r} inside separates the classes ({proved})"
-            bracket = bracket_text(found.ratio_lower, found.ratio_upper)
+        for inside, separation in self.separations.items():
+            sentence = f"whether an ellipsoid with {inside!r} inside separates the classes is open"
+            if separation.status in (*_FOUND, Status.INFEASIBLE):
+                which = "no" if separation.status is Status.INFEASIBLE else "an"
+                proved = "proved" if separation.proved else "not proved"
+                sentence = (
+                    f"{which} ellipsoid with {inside!r} inside separates the classes ({proved})"
+                )
+            bracket = bracket_text(separation.ratio_lower, separation.ratio_upper)
             lines += [
-                f"{self.file}: {said}",
-                f"  {found.status}: t = (ratio of half-axes)^2 - 1 in {bracket}"
-                + (f"; {found.message}" if verbose else ""),
+                f"{self.file}: {sentence}",
+                f"  {separation.status}: t = (ratio of half-axes)^2 - 1 in {bracket}"
+                + (f"; {separation.message}" if verbose else ""),
             ]
         words = "classify new examples with EllipsoidSeparationClassifier().fit(X, y)"
         return "\n".join([*lines, f"  {words}; classes that overlap with SoftEllipsoidClassifier"])
@@ -81,15 +83,17 @@ class EllipsoidAnswer(FileAnswer):
             "separations": [
                 {
                     "inside": inside,
-                    "status": found.status.value,
-                    "proved": found.proved,
-                    "ratio": _finite(found.ratio),
-                    "ratio_lower": _finite(found.ratio_lower),
-                    "ratio_upper": _finite(found.ratio_upper),
-                    "centre": None if found.ellipsoid is None else found.ellipsoid.centre.tolist(),
-                    "message": found.message,
+                    "status": separation.status.value,
+                    "proved": separation.proved,
+                    "ratio": _finite(separation.ratio),
+                    "ratio_lower": _finite(separation.ratio_lower),
+                    "ratio_upper": _finite(separation.ratio_upper),
+                    "centre": None
+                    if separation.ellipsoid is None
+                    else separation.ellipsoid.centre.tolist(),
+                    "message": separation.message,
                 }
-                for inside, found in self.separations.items()
+                for inside, separation in self.separations.items()
             ],
         }
 
@@ -105,17 +109,17 @@ class EllipsoidAnswer(FileAnswer):
         figure = InlineFigure(figsize=(4.5, 4.0), layout="constrained")
         axes = figure.add_subplot()
         colours = ("#0072B2", "#D55E00")
-        for (inside, found), colour in zip(self.separations.items(), colours, strict=True):
+        for (inside, separation), colour in zip(self.separations.items(), colours, strict=True):
             at = self.examples[self.classes == inside]
             axes.plot(*at.T, "o" if colour == colours[0] else "s", ms=3, color=colour, label=inside)
-            if found.status in _FOUND and found.ellipsoid is not None:
+            if separation.status in _FOUND and separation.ellipsoid is not None:
                 low, high = self.examples.min(axis=0), self.examples.max(axis=0)
                 pad = 0.1 * (high - low)
                 grid = np.meshgrid(
                     *(np.linspace(low[j] - pad[j], high[j] + pad[j], 300) for j in range(2))
                 )
-                points = np.column_stack([one.ravel() for one in grid])
-                values = found.decision_values(points).reshape(grid[0].shape)
+                points = np.column_stack([coordinates.ravel() for coordinates in grid])
+                values = separation.decision_values(points).reshape(grid[0].shape)
                 axes.contour(*grid, values, levels=[0.0], colors=colour, linewidths=1)
         names = self.features or ["x_1", "x_2"]
         axes.set_xlabel(names[0])
@@ -133,7 +137,7 @@ def ellipsoid_answer(
     columns: Columns | None = None,
     *,
     seconds: float | None = None,
-    asked: Callable[[], object] | None = None,
+    stop: Callable[[], object] | None = None,
 ) -> EllipsoidAnswer:
     """Separate the two classes of a file by ellipsoids; ``plab solve --ellipsoid`` in Python.
 
@@ -143,7 +147,7 @@ def ellipsoid_answer(
         As for :func:`~perceptron_lab.datasets.collections.problem_files.read_problem`.
     seconds
         At most, after the file is read: half of them at least for either class; None for no limit.
-    asked
+    stop
         Asked again and again whether to end: a true value ends the work as the time does.
     """
     with told(file):
@@ -156,7 +160,7 @@ def ellipsoid_answer(
         signs, positive, negative = two.signs, two.positive, two.negative
         classes = np.where(signs > 0, np.array(positive, object), np.array(negative, object))
         separations: dict[Any, Separation] = {}
-        with time_limit(math.inf if seconds is None else seconds, asked):
+        with time_limit(math.inf if seconds is None else seconds, stop):
             for inside, sign, share in ((positive, 1.0, 0.5), (negative, -1.0, 1.0)):
                 rows = dense[sign * signs > 0], dense[sign * signs < 0]
                 if separations and time_is_up():

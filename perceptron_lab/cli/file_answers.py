@@ -74,10 +74,10 @@ class FileAnswer(ABC):
         notes
             Sentences on what was left out.
         """
-        said = "; ".join(filter(None, [reading, *notes]))
+        text = "; ".join(filter(None, [reading, *notes]))
         if reading:
-            return f"{self.file}: read as {said}\n"
-        return f"{self.file}: {said}\n" if said else ""
+            return f"{self.file}: read as {text}\n"
+        return f"{self.file}: {text}\n" if text else ""
 
 
 @contextmanager

@@ -42,8 +42,8 @@ class Interrupt:
 def interruptible() -> Iterator[Interrupt]:
     """Let Ctrl-C ask a run to end; the earlier handler is there again afterwards."""
     interrupt = Interrupt()
-    here = threading.current_thread() is threading.main_thread()
-    if not here or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
         yield interrupt
         return
     earlier = signal.signal(signal.SIGINT, interrupt._handle)

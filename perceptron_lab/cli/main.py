@@ -72,8 +72,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; the error for an unknown one suggests the closest."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            mend = did_you_mean(args[0], COMMANDS)
-            ctx.fail(f"no command {args[0]!r}{mend}; commands: {', '.join(COMMANDS)}")
+            suggestion = did_you_mean(args[0], COMMANDS)
+            ctx.fail(f"no command {args[0]!r}{suggestion}; commands: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -163,8 +163,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 2
         from perceptron_lab.solving.failures import own_error
 
-        if said := own_error(error):
-            echo(f"Error: {said} (in a plugin, or another file that registers names)", err=True)
+        if fault := own_error(error):
+            echo(f"Error: {fault} (in a plugin, or another file that registers names)", err=True)
             return 1
         _report_bug(error)
         return 3

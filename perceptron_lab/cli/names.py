@@ -74,7 +74,7 @@ def plain(text: str) -> str:
     Notes:
     None.
     """
-    named = _ROLE.sub(lambda found: found[1] or found[2] or found[3], text)
+    named = _ROLE.sub(lambda match: match[1] or match[2] or match[3], text)
     return _HEADING.sub(r"\1:", named.replace("``", ""))
 
 

@@ -31,17 +31,19 @@ def optimum_answer(
         ``auto``: as :func:`~perceptron_lab.problems.optima.optimum.optimum` chooses; or a name of
         ``plab list optimisers``, and its parameters.
     """
-    given = dict(parameters)
-    if algorithm == "auto" and given:
-        raise InputError(f"parameters {', '.join(given)} of no optimiser; name one: --algorithm")
-    chosen = None if algorithm == "auto" else component_of("optimiser", algorithm, given)
+    arguments = dict(parameters)
+    if algorithm == "auto" and arguments:
+        raise InputError(
+            f"parameters {', '.join(arguments)} of no optimiser; name one: --algorithm"
+        )
+    component = None if algorithm == "auto" else component_of("optimiser", algorithm, arguments)
     columns = Columns()
     problem = read_problem(file, columns)
     system = program_of(problem.system)
-    if chosen is None:
+    if component is None:
         record, result = found_by(system, options)
         name = registry.name_of("optimiser", record)
-        chosen = Component("optimiser", name, record)
+        component = Component("optimiser", name, record)
     else:
-        result = minimise(system, chosen.record, options)
-    return ResultAnswer(file, columns, problem, chosen, options, result)
+        result = minimise(system, component.record, options)
+    return ResultAnswer(file, columns, problem, component, options, result)

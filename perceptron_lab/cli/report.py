@@ -41,21 +41,23 @@ def report(targets: tuple[str, ...], html: bool, output: Path, as_json: bool) ->
     """
     if html:
         return _write_pages(targets, output, as_json)
-    found = []
-    for made in rebuilt(targets, output, processors()):
-        for one in made.failed:
-            echo(f"failed: {one}", err=True)
-        cautions = list(filter(None, (*made.cautions, made.edited)))
+    records = []
+    for rebuilt_report in rebuilt(targets, output, processors()):
+        for failure in rebuilt_report.failed:
+            echo(f"failed: {failure}", err=True)
+        cautions = list(filter(None, (*rebuilt_report.cautions, rebuilt_report.edited)))
         for caution in cautions:
             echo(f"warning: {caution}", err=True)
-        found.append(_record(made.title, made.files, made.failed, cautions))
+        records.append(
+            _record(rebuilt_report.title, rebuilt_report.files, rebuilt_report.failed, cautions)
+        )
         if as_json:
             continue
-        for name, table in made.tables.items():
-            show_frame(made.title or name, table.frame)
-        for path in made.files:
+        for name, table in rebuilt_report.tables.items():
+            show_frame(rebuilt_report.title or name, table.frame)
+        for path in rebuilt_report.files:
             echo(str(path))
-    return _ended(found, as_json)
+    return _ended(records, as_json)
 
 
 def _record(
@@ -69,21 +71,21 @@ def _record(
     }
 
 
-def _ended(found: list[dict[str, object]], as_json: bool) -> int:
+def _ended(records: list[dict[str, object]], as_json: bool) -> int:
     """Print JSON if it is asked for; return the exit code."""
     if as_json:
-        print_json(found)
-    return 1 if any(one["failed"] for one in found) else 0
+        print_json(records)
+    return 1 if any(record["failed"] for record in records) else 0
 
 
 def _write_pages(targets: tuple[str, ...], output: Path, as_json: bool) -> int:
     from perceptron_lab.reporting.pages.writing import written
 
-    found = []
+    records = []
     for page in written(targets, output, processors()):
-        for one in page.failed:
-            echo(f"failed: {page.path.parent.name}: {one}", err=True)
-        found.append(_record(page.path.parent.name, [page.path], page.failed))
+        for failure in page.failed:
+            echo(f"failed: {page.path.parent.name}: {failure}", err=True)
+        records.append(_record(page.path.parent.name, [page.path], page.failed))
         if not as_json:
             echo(f"{page.path}{' (as it was)' if page.kept else ''}")
-    return _ended(found, as_json)
+    return _ended(records, as_json)

@@ -37,14 +37,14 @@ def execution_options(command: Callable[..., object]) -> Callable[..., Any]:
         kind, option = get_args(hints[field.name])
         assert isinstance(option, Option)
         flags = filter(None, (option.short, f"--{field.name.replace('_', '-')}"))
-        chosen: dict[str, Any] = {"help": option.help, "metavar": option.metavar}
+        attributes: dict[str, Any] = {"help": option.help, "metavar": option.metavar}
         if kind is bool:
-            chosen["is_flag"] = True
+            attributes["is_flag"] = True
         elif kind is int:
-            chosen |= {"type": click.IntRange(min=option.least), "show_default": True}
+            attributes |= {"type": click.IntRange(min=option.least), "show_default": True}
         elif names := [name for name in get_args(kind) if isinstance(name, str)]:
-            chosen |= {"type": click.Choice(names), "show_default": True}
-        command = click.option(*flags, default=field.default, **chosen)(command)
+            attributes |= {"type": click.Choice(names), "show_default": True}
+        command = click.option(*flags, default=field.default, **attributes)(command)
     return command
 
 
@@ -62,7 +62,7 @@ def run(
     output: Path,
     overrides: tuple[str, ...],
     as_json: bool,
-    **chosen: Any,
+    **choices: Any,
 ) -> int:
     """Run experiments, and write their tables and figures.
 
@@ -80,7 +80,7 @@ def run(
     with ExitStack() as stack:
         sources = [read_source(find_config(config)) for config in configs]
         server = None
-        if chosen["executor"] == "processes" and not dry_run:
+        if choices["executor"] == "processes" and not dry_run:
             server = server_handle.started_ahead(sources)
         if server is not None:
             stack.callback(server.close)
@@ -88,5 +88,5 @@ def run(
 
         if dry_run:
             return show_all(sources, overrides, as_json=as_json)
-        execution = Execution(**chosen, server=server)
+        execution = Execution(**choices, server=server)
         return run_all(sources, overrides, output, execution, as_json=as_json)

@@ -32,7 +32,7 @@ def run_all(
     as_json: bool,
 ) -> int:
     """Run configurations one after the other; return the exit code."""
-    failed, found = False, []
+    failed, records = False, []
     for experiment in _loaded(configs, overrides):
         _warn(experiment, output)
         lines = _Lines(experiment, output, quiet=is_quiet(), verbose=is_verbose())
@@ -40,11 +40,11 @@ def run_all(
         failed |= bool(results.report.failed or results.failed)
         _warn_of_report(results)
         if as_json:
-            found.append(results.as_json())
+            records.append(results.as_json())
         else:
             _show_report(results)
     if as_json:
-        print_json(found)
+        print_json(records)
     return 1 if failed else 0
 
 
@@ -61,7 +61,7 @@ def _warn(experiment: Experiment, output: Path) -> None:
 def show_all(configs: Sequence[Source], overrides: Sequence[str], *, as_json: bool) -> int:
     """Print the cells of configurations; nothing is loaded."""
     columns = ("problem", "label", "algorithm", "oracle", "seed")
-    found = []
+    records = []
     for experiment in _loaded(configs, overrides):
         cells = plan(experiment)
         rows = [
@@ -75,11 +75,11 @@ def show_all(configs: Sequence[Source], overrides: Sequence[str], *, as_json: bo
             for cell in cells
         ]
         name = {"experiment": experiment.name}
-        found += [name | dict(zip(columns, row, strict=True)) for row in rows]
+        records += [name | dict(zip(columns, row, strict=True)) for row in rows]
         if not as_json:
             show_table(f"{experiment.name}: {counted(len(cells), 'cell')}", columns, rows)
     if as_json:
-        print_json(found)
+        print_json(records)
     return 0
 
 
@@ -122,7 +122,7 @@ def _import_all(report: ReportEntry) -> None:
 def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experiment]:
     """Check configurations, which must not overwrite one another's results."""
     loaded = [load_experiment(config, overrides) for config in configs]
-    names = [one.name for one in loaded]
+    names = [experiment.name for experiment in loaded]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ConfigError(
@@ -134,18 +134,18 @@ def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experim
 
 def _warn_of_report(results: Results) -> None:
     """Say what of a report could not be made, and with which caution it is to be read."""
-    made = results.report
-    for one in made.failed:
-        text = f"failed: {one}; the runs are stored: mend `report:`, and `plab report` makes it"
+    report = results.report
+    for failure in report.failed:
+        text = f"failed: {failure}; the runs are stored: mend `report:`, and `plab report` makes it"
         echo(text, err=True)
-    for caution in made.cautions:
+    for caution in report.cautions:
         echo(f"warning: {caution}", err=True)
 
 
 def _show_report(results: Results) -> None:
     """Print the tables of a report, and all paths."""
-    made = results.report
-    for name, table in made.tables.items():
-        show_frame(made.title or name, table.frame)
-    for path in (results.folder / "runs.csv", results.folder / "environment.json", *made.files):
+    report = results.report
+    for name, table in report.tables.items():
+        show_frame(report.title or name, table.frame)
+    for path in (results.folder / "runs.csv", results.folder / "environment.json", *report.files):
         echo(str(path))

@@ -106,7 +106,7 @@ def _bytes(text: str) -> int:
 )
 @click.option(
     "--columns",
-    "chosen",
+    "listed",
     metavar="A,B",
     default="",
     help="The columns of a table that are coordinates, by names or numbers; the others but that of "
@@ -212,7 +212,7 @@ def command(
     reference: tuple[str, ...],
     positive: str | None,
     drop: tuple[str, ...],
-    chosen: str,
+    listed: str,
     memory: int | None,
     margin: Margin,
     algorithm: str,
@@ -239,7 +239,7 @@ def command(
     """
     budget = _budget(budget_updates, budget_seconds)
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
-    features = listed_columns(chosen, divided=True)
+    features = listed_columns(listed, divided=True)
     asked_of = (labels, rows, drop_missing, one_hot, drop, features, reference, positive)
     columns = Columns(*asked_of)
     _refuse_unused(click.get_current_context())
@@ -247,8 +247,8 @@ def command(
     def found_in(watch: Watch | None, stop: Stop) -> FileAnswer:
         if verdict or ellipsoid:
             ask = _asking("verdict" if verdict else "ellipsoid")
-            return ask(file, columns, seconds=budget_seconds, asked=stop)
-        asked: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
+            return ask(file, columns, seconds=budget_seconds, stop=stop)
+        choices: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         options = RunOptions(
             oracles=[registry.load("oracle", name)() for name in oracles],
             goal=_width(goal) if optimum else goal,
@@ -258,23 +258,23 @@ def command(
             stop=stop,
         )
         if optimum:
-            return _asking("optimum")(file, options, **asked)
-        return answer(file, columns, options, memory=memory, margin=margin, **asked)
+            return _asking("optimum")(file, options, **choices)
+        return answer(file, columns, options, memory=memory, margin=margin, **choices)
 
     quiet = as_json or verdict or ellipsoid or is_quiet()
     with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
-        found = found_in(watch, interrupt.asked)
+        answer_of_file = found_in(watch, interrupt.asked)
     if as_json:
-        print_json(found.as_json())
+        print_json(answer_of_file.as_json())
     else:
-        echo(*_printed(found))
-    for note in found.left_out if as_json else ():
+        echo(*_printed(answer_of_file))
+    for note in answer_of_file.left_out if as_json else ():
         echo(f"note: {note}", err=True)
     if save is not None:
-        found.save(save)
+        answer_of_file.save(save)
     if plot is not None:
-        found.draw(plot)
-    failed = found.status is not None and found.status.failed
+        answer_of_file.draw(plot)
+    failed = answer_of_file.status is not None and answer_of_file.status.failed
     return 130 if interrupt.asked() else int(failed)
 
 
@@ -324,10 +324,10 @@ def _width(goal: Goal) -> Width:
     raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
 
 
-def _printed(found: FileAnswer) -> list[str]:
+def _printed(file_answer: FileAnswer) -> list[str]:
     """Return the parts of an answer as text, its status in colour."""
-    status = found.status  # it begins the second line
-    before, line, after = found.text(verbose=is_verbose()).partition(f"\n{status}")
+    status = file_answer.status  # it begins the second line
+    before, line, after = file_answer.text(verbose=is_verbose()).partition(f"\n{status}")
     return [before, "\n", coloured(status), after] if status and line else [before]
 
 
@@ -343,12 +343,12 @@ def _refuse_unused(context: click.Context) -> None:
 
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:
     """Return the parameters of an algorithm, their values in YAML."""
-    given = {}
+    parameters = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"-s {assignment}; give PARAMETER=VALUE, as -s epsilon=1e-6")
         value = parse(f"-s {assignment}", text)
         refuse(value.faults, value.place)
-        given[name] = value.tree
-    return given
+        parameters[name] = value.tree
+    return parameters

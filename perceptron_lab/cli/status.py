@@ -43,13 +43,13 @@ def status(
     against the results of its experiment. Without either, every experiment in the folder of results
     is listed. No data are loaded and nothing is locked: it may be asked while `plab run` runs.
     """
-    chosen = targets or folders_with_results(output)
-    found = [status_of(target, output=output, overrides=overrides) for target in chosen]
+    selected = targets or folders_with_results(output)
+    statuses = [status_of(target, output=output, overrides=overrides) for target in selected]
     if as_json:
-        print_json([one.as_json() for one in found])
+        print_json([state.as_json() for state in statuses])
         return 0
     grouped, verbose = False, is_verbose()
-    for one in found:
+    for one in statuses:
         echo(str(one))
         for cells in _groups(one, verbose):
             if len(cells) > _ALIKE and not verbose:
@@ -63,12 +63,12 @@ def status(
     return 0
 
 
-def _groups(found: ExperimentStatus, verbose: bool) -> list[list[CellStatus]]:
+def _groups(state: ExperimentStatus, verbose: bool) -> list[list[CellStatus]]:
     """Return the cells of which there is something to be said, those together that are alike."""
     if verbose:
-        return [list(found.cells)]
+        return [list(state.cells)]
     groups: dict[tuple[str, ...], list[CellStatus]] = {}
-    for cell in found.cells:
+    for cell in state.cells:
         if cell.state is not CellState.DONE:
             groups.setdefault((cell.state, cell.status, cell.why), []).append(cell)
     return list(groups.values())

@@ -32,14 +32,14 @@ def theory(names: tuple[str, ...], output: Path, as_json: bool) -> int:
     NAME is one of `plab list theory`; without any all are made. Each gives a table (CSV, LaTeX,
     HTML, Markdown) and mostly a figure (PNG, PDF, SVG).
     """
-    found = []
-    for made in written(names, output):
-        found.append({"title": made.exhibit.title, "files": list(map(str, made.files))})
+    records = []
+    for exhibit in written(names, output):
+        records.append({"title": exhibit.exhibit.title, "files": list(map(str, exhibit.files))})
         if as_json:
             continue
-        show_frame(made.exhibit.title, made.exhibit.table.frame)
-        for path in made.files:
+        show_frame(exhibit.exhibit.title, exhibit.exhibit.table.frame)
+        for path in exhibit.files:
             echo(str(path))
     if as_json:
-        print_json(found)
+        print_json(records)
     return 0

@@ -47,8 +47,8 @@ class VerdictAnswer(FileAnswer):
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values, after the name of the file."""
-        said = {"notes": list(self.notes), "reading": self.reading}
-        return {"file": self.file.name} | self.found.as_json() | said
+        notes_and_reading = {"notes": list(self.notes), "reading": self.reading}
+        return {"file": self.file.name} | self.found.as_json() | notes_and_reading
 
     def save(self, path: Path) -> None:
         """Write the verdict with the sha256 of its data, so that ``plab verify`` proves it again.
@@ -73,7 +73,7 @@ def verdict_answer(
     columns: Columns | None = None,
     *,
     seconds: float | None = None,
-    asked: Callable[[], object] | None = None,
+    stop: Callable[[], object] | None = None,
 ) -> VerdictAnswer:
     """Decide whether the two classes of a file are separated; ``plab solve --verdict`` in Python.
 
@@ -84,11 +84,11 @@ def verdict_answer(
         text are the decimals printed, with however many digits.
     seconds
         After about so many the verdict is ``undecided``; None for no limit.
-    asked
+    stop
         Asked now and then whether to end.
     """
     columns = columns or Columns()
     with told(file):
-        given, contents = labelled_file(file, columns)
-        found = replace(decided(given, max_seconds=seconds, stop=asked), lines=contents.lines)
-    return VerdictAnswer(file, columns, found, tuple(contents.notes), contents.reading)
+        examples, contents = labelled_file(file, columns)
+        verdict = replace(decided(examples, max_seconds=seconds, stop=stop), lines=contents.lines)
+    return VerdictAnswer(file, columns, verdict, tuple(contents.notes), contents.reading)

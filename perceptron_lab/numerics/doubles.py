@@ -60,42 +60,42 @@ class Doubles:
 
     def part(self, indices: npt.NDArray[np.int64]) -> Doubles:
         """Return some rows."""
-        whole = None if self.whole is None else self.whole[indices]
-        return Doubles(self.values[indices], self.roundings, whole, self.multiple)
+        integers = None if self.whole is None else self.whole[indices]
+        return Doubles(self.values[indices], self.roundings, integers, self.multiple)
 
 
-def doubles_of(given: Any) -> Doubles:
+def doubles_of(array: Any) -> Doubles:
     """Return an array's numbers as doubles; single precision stays single.
 
     Parameters
     ----------
-    given
+    array
         An array of truth values, integers, floating-point numbers of any precision, or Python's
         own numbers (int, float, Fraction, Decimal). What is not finite stays so.
     """
-    if given.dtype.kind == "O":
-        return _from_objects(given)
-    if given.dtype in (np.float32, np.float64):
-        return Doubles(given)
-    if given.dtype.kind == "f" and given.dtype.itemsize > 8:
+    if array.dtype.kind == "O":
+        return _from_objects(array)
+    if array.dtype in (np.float32, np.float64):
+        return Doubles(array)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore", under="ignore"):
-            values = given.astype(np.float64)
-        changed = (values != given) & ~np.isnan(given)
+            values = array.astype(np.float64)
+        changed = (values != array) & ~np.isnan(array)
         if np.isinf(values[changed]).any():
             _refuse("beyond 1.8e308")
         if (np.abs(values[changed]) < LEAST_NORMAL).any():
             _refuse("between 0 and 2.2e-308")
         return Doubles(values, int(changed.any()))
-    values = np.asarray(given, dtype=np.float64)
-    if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
-        large = given[(given > LARGEST_WHOLE) | (given < -LARGEST_WHOLE)]
+    values = np.asarray(array, dtype=np.float64)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        large = array[(array > LARGEST_WHOLE) | (array < -LARGEST_WHOLE)]
         return Doubles(values, int(any(int(float(x)) != x for x in large.tolist())))
     return Doubles(values)
 
 
-def _from_objects(given: Any) -> Doubles:
+def _from_objects(objects: Any) -> Doubles:
     """Return Python's own numbers as doubles, or as multiples of them where there is one."""
-    exact = list(exact_numbers(given.ravel().tolist()))
+    exact = list(exact_numbers(objects.ravel().tolist()))
     doubles: list[float] = []
     for number in exact:
         try:
@@ -104,7 +104,7 @@ def _from_objects(given: Any) -> Doubles:
             _refuse("beyond 1.8e308")
         if abs(doubles[-1]) < LEAST_NORMAL and doubles[-1] != number:
             _refuse("between 0 and 2.2e-308")
-    values, pairs = np.array(doubles).reshape(given.shape), zip(exact, doubles, strict=True)
+    values, pairs = np.array(doubles).reshape(objects.shape), zip(exact, doubles, strict=True)
     if all(isinstance(number, float) or number == value for number, value in pairs):
         return Doubles(values)
     if not np.isfinite(values).all():  # will be refused
@@ -117,12 +117,12 @@ def _from_objects(given: Any) -> Doubles:
     products = [int(number * common) for number in fractions]
     if max(map(abs, products)) > LARGEST_WHOLE:
         return Doubles(values, 1)
-    whole = np.array([float(product) for product in products]).reshape(given.shape)
-    return Doubles(values, 1, whole, float(common))
+    integers = np.array([float(product) for product in products]).reshape(objects.shape)
+    return Doubles(values, 1, integers, float(common))
 
 
 def exact_numbers(
-    numbers: list[object], holder: str = "rows hold", wanted: str = "a matrix of real numbers"
+    numbers: list[object], holder: str = "rows hold", expected: str = "a matrix of real numbers"
 ) -> Iterator[Fraction | float]:
     """Yield Python's and numpy's numbers as fractions, and floats as they are.
 
@@ -140,7 +140,7 @@ def exact_numbers(
             yield Fraction(*number.as_integer_ratio()) if np.isfinite(number) else math.nan
         else:
             raise InputError(
-                f"{holder} {str(number)[:40]!r} ({type(number).__name__}); give {wanted}"
+                f"{holder} {str(number)[:40]!r} ({type(number).__name__}); give {expected}"
             )
 
 
@@ -178,18 +178,20 @@ class PrintedNumbers:
         first = self._count
         self._count += len(words)
         longest = max(map(len, words), default=0)
-        known = longest <= DIGITS or (self._rounded and longest < _SHORTEST_SMALL)
-        if known and not _EXPONENT.search("".join(words)):
+        exact = longest <= DIGITS or (self._rounded and longest < _SHORTEST_SMALL)
+        if exact and not _EXPONENT.search("".join(words)):
             return
-        for place in np.flatnonzero(np.abs(values) < LEAST_NORMAL).tolist():
-            if not _is(words[place], float(values[place])):
-                raise InputError(f"{words[place][:40]} has no double near it; rescale the numbers")
-        for place, word in enumerate(words):
+        for position in np.flatnonzero(np.abs(values) < LEAST_NORMAL).tolist():
+            if not _is(words[position], float(values[position])):
+                raise InputError(
+                    f"{words[position][:40]} has no double near it; rescale the numbers"
+                )
+        for position, word in enumerate(words):
             if self._rounded:
                 return
             if len(word) > DIGITS and len(_digits(word)) > DIGITS:
-                self._rounded = not _is(word, float(values[place]))
-                self._aside.append(first + place)
+                self._rounded = not _is(word, float(values[position]))
+                self._aside.append(first + position)
 
     def doubles(self, values: FloatArray) -> Doubles:
         """Return all numbers, of any shape, as doubles and their roundings."""
@@ -197,9 +199,9 @@ class PrintedNumbers:
             return Doubles(values, 1)
         if not self._aside:
             return of_short_decimals(values)
-        others = values.flatten()
-        others[self._aside] = 0.0  # these are doubles, to the last of their many digits
-        return Doubles(values, of_short_decimals(others).roundings)
+        short = values.flatten()
+        short[self._aside] = 0.0  # these are doubles, to the last of their many digits
+        return Doubles(values, of_short_decimals(short).roundings)
 
 
 def _is(word: str, value: float) -> bool:
@@ -223,13 +225,13 @@ def of_short_decimals(values: FloatArray) -> Doubles:
     values
         The doubles nearest to the decimals, of any shape.
     """
-    for places in range(_MOST_PLACES + 1):
-        power = 10.0**places
+    for decimals in range(_MOST_PLACES + 1):
+        power = 10.0**decimals
         with np.errstate(over="ignore"):
-            whole = np.rint(values * power)
-        if np.abs(whole).max(initial=0.0) >= 10.0**DIGITS:
+            integers = np.rint(values * power)
+        if np.abs(integers).max(initial=0.0) >= 10.0**DIGITS:
             break
-        if np.array_equal(whole / power, values):
-            exact = not np.fmod(whole, 5.0**places).any()
-            return Doubles(values) if exact else Doubles(values, 1, whole, power)
+        if np.array_equal(integers / power, values):
+            exact = not np.fmod(integers, 5.0**decimals).any()
+            return Doubles(values) if exact else Doubles(values, 1, integers, power)
     return Doubles(values, 1)

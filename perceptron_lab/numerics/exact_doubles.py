@@ -74,7 +74,7 @@ def to_doubles(numbers: Iterable[object], *, scaled: bool = False) -> FloatArray
     >>> to_doubles([2**2000, -(2**1999), 1, 0], scaled=True).tolist()
     [1.0, -0.5, 5e-324, 0.0]
     """
-    ratios = [_ratio(one) for one in numbers]
+    ratios = [_ratio(number) for number in numbers]
     if not scaled:
         return np.array([_nearest(p, q) for p, q in ratios], dtype=np.float64)
     power = _power([p.bit_length() - q.bit_length() for p, q in ratios if p])

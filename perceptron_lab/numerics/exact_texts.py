@@ -28,7 +28,7 @@ def exact_text(number: Any) -> str:
     """
     from flint import fmpz
 
-    p, q = (fmpz(one).str() for one in (number.numerator, number.denominator))
+    p, q = (fmpz(integer).str() for integer in (number.numerator, number.denominator))
     return p if q == "1" else f"{p}/{q}"
 
 
@@ -82,9 +82,9 @@ def shown_text(number: Fraction) -> str:
     '~3.09171940135977e+4225'
     """
     if abs(number) < 10**15:
-        shown = f"{to_double(number):.15g}"
-        if Fraction(shown) == number:
-            return shown
+        decimal = f"{to_double(number):.15g}"
+        if Fraction(decimal) == number:
+            return decimal
     if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 4 * _SHOWN:
         text = str(number)
         if len(text) <= _SHOWN:
@@ -98,5 +98,5 @@ def _rounded(number: Fraction) -> Decimal:
     p, q = number.numerator, number.denominator
     power = p.bit_length() - q.bit_length() - _SPARE
     leading = (p << max(-power, 0)) // (q << max(power, 0))
-    found = context.multiply(Decimal(leading), context.power(Decimal(2), power))
-    return Context(prec=15, Emax=MAX_EMAX, Emin=MIN_EMIN).normalize(found)
+    product = context.multiply(Decimal(leading), context.power(Decimal(2), power))
+    return Context(prec=15, Emax=MAX_EMAX, Emin=MIN_EMIN).normalize(product)

@@ -32,20 +32,20 @@ ArrayOrSparse = npt.ArrayLike | sp.sparray | sp.spmatrix
 
 def checked_rows(rows: ArrayOrSparse) -> FloatArray | sp.csr_array:
     """Return finite rows as :func:`doubles_of_rows` does; refuse them where that rounds them."""
-    given = refuse_rounded(rows)
-    refuse_not_finite(given.values)
-    return given.values  # type: ignore[no-any-return]
+    doubles = refuse_rounded(rows)
+    refuse_not_finite(doubles.values)
+    return doubles.values  # type: ignore[no-any-return]
 
 
 def refuse_rounded(rows: ArrayOrSparse) -> Doubles:
     """Return rows as :func:`doubles_of_rows` does; refuse them where that rounds them."""
-    given = doubles_of_rows(rows)
-    if given.roundings:
+    doubles = doubles_of_rows(rows)
+    if doubles.roundings:
         raise InputError(
             "rows hold numbers that no double is equal to (integers above 2^53, fractions or more "
             "than double precision); convert them to float64 if the rounded ones are meant"
         )
-    return given
+    return doubles
 
 
 def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
@@ -68,13 +68,13 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
         )
     objects = data.dtype.kind == "O" and data.ndim == 2 and not sp.issparse(rows)
     if data.dtype.kind not in "buif" and not objects:
-        held = _HELD.get(data.dtype.kind, "")
-        raise InputError(f"rows of type {data.dtype}{held}; give a matrix of real numbers")
+        kind_of_data = _HELD.get(data.dtype.kind, "")
+        raise InputError(f"rows of type {data.dtype}{kind_of_data}; give a matrix of real numbers")
     refuse_empty(data.shape)
     if sp.issparse(rows):
         return _sparse_doubles(data)
-    found = doubles_of(data)
-    return replace(found, values=np.ascontiguousarray(found.values))
+    doubles = doubles_of(data)
+    return replace(doubles, values=np.ascontiguousarray(doubles.values))
 
 
 def column_names(rows: object) -> list[str] | None:
@@ -121,24 +121,27 @@ def _refuse_columns(frame: Any) -> None:
             )
         if column.dtype.kind in "buif":  # truth values are 0 and 1
             continue
-        others = [value for value in column.tolist() if not isinstance(value, Number | Decimal)]
-        if others:
-            mend = "encode it as numbers (pandas.get_dummies(..., drop_first=True))"
-            if isinstance(others[0], date):
-                mend = "give dates as numbers, such as days since the first one"
+        not_numbers = [
+            value for value in column.tolist() if not isinstance(value, Number | Decimal)
+        ]
+        if not_numbers:
+            remedy = "encode it as numbers (pandas.get_dummies(..., drop_first=True))"
+            if isinstance(not_numbers[0], date):
+                remedy = "give dates as numbers, such as days since the first one"
             raise InputError(
-                f"column {name!r} holds {str(others[0])[:40]!r} ({type(others[0]).__name__}); "
-                f"{mend}, or leave it out: frame.drop(columns={name!r})"
+                f"column {name!r} holds {str(not_numbers[0])[:40]!r} "
+                f"({type(not_numbers[0]).__name__}); "
+                f"{remedy}, or leave it out: frame.drop(columns={name!r})"
             )
 
 
 def refuse_empty(shape: tuple[int, ...]) -> None:
     """Refuse a shape that is no matrix, or one without entries."""
     if len(shape) != 2 or 0 in shape:
-        mend = ", or of a single column x.reshape(-1, 1)" if len(shape) == 1 and shape[0] else ""
+        remedy = ", or of a single column x.reshape(-1, 1)" if len(shape) == 1 and shape[0] else ""
         raise InputError(
             f"rows have shape {shape}; give a non-empty matrix, one row per constraint or "
-            f"example{mend}"
+            f"example{remedy}"
         )
 
 
@@ -161,26 +164,26 @@ def array_of(rows: object) -> Any:
         raise InputError(f"rows must be a matrix of real numbers: {error}") from None
 
 
-def _sparse_doubles(given: Any) -> Doubles:
+def _sparse_doubles(matrix: Any) -> Doubles:
     """Return a valid sparse array as CSR, without repeated entries; its indices are not trusted."""
-    check_indices(given)
+    check_indices(matrix)
     try:
-        stored = given if given.format in WITH_DATA else given.tocoo()
+        stored = matrix if matrix.format in WITH_DATA else matrix.tocoo()
     except (ValueError, IndexError, TypeError) as error:
-        raise InputError(f"sparse rows in {given.format} format are not valid: {error}") from None
-    found = doubles_of(stored.data)
-    return Doubles(canonical(stored.astype(found.values.dtype, copy=False)), found.roundings)
+        raise InputError(f"sparse rows in {matrix.format} format are not valid: {error}") from None
+    doubles = doubles_of(stored.data)
+    return Doubles(canonical(stored.astype(doubles.values.dtype, copy=False)), doubles.roundings)
 
 
 def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:
     """Refuse rows with entries that are not finite."""
     if isinstance(data, np.ndarray):
         step = max(1, 2**21 // max(1, data.shape[1]))  # rows at a time
-        found = [
+        rows = [
             start + np.nonzero(~np.isfinite(data[start : start + step]))[0]
             for start in range(0, data.shape[0], step)
         ]
-        _refuse_rows(np.concatenate(found))
+        _refuse_rows(np.concatenate(rows))
     else:
         bad = np.flatnonzero(~np.isfinite(data.data))
         _refuse_rows(np.searchsorted(data.indptr, bad, "right") - 1)
@@ -205,8 +208,8 @@ def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
     overflown = np.flatnonzero(~np.isfinite(norms))
     for start in range(0, len(overflown), 1000):
         some = overflown[start : start + 1000]
-        found: Any = data[some]
-        entries = np.abs(found if isinstance(found, np.ndarray) else found.toarray())
+        block: Any = data[some]
+        entries = np.abs(block if isinstance(block, np.ndarray) else block.toarray())
         _refuse_rows(some[np.nonzero(~np.isfinite(entries))[0]])
     extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
     if not len(extreme):
@@ -246,22 +249,22 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
     """
     if np.ma.is_masked(labels):
         raise InputError("labels are a masked array with missing entries; fill or remove them")
-    given = np.asarray(labels)
-    if given.shape == (count, 1):
-        given = given[:, 0]
-    if given.shape != (count,):
+    array = np.asarray(labels)
+    if array.shape == (count, 1):
+        array = array[:, 0]
+    if array.shape != (count,):
         raise InputError(
-            f"{counted(count, 'example')}, but {counted(given.size, 'label')} of shape "
-            f"{given.shape}; give one each"
+            f"{counted(count, 'example')}, but {counted(array.size, 'label')} of shape "
+            f"{array.shape}; give one each"
         )
-    if given.dtype.kind == "f":
-        missing = np.flatnonzero(np.isnan(given)).tolist()
-    elif given.dtype.kind in "biu":
+    if array.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(array)).tolist()
+    elif array.dtype.kind in "biu":
         missing = []
     else:
         # In an array of texts that numpy has made of a list, nan is a text
-        listed = given.dtype.kind == "U" and not hasattr(labels, "dtype")
-        values = (np.asarray(labels, dtype=object).ravel() if listed else given).tolist()
+        listed = array.dtype.kind == "U" and not hasattr(labels, "dtype")
+        values = (np.asarray(labels, dtype=object).ravel() if listed else array).tolist()
         missing = [i for i, x in enumerate(values) if _is_missing(x)]
         if not missing:
             refuse_mixed(values)
@@ -269,13 +272,13 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
         raise InputError(
             f"label {missing[0]} is missing ({len(missing)} are None, NaN or NA); give every one"
         )
-    return given
+    return array
 
 
 def refuse_mixed(labels: Iterable[object]) -> None:
     """Refuse texts among labels of other types."""
-    text = next((one for one in labels if isinstance(one, str)), None)
-    other = next((one for one in labels if not isinstance(one, str)), None)
+    text = next((label for label in labels if isinstance(label, str)), None)
+    other = next((label for label in labels if not isinstance(label, str)), None)
     if text is not None and other is not None:
         raise InputError(f"labels {text!r} and {other!r}; give texts or numbers, not both")
 
@@ -311,45 +314,47 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> T
         The label of the positive class, where it is not the later one; with three classes or more
         it is against the rest.
     """
-    given = labels_of(labels, count)
-    if not given.size:
+    array = labels_of(labels, count)
+    if not array.size:
         raise InputError("there are no examples; give a non-empty matrix")
-    classes = _classes_in(given, _category_order(labels))
+    classes = _classes_in(array, _category_order(labels))
     if positive is not None and len(classes) > 1:
-        return _against_rest(given, classes, positive)
+        return _against_rest(array, classes, positive)
     if len(classes) != 2:
-        mend = ""
+        remedy = ""
         if len(classes) > 2:
             first = classes.tolist()[0]
-            mend = (
+            remedy = (
                 f", such as y == {first!r}, one class against the rest (on the command line "
                 f"--positive {plain_label(first)})"
             )
         raise InputError(
             f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, {_some_of(classes)}; give "
-            f"two classes{mend}"
+            f"two classes{remedy}"
         )
-    signs = np.where(given == classes[1], 1.0, -1.0)
+    signs = np.where(array == classes[1], 1.0, -1.0)
     return TwoClasses(signs, *map(plain_label, classes.tolist()))
 
 
-def _against_rest(given: npt.NDArray[Any], classes: npt.NDArray[Any], positive: Any) -> TwoClasses:
+def _against_rest(array: npt.NDArray[Any], classes: npt.NDArray[Any], positive: Any) -> TwoClasses:
     """Return labels as those of one class against all others."""
     named = classes.tolist()
     at = next(
         (
             j
-            for j, one in enumerate(named)
-            if isinstance(one, str) == isinstance(positive, str) and one == positive
+            for j, label in enumerate(named)
+            if isinstance(label, str) == isinstance(positive, str) and label == positive
         ),
         None,
     )
     if at is None:
-        mend = did_you_mean(str(positive), [str(plain_label(one)) for one in named])
-        raise InputError(f"no label is {positive!r}{mend}; the labels are {_some_of(classes)}")
+        suggestion = did_you_mean(str(positive), [str(plain_label(label)) for label in named])
+        raise InputError(
+            f"no label is {positive!r}{suggestion}; the labels are {_some_of(classes)}"
+        )
     label = plain_label(named.pop(at))
     rest = plain_label(named[0]) if len(named) == 1 else f"not {label}"
-    return TwoClasses(np.where(given == classes[at], 1.0, -1.0), rest, label)
+    return TwoClasses(np.where(array == classes[at], 1.0, -1.0), rest, label)
 
 
 def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
@@ -357,19 +362,19 @@ def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
     return two_classes(labels, count).signs
 
 
-def _classes_in(given: npt.NDArray[Any], order: list[Any] | None) -> npt.NDArray[Any]:
+def _classes_in(array: npt.NDArray[Any], order: list[Any] | None) -> npt.NDArray[Any]:
     """Return the different labels in their order."""
-    if given.dtype.kind in "biuf" and order is None:  # two numbers are told without sorting
-        low, high = given.min(), given.max()
-        if low != high and ((given == low) | (given == high)).all():
+    if array.dtype.kind in "biuf" and order is None:  # two numbers are told without sorting
+        low, high = array.min(), array.max()
+        if low != high and ((array == low) | (array == high)).all():
             return np.array([low, high])
     try:
-        classes = np.unique(given)
+        classes = np.unique(array)
     except TypeError as error:
         raise InputError(f"labels are of types without an order ({error}); give texts") from None
     if order is None:
         return classes
-    ranks = [order.index(one) for one in classes.tolist()]
+    ranks = [order.index(label) for label in classes.tolist()]
     return np.asarray(classes[np.argsort(ranks)])
 
 
@@ -403,16 +408,16 @@ def positive_mask(labels: npt.ArrayLike, count: int) -> npt.NDArray[np.bool_]:
     count
         The number of examples.
     """
-    given = labels_of(labels, count)
-    values = np.unique(given)
-    if given.dtype.kind not in "biuf" or not np.isin(values, (-1, 0, 1)).all():
+    array = labels_of(labels, count)
+    values = np.unique(array)
+    if array.dtype.kind not in "biuf" or not np.isin(values, (-1, 0, 1)).all():
         raise InputError(
             f"labels with values {values[:5].tolist()}; allowed: booleans, or 1 for a positive and "
             "-1 or 0 for a negative example"
         )
     if {-1, 0} <= set(values.tolist()):
         raise InputError("labels with values -1 and 0 both; give negatives one of them")
-    return np.asarray(given > 0)
+    return np.asarray(array > 0)
 
 
 def _is_missing(label: object) -> bool:

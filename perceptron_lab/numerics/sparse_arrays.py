@@ -21,9 +21,9 @@ _COMPRESSED = ("csr", "csc", "bsr")
 _MEND = "build them anew from valid entries"
 
 
-def dense_array(given: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
+def dense_array(matrix: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
     """Return an array of all entries: the one that is given, if it is dense."""
-    return given if isinstance(given, np.ndarray) else np.asarray(given.toarray())
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 def dense(matrix: object) -> Any:
@@ -32,7 +32,7 @@ def dense(matrix: object) -> Any:
     return sparse.toarray() if sp.issparse(matrix) else matrix
 
 
-def check_indices(given: Any) -> None:
+def check_indices(matrix: Any) -> None:
     """Refuse a sparse array whose index arrays do not describe a matrix of its shape.
 
     Nothing of the array is changed. Formats without index arrays of their own (lists of rows,
@@ -40,58 +40,58 @@ def check_indices(given: Any) -> None:
 
     Parameters
     ----------
-    given
+    matrix
         A scipy.sparse array or matrix of two dimensions.
     """
-    if given.format == "coo":
-        for array, length, name in zip(given.coords, given.shape, ("row", "column"), strict=True):
-            if np.shape(array) != np.shape(given.data):
+    if matrix.format == "coo":
+        for array, length, name in zip(matrix.coords, matrix.shape, ("row", "column"), strict=True):
+            if np.shape(array) != np.shape(matrix.data):
                 raise InputError(
-                    f"sparse rows with {np.size(array)} {name} indices for {np.size(given.data)} "
+                    f"sparse rows with {np.size(array)} {name} indices for {np.size(matrix.data)} "
                     f"entries: {_MEND}"
                 )
             _check_range(_integers(array, name), length, name)
-    if given.format not in _COMPRESSED:
+    if matrix.format not in _COMPRESSED:
         return
     rows, columns = (
-        length // block for length, block in zip(given.shape, _blocks(given), strict=True)
+        length // block for length, block in zip(matrix.shape, _blocks(matrix), strict=True)
     )
-    lines, width = (columns, rows) if given.format == "csc" else (rows, columns)
+    lines, width = (columns, rows) if matrix.format == "csc" else (rows, columns)
     pointers, indices = (
         _integers(array, name)
-        for array, name in ((given.indptr, "indptr"), (given.indices, "indices"))
+        for array, name in ((matrix.indptr, "indptr"), (matrix.indices, "indices"))
     )
-    stored = min(len(indices), len(given.data))
+    stored = min(len(indices), len(matrix.data))
     if len(pointers) != lines + 1:
         raise InputError(
             f"sparse rows with {len(pointers)} numbers in indptr; {lines + 1} belong to the shape "
-            f"{given.shape}: {_MEND}"
+            f"{matrix.shape}: {_MEND}"
         )
     if pointers[0] != 0 or (pointers[1:] < pointers[:-1]).any() or pointers[-1] > stored:
         raise InputError(
             f"sparse rows whose indptr runs from {pointers[0]} to {pointers[-1]}; it must grow "
             f"from 0 to at most the {stored} entries stored: {_MEND}"
         )
-    _check_range(indices[: pointers[-1]], width, "row" if given.format == "csc" else "column")
+    _check_range(indices[: pointers[-1]], width, "row" if matrix.format == "csc" else "column")
 
 
-def _blocks(given: Any) -> tuple[int, int]:
-    if given.format != "bsr":
+def _blocks(matrix: Any) -> tuple[int, int]:
+    if matrix.format != "bsr":
         return 1, 1
-    shape = np.shape(given.data)
+    shape = np.shape(matrix.data)
     if len(shape) != 3 or 0 in shape[1:]:
         raise InputError(f"sparse rows in blocks of shape {shape[1:]}: {_MEND}")
     return shape[1], shape[2]
 
 
 def _integers(array: object, name: str) -> IntArray:
-    given = np.asarray(array)
-    if given.ndim != 1 or given.dtype.kind != "i":
+    indices = np.asarray(array)
+    if indices.ndim != 1 or indices.dtype.kind != "i":
         raise InputError(
-            f"sparse rows whose {name} array is of type {given.dtype} and shape {given.shape}; "
+            f"sparse rows whose {name} array is of type {indices.dtype} and shape {indices.shape}; "
             f"it must be a vector of signed integers: {_MEND}"
         )
-    return given
+    return indices
 
 
 def _check_range(indices: IntArray, length: int, name: str) -> None:
@@ -105,7 +105,7 @@ def _check_range(indices: IntArray, length: int, name: str) -> None:
         )
 
 
-def canonical(given: Any) -> sp.csr_array:
+def canonical(matrix: Any) -> sp.csr_array:
     """Return valid sparse doubles (or single precision) as a CSR array without repeated entries.
 
     scipy adds repeated entries up, in the order in which they are stored; sums that are not doubles
@@ -113,10 +113,10 @@ def canonical(given: Any) -> sp.csr_array:
 
     Parameters
     ----------
-    given
+    matrix
         A sparse array that :func:`check_indices` passes.
     """
-    data = sp.csr_array(given)
+    data = sp.csr_array(matrix)
     check_indices(data)
     count = int(data.indptr[-1])
     if len(data.data) != count or data.indices.dtype != data.indptr.dtype:
@@ -130,9 +130,9 @@ def canonical(given: Any) -> sp.csr_array:
         data = sp.csr_array((data.data, data.indices, data.indptr), shape=data.shape, copy=True)
         data.sum_duplicates()  # of a copy: the arrays are the caller's
     # entries stored, repetitions included: blocks count each of theirs
-    compressed = given.format in _COMPRESSED
-    stored = given.indptr[-1] * math.prod(_blocks(given)) if compressed else given.nnz
-    if data.nnz < stored and not _sums_are_exact(given.tocoo()):
+    compressed = matrix.format in _COMPRESSED
+    stored = matrix.indptr[-1] * math.prod(_blocks(matrix)) if compressed else matrix.nnz
+    if data.nnz < stored and not _sums_are_exact(matrix.tocoo()):
         raise InputError(
             "sparse rows hold repeated entries whose sums are not doubles; call sum_duplicates() "
             "if their rounded sums are meant"
@@ -153,5 +153,5 @@ def _sums_are_exact(entries: Any) -> bool:
     alone = np.append(first[1:], True) & first
     with np.errstate(all="ignore"):
         quotient = value / unit
-    whole = np.isfinite(quotient) & (quotient == np.rint(quotient))
-    return bool((alone | whole).all())
+    integral = np.isfinite(quotient) & (quotient == np.rint(quotient))
+    return bool((alone | integral).all())

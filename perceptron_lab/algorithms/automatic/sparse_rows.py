@@ -60,7 +60,7 @@ def searched(
     clearance = SPARE * longest * float(np.finfo(np.float64).eps)
     steps = products = 0
     while True:
-        run = newton_on_hinge(rows, AT_ONCE, start=start, clearance=clearance, near=threshold)
+        run = newton_on_hinge(rows, AT_ONCE, start=start, clearance=clearance, threshold=threshold)
         start, steps, products = run.point, steps + run.steps, products + run.products
         if not run.separated:
             run = _of_few(rows, run, threshold)

@@ -56,9 +56,9 @@ def perceptron_sweep(
         an update. m of them are a whole round: a'x > 0 for all rows, as computed.
     """
     size, dimension = rows.shape
-    row, updates, seen = first, 0, 0
+    row, updates, checked = first, 0, 0
     nothing = point.dtype.type(0)
-    while updates < most and quiet < size and seen < checks:
+    while updates < most and quiet < size and checked < checks:
         score = nothing
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -70,11 +70,11 @@ def perceptron_sweep(
             quiet = 0
         else:
             quiet += 1
-        seen += 1
+        checked += 1
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row, quiet
+    return updates, checked, row, quiet
 
 
 @kernel(fastmath=RECIPROCALS)
@@ -92,13 +92,13 @@ def relaxed_sweep(
     Arguments and results are those of :func:`perceptron_sweep`.
     """
     size, dimension = rows.shape
-    row, updates, seen = first, 0, 0
+    row, updates, checked = first, 0, 0
     nothing = point.dtype.type(0)
     square = nothing
     for j in range(dimension):
         square += point[j] * point[j]
     limit = -sigma * np.sqrt(square)
-    while updates < most and quiet < size and seen < checks:
+    while updates < most and quiet < size and checked < checks:
         score = nothing
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -113,11 +113,11 @@ def relaxed_sweep(
             quiet = 0
         else:
             quiet += 1
-        seen += 1
+        checked += 1
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row, quiet
+    return updates, checked, row, quiet
 
 
 @kernel(fastmath=RECIPROCALS)
@@ -128,7 +128,7 @@ def stretch_rows(rows: RealMatrix, direction: RealVector) -> int:
     rows had a'x <= 0.
     """
     size, dimension = rows.shape
-    nothing, one = direction.dtype.type(0), direction.dtype.type(1)
+    nothing, unit = direction.dtype.type(0), direction.dtype.type(1)
     violated = 0
     for i in range(size):
         along = nothing
@@ -136,7 +136,7 @@ def stretch_rows(rows: RealMatrix, direction: RealVector) -> int:
             along += rows[i, j] * direction[j]
         if along <= 0.0:
             violated += 1
-        shrink = one / np.sqrt(one + 3 * along * along)
+        shrink = unit / np.sqrt(unit + 3 * along * along)
         for j in range(dimension):
             rows[i, j] = (rows[i, j] + along * direction[j]) * shrink
     return violated
@@ -198,18 +198,22 @@ def _separating_sweeps(
         row, quiet, checks = progress[ROW], progress[QUIET], work // dimension + 1
         if progress[NEXT] == SWEEP:
             left = most - progress[MADE]
-            made, seen, row, quiet = perceptron_sweep(rows, point, count, row, left, quiet, checks)
+            updates, checked, row, quiet = perceptron_sweep(
+                rows, point, count, row, left, quiet, checks
+            )
         else:
             left = most_relaxed - progress[MADE]
-            made, seen, row, quiet = relaxed_sweep(rows, trial, sigma, row, left, quiet, checks)
-        work -= (seen + 2 * made) * dimension
-        progress[SEEN] += seen
-        progress[MADE] += made
+            updates, checked, row, quiet = relaxed_sweep(
+                rows, trial, sigma, row, left, quiet, checks
+            )
+        work -= (checked + 2 * updates) * dimension
+        progress[SEEN] += checked
+        progress[MADE] += updates
         progress[ROW], progress[QUIET] = row, quiet
-        if made < left and quiet < size:
+        if updates < left and quiet < size:
             continue
         if progress[NEXT] == SWEEP:
-            if made < left:
+            if updates < left:
                 return SEPARATED
             if progress[STRETCHES] == len(directions):
                 return SPENT
@@ -217,7 +221,7 @@ def _separating_sweeps(
             continue
         lengths[1] = np.sqrt(np.sum(trial * trial))
         progress[FAILURES] += 1
-        relaxed = made < left and lengths[1] > SHORTEST * lengths[0]
+        relaxed = updates < left and lengths[1] > SHORTEST * lengths[0]
         progress[NEXT] = STRETCH if relaxed else START
     return GOING_ON
 
@@ -268,14 +272,14 @@ def separating_sweeps(
     progress = np.zeros(8, np.int64)
     progress[NEXT], progress[ROW] = START if stretch else SWEEP, first
     room = np.zeros(len(rows)), np.empty_like(point), np.zeros(2), progress
-    given = rows, point, starts, directions, sigma, most, most_relaxed
+    arguments = rows, point, starts, directions, sigma, most, most_relaxed
     ending = GOING_ON
     while ending == GOING_ON:
-        ending = _separating_sweeps(*given, *room, PIECE)
+        ending = _separating_sweeps(*arguments, *room, PIECE)
         if ending == GOING_ON and time_is_up():
             break
-    stretches, used, seen, row = progress[[STRETCHES, USED, SEEN, ROW]].tolist()
-    return ending, stretches, used, seen, row
+    stretches, stored, checked, row = progress[[STRETCHES, USED, SEEN, ROW]].tolist()
+    return ending, stretches, stored, checked, row
 
 
 @kernel(fastmath=RECIPROCALS)

@@ -43,8 +43,8 @@ def failing_direction(
 
     Parameters are those of :func:`first_failure`, which calls it.
     """
-    places, rows, _, _ = structure
-    head = places.shape[0] - 1
+    positions, rows, _, _ = structure
+    head = positions.shape[0] - 1
     direction[:] = 0.0
     direction[failed] = 1.0
     if failed > head:
@@ -56,7 +56,7 @@ def failing_direction(
             direction[head + j] = -value / rest[j, j]
     for j in range(min(failed, head) - 1, -1, -1):
         value = 0.0
-        for p in range(places[j], filled[j]):
+        for p in range(positions[j], filled[j]):
             value += factor[p] * direction[rows[p]]
         direction[j] = -value
 
@@ -102,11 +102,11 @@ def first_failure(
     """
     entry_starts, entry_columns, starts, columns = entries
     entry_values, constant = values
-    places, rows, row_starts, row_columns = structure
+    positions, rows, row_starts, row_columns = structure
     n, head = direction.shape[0], pivots.shape[0]
     sides = constant.shape[0] - n
     failed = -1
-    filled[:] = places[:-1]
+    filled[:] = positions[:-1]
     for i in range(n):
         for p in range(starts[i], starts[i + 1]):
             value = constant[p]
@@ -121,7 +121,7 @@ def first_failure(
             value = work[j]
             work[j] = 0.0
             end = filled[j]
-            for p in range(places[j], end):
+            for p in range(positions[j], end):
                 work[rows[p]] -= factor[p] * value
             entry = value / pivots[j]
             square -= entry * value
@@ -216,7 +216,7 @@ def deep_cut_search(
     entries: Structure,
     values: Values,
     structure: Structure,
-    kept: Matrix,
+    stored_cuts: Matrix,
     target: float,
     gap: float,
     most: int,
@@ -241,7 +241,7 @@ def deep_cut_search(
         Updates, cuts by the objective, feasible centres, cuts by matrices.
     entries, values, structure
         F and the structure of L, as for :func:`first_failure`.
-    kept
+    stored_cuts
         The last directions v, one per row: that of cut k is in row k modulo their number.
     target, gap
         The search ends when the best objective is at most ``target``, or above ``numbers[LOWER]``
@@ -255,7 +255,7 @@ def deep_cut_search(
     -------
     GOING_ON, REACHED, or FLAT: there is nothing left to cut, or Q is not definite in doubles.
     """
-    n, order, head = objective.shape[0], kept.shape[1], structure[0].shape[0] - 1
+    n, order, head = objective.shape[0], stored_cuts.shape[1], structure[0].shape[0] - 1
     factor, pivots = np.zeros(structure[1].shape[0]), np.empty(head)
     rest, filled = np.zeros((order - head, order - head)), np.empty(head, np.int64)
     work, direction = np.zeros(order), np.zeros(order)
@@ -278,7 +278,7 @@ def deep_cut_search(
                     return REACHED
             else:
                 excess = matrix_cut(failed, direction, centre, entries, values, normal)
-                kept[counts[CUTS] % kept.shape[0]] = direction
+                stored_cuts[counts[CUTS] % stored_cuts.shape[0]] = direction
                 counts[CUTS] += 1
         if by_objective:
             normal[:] = objective

@@ -78,33 +78,33 @@ class SeparationRun:
 def begin(rows: RealArray) -> Course:
     """Return x_0 = e / m and y_1 = ball(A x_0 / sqrt(2 ln m))."""
     size, dimension = rows.shape
-    course = Course(
+    state = Course(
         np.zeros(dimension, rows.dtype),
         np.zeros((3, dimension)),
         np.zeros((2, size)),
         np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
     )
-    _softmin_of_sums(rows, course)
-    step = course.points[1] / _root(size)
-    course.centre[:] = step / max(1.0, float(np.linalg.norm(step)))
-    return course
+    _softmin_of_sums(rows, state)
+    step = state.points[1] / _root(size)
+    state.centre[:] = step / max(1.0, float(np.linalg.norm(step)))
+    return state
 
 
-def carried(course: Course, rows: RealArray) -> Course:
+def carried(state: Course, rows: RealArray) -> Course:
     """Return the course on other rows of the same dimension: more, fewer, in another precision.
 
     Sums of scores are linear in the sum of the y_t, so they are A* of that sum for rows that join,
     too, and the average is still an average; x_{t-1} becomes the softmin of the new sums. The sums
     of the x_t begin again.
     """
-    numbers, points = course.numbers.copy(), np.zeros_like(course.points)
+    numbers, points = state.numbers.copy(), np.zeros_like(state.points)
     numbers[WEIGHT] = 0.0  # weights of other rows are no weights of these
-    points[0] = course.points[0]
+    points[0] = state.points[0]
     entries = np.zeros((2, rows.shape[0]))
     entries[0] = rows @ points[0].astype(rows.dtype)
-    moved = Course(cast("RealArray", course.centre.astype(rows.dtype)), points, entries, numbers)
-    _softmin_of_sums(rows, moved)
-    return moved
+    converted = Course(cast("RealArray", state.centre.astype(rows.dtype)), points, entries, numbers)
+    _softmin_of_sums(rows, converted)
+    return converted
 
 
 def separate(
@@ -124,42 +124,52 @@ def separate(
     clearance
         A point separates where min A*y > clearance >= 0.
     """
-    course = begin(rows) if start is None else start
-    assert course.entries.shape[1] == rows.shape[0]
-    state = course.centre, course.points, course.entries, course.numbers
+    run = begin(rows) if start is None else start
+    assert run.entries.shape[1] == rows.shape[0]
+    state = run.centre, run.points, run.entries, run.numbers
     at_once, ended, iterations, passes = PIECE // (4 * rows.size) + 1, GOING_ON, 0, 0
     while ended == GOING_ON and iterations < most:
         piece = min(at_once, most - iterations)
-        ended, made, passed = entropic_loop(rows, *state, piece, clearance)
-        iterations, passes = iterations + made, passes + passed
+        ended, steps, passed = entropic_loop(rows, *state, piece, clearance)
+        iterations, passes = iterations + steps, passes + passed
         if time_is_up():
             break
-    point = course.centre.astype(np.float64)
-    if ended != CENTRE and course.numbers[TOTAL] > 0.0:
-        point = course.points[0] / course.numbers[TOTAL]
+    point = run.centre.astype(np.float64)
+    if ended != CENTRE and run.numbers[TOTAL] > 0.0:
+        point = run.points[0] / run.numbers[TOTAL]
     # the last or the average weights, whose norm(A x) is smaller
-    last, weight = float(np.linalg.norm(course.points[1])), course.numbers[WEIGHT]
-    length = float(np.linalg.norm(course.points[2])) / weight if weight else math.inf
+    last, weight = float(np.linalg.norm(run.points[1])), run.numbers[WEIGHT]
+    length = float(np.linalg.norm(run.points[2])) / weight if weight else math.inf
     if length < last:
-        share = course.entries[1]
+        share = run.entries[1]
     else:
-        sums, length = course.entries[0], last
+        sums, length = run.entries[0], last
         share = np.exp((sums.min() - sums) * _root(rows.shape[0]))
     weights = share / share.sum()
     separated = ended in (CENTRE, AVERAGE)
     products = passes + iterations + (ended == CENTRE)  # a second trial has its scores already
-    return SeparationRun(separated, point, weights, length, iterations, passes, products, course)
+    return SeparationRun(separated, point, weights, length, iterations, passes, products, run)
 
 
 def _root(size: int) -> float:
     return math.sqrt(2.0 * math.log(max(size, 2)))
 
 
-def _softmin_of_sums(rows: RealArray, course: Course) -> RealArray:
+def _softmin_of_sums(rows: RealArray, state: Course) -> RealArray:
     """Return the softmin of the course's sums; set its logarithm and its image."""
     size = rows.shape[0]
     share, scores = np.empty(size, rows.dtype), np.zeros(size, rows.dtype)
-    sums, image = course.entries[0], course.points[1]
-    given = course.centre, True, scores, sums, 0.0, 1.0 / _root(size), np.empty(size), share, image
-    course.numbers[LOG_PARTITION] = entropic_pass(rows, *given)[2]
+    sums, image = state.entries[0], state.points[1]
+    arguments = (
+        state.centre,
+        True,
+        scores,
+        sums,
+        0.0,
+        1.0 / _root(size),
+        np.empty(size),
+        share,
+        image,
+    )
+    state.numbers[LOG_PARTITION] = entropic_pass(rows, *arguments)[2]
     return cast("RealArray", share)

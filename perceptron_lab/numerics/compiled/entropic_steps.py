@@ -52,16 +52,16 @@ def _known_to_numba() -> None:
     @overload(exponential, jit_options={"fastmath": {"contract", "nsz"}})
     def compiled(x: Any) -> Callable[[Any], Any]:
         real: Any = np.float32 if x == types.float32 else np.float64
-        whole: Any
+        integer: Any
         if real is np.float32:
-            whole, digits, lowest, degree = np.int32, 23, -87.3, 7
+            integer, digits, lowest, degree = np.int32, 23, -87.3, 7
             first, second = 0.693359375, -2.12194440e-4
         else:
-            whole, digits, lowest, degree = np.int64, 52, -708.0, 13
+            integer, digits, lowest, degree = np.int64, 52, -708.0, 13
             first, second = 6.93147180369123816490e-01, 1.90821492927058770002e-10
         low, inverse, half = real(lowest), real(1.4426950408889634), real(0.5)
         high, rest, zero = real(first), real(second), real(0.0)
-        bias, shift = whole(127 if real is np.float32 else 1023), whole(digits)
+        bias, shift = integer(127 if real is np.float32 else 1023), integer(digits)
         taylor = tuple(real(1 / math.factorial(k)) for k in range(degree, -1, -1))
 
         def power(x: Any) -> Any:
@@ -72,7 +72,7 @@ def _known_to_numba() -> None:
             value = taylor[0]
             for coefficient in taylor[1:]:
                 value = value * r + coefficient
-            value *= whole((whole(k) + bias) << shift).view(real)
+            value *= integer((integer(k) + bias) << shift).view(real)
             return value if x > low else (zero if x <= low else x)
 
         return power

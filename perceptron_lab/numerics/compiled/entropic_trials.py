@@ -21,7 +21,7 @@ ETA, TOTAL, WEIGHT, LOG_PARTITION, TRIALS = range(5)
 
 @kernel(fastmath=RECIPROCALS)
 def move(
-    centre: RealVector, image: Vector, before: Vector, pace: float, moved: RealVector
+    centre: RealVector, image: Vector, before: Vector, pace: float, new_centre: RealVector
 ) -> tuple[float, float]:
     """Write ball(y + pace (2 A x - A x')); return norm(dy)^2 and abs(<A x - A x', dy>)."""
     square = 0.0
@@ -30,10 +30,10 @@ def move(
         square += value * value
     shrink = 1.0 / max(1.0, math.sqrt(square))
     for j in range(len(image)):
-        moved[j] = shrink * (centre[j] + pace * (2.0 * image[j] - before[j]))
+        new_centre[j] = shrink * (centre[j] + pace * (2.0 * image[j] - before[j]))
     moves, coupling = 0.0, 0.0
     for j in range(len(image)):
-        move = np.float64(moved[j]) - np.float64(centre[j])
+        move = np.float64(new_centre[j]) - np.float64(centre[j])
         moves += move * move
         coupling += (image[j] - before[j]) * move
     return moves, abs(coupling)
@@ -84,9 +84,13 @@ def try_step(
     bool
         Whether the step was taken.
     """
-    root, moved, eta = math.sqrt(2.0 * math.log(max(len(share), 2))), centre.copy(), numbers[ETA]
+    root, new_centre, eta = (
+        math.sqrt(2.0 * math.log(max(len(share), 2))),
+        centre.copy(),
+        numbers[ETA],
+    )
     temperature = 1.0 / root
-    square, coupling = move(centre, image, points[1], eta / root, moved)
+    square, coupling = move(centre, image, points[1], eta / root, new_centre)
     entropy = temperature * (numbers[LOG_PARTITION] - log_partition) - eta * along
     slack = ROUNDING * (abs(eta * along) + temperature * abs(log_partition))
     distance = max(entropy, 0.0) + slack + square * root / 2.0
@@ -99,7 +103,7 @@ def try_step(
     if eta > longest and eta > 1.0:
         return False
     _accumulate(points, entries, eta, centre, share, image)
-    entries[0], centre[:] = new_sums, moved
+    entries[0], centre[:] = new_sums, new_centre
     numbers[TOTAL] += eta
     numbers[WEIGHT] += eta
     numbers[LOG_PARTITION] = log_partition

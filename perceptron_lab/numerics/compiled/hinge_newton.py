@@ -101,18 +101,18 @@ def _conjugate_steps(
     vectors: Matrix,
     scores: Vector,
     squares: Vector,
-    made: IntVector,
+    steps: IntVector,
     most: int,
     pieces: int,
 ) -> bool:
     """Go on for so many products; return whether it is the end.
 
     ``vectors`` are the preconditioned residual, the direction and its image, ``squares`` that of
-    the residual and what is enough, ``made`` counts the products.
+    the residual and what is enough, ``steps`` counts the products.
     """
     preconditioned, direction, image = vectors[0], vectors[1], vectors[2]
-    for _ in range(min(pieces, most - made[0])):
-        made[0] += 1
+    for _ in range(min(pieces, most - steps[0])):
+        steps[0] += 1
         hinge_curvature(values, columns, ends, active, direction, scores, image)
         curvature = inner(scores, scores)
         if not curvature > 0.0:
@@ -130,7 +130,7 @@ def _conjugate_steps(
         share = squares[0] / last
         for j in range(len(direction)):
             direction[j] = preconditioned[j] + share * direction[j]
-    return bool(made[0] == most)
+    return bool(steps[0] == most)
 
 
 def conjugate_gradients(
@@ -167,13 +167,13 @@ def conjugate_gradients(
     preconditioned = inverse * residual
     vectors = np.stack([preconditioned, preconditioned, np.empty_like(residual)])
     solution[:], moves[active] = 0.0, 0.0
-    square, made = inner(residual, preconditioned), np.zeros(1, np.int64)
+    square, steps = inner(residual, preconditioned), np.zeros(1, np.int64)
     squares = np.array([square, forcing * forcing * square])
-    given = values, columns, ends, active, inverse, residual, solution, moves, vectors
-    room = np.empty(len(active)), squares, made, most, PIECE // (4 * len(values) + 1) + 1
-    while not (_conjugate_steps(*given, *room) or time_is_up()):
+    arguments = values, columns, ends, active, inverse, residual, solution, moves, vectors
+    room = np.empty(len(active)), squares, steps, most, PIECE // (4 * len(values) + 1) + 1
+    while not (_conjugate_steps(*arguments, *room) or time_is_up()):
         pass
-    return int(made[0])
+    return int(steps[0])
 
 
 def newton_loop(
@@ -184,7 +184,7 @@ def newton_loop(
     scores: FloatArray,
     most: int,
     clearance: float,
-    near: float,
+    threshold: float,
 ) -> tuple[int, int, int]:
     """Make Newton steps on y and its scores A*y, in place, until one of the ends.
 
@@ -198,7 +198,7 @@ def newton_loop(
         Products with the Hessian at most.
     clearance
         A point separates where min A*y > clearance norm(y).
-    near
+    threshold
         norm(A r) / sum r that ends it.
 
     Returns
@@ -214,7 +214,7 @@ def newton_loop(
     steps, products, before = 0, 0, -1
     while products < most and not time_is_up():
         count, total = hinge_gradient(values, columns, ends, scores, active, gradient)
-        if math.sqrt(inner(gradient, gradient)) <= near * total:
+        if math.sqrt(inner(gradient, gradient)) <= threshold * total:
             return NEAR, steps, products
         if not math.isfinite(total):
             return BROKEN, steps, products
@@ -251,7 +251,7 @@ def newton_on_hinge(
     *,
     start: FloatArray | None = None,
     clearance: float = 0.0,
-    near: float = 0.0,
+    threshold: float = 0.0,
 ) -> HingeRun:
     """Make Newton steps until a point separates the rows, as computed, or weights are near 0.
 
@@ -266,7 +266,7 @@ def newton_on_hinge(
         The first y, shape ``(n,)``, in whatever length; None is 0.
     clearance
         A point separates where min A*y > clearance norm(y), 0 or more.
-    near
+    threshold
         The norm(A weights) that ends it, 0 or more.
     """
     assert most > 0
@@ -274,7 +274,7 @@ def newton_on_hinge(
     scores = np.empty(rows.shape[0])
     stored = rows.data, rows.indices.view(np.uint32), rows.indptr.view(np.uint32)
     sparse_scores(*stored, point, scores)
-    ended, steps, products = newton_loop(*stored, point, scores, most, clearance, near)
+    ended, steps, products = newton_loop(*stored, point, scores, most, clearance, threshold)
     residuals = np.maximum(0.0, 1.0 - scores)
     total, length = float(residuals.sum()), math.inf
     if total > 0.0:

@@ -143,10 +143,10 @@ def best_pace(scores: Vector, moves: Vector) -> float:
             behind = pace
         if not curvature > 0.0:
             return pace
-        found = pace + slope / curvature
-        if not before < found < behind:
-            found = (before + behind) / 2.0 if math.isfinite(behind) else 2.0 * pace + 1.0
-        last, pace = pace, found
+        candidate = pace + slope / curvature
+        if not before < candidate < behind:
+            candidate = (before + behind) / 2.0 if math.isfinite(behind) else 2.0 * pace + 1.0
+        last, pace = pace, candidate
         if abs(pace - last) <= 0.01 * abs(pace):
             return pace
     return pace

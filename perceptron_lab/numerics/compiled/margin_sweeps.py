@@ -52,8 +52,8 @@ def margin_sweep(
         Rows looked at before without an update, 0 <= quiet < m, and rows looked at, at most.
     """
     size, dimension = rows.shape
-    row, updates, seen = first, 0, 0
-    while updates < most and quiet < size and seen < checks:
+    row, updates, checked = first, 0, 0
+    while updates < most and quiet < size and checked < checks:
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -65,11 +65,11 @@ def margin_sweep(
             quiet = 0
         else:
             quiet += 1
-        seen += 1
+        checked += 1
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row, quiet
+    return updates, checked, row, quiet
 
 
 @kernel(fastmath=REORDER)
@@ -92,8 +92,8 @@ def relaxation_sweep(
     row, so that a = eta A w. The others are those of :func:`margin_sweep`.
     """
     size, dimension = rows.shape
-    row, updates, seen = first, 0, 0
-    while updates < most and quiet < size and seen < checks:
+    row, updates, checked = first, 0, 0
+    while updates < most and quiet < size and checked < checks:
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -106,11 +106,11 @@ def relaxation_sweep(
             quiet = 0
         else:
             quiet += 1
-        seen += 1
+        checked += 1
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row, quiet
+    return updates, checked, row, quiet
 
 
 @kernel(fastmath=REORDER)
@@ -133,13 +133,13 @@ def fixed_margin_sweep(
     beta; the others are those of :func:`relaxation_sweep` and :func:`margin_sweep`.
     """
     size, dimension = rows.shape
-    row, updates, seen, moved, length = first, 0, 0, True, 0.0
-    while updates < most and quiet < size and seen < checks:
-        if moved:  # norm(a) is not updated by the score: errors would add up
+    row, updates, checked, changed, length = first, 0, 0, True, 0.0
+    while updates < most and quiet < size and checked < checks:
+        if changed:  # norm(a) is not updated by the score: errors would add up
             square = 0.0
             for j in range(dimension):
                 square += point[j] * point[j]
-            length, moved = np.sqrt(square), False
+            length, changed = np.sqrt(square), False
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -151,14 +151,14 @@ def fixed_margin_sweep(
                 point[j] += rate * factor * rows[row, j]
             weights[row] += factor
             updates += 1
-            quiet, moved = 0, True
+            quiet, changed = 0, True
         else:
             quiet += 1
-        seen += 1
+        checked += 1
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row, quiet
+    return updates, checked, row, quiet
 
 
 @kernel(fastmath=REORDER)
@@ -188,8 +188,8 @@ def fixed_length_sweep(
         Updates made, rows looked at, the next row, quiet rows, and the scale.
     """
     size, dimension = rows.shape
-    row, updates, seen = first, 0, 0
-    while updates < most and quiet < size and seen < checks:
+    row, updates, checked = first, 0, 0
+    while updates < most and quiet < size and checked < checks:
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -216,8 +216,8 @@ def fixed_length_sweep(
                 scale = 1.0
         else:
             quiet += 1
-        seen += 1
+        checked += 1
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row, quiet, scale
+    return updates, checked, row, quiet, scale

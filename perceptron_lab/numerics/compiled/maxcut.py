@@ -134,14 +134,14 @@ def edge_products(rows: IntVector, columns: IntVector, vectors: Matrix) -> Vecto
     vectors
         V, shape ``(n, k)``.
     """
-    found = np.empty(rows.shape[0])
+    products = np.empty(rows.shape[0])
     for e in range(rows.shape[0]):
         i, j = rows[e], columns[e]
         total = 0.0
         for k in range(vectors.shape[1]):
             total += vectors[i, k] * vectors[j, k]
-        found[e] = total
-    return found
+        products[e] = total
+    return products
 
 
 Signs = Annotated[npt.NDArray[np.int8], "int8[::1]"]
@@ -183,8 +183,8 @@ def flip_sweeps(
     flips, quiet, vertex = 0, 0, 0
     while quiet < size and flips < most:
         total = 0.0
-        for place in range(starts[vertex], starts[vertex + 1]):
-            total += weights[place] * signs[columns[place]]
+        for position in range(starts[vertex], starts[vertex + 1]):
+            total += weights[position] * signs[columns[position]]
         if signs[vertex] * total < -margins[vertex]:
             signs[vertex] = -signs[vertex]
             flips += 1

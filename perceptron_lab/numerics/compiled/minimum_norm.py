@@ -60,18 +60,18 @@ def leave(
     active: IntVector,
     weights: Vector,
     count: int,
-    place: int,
+    position: int,
 ) -> None:
-    """Delete column ``place`` of P' and R, and make R triangular again by rotations."""
-    for a in range(place, count - 1):
+    """Delete column ``position`` of P' and R, and make R triangular again by rotations."""
+    for a in range(position, count - 1):
         active[a] = active[a + 1]
         weights[a] = weights[a + 1]
         carrying[a] = carrying[a + 1]
     for b in range(count):
-        for a in range(max(place, b - 1), count - 1):
+        for a in range(max(position, b - 1), count - 1):
             factor[b, a] = factor[b, a + 1]
     # the entries below the diagonal are rotated away, one after the other, and z with them
-    for a in range(place, count - 1):
+    for a in range(position, count - 1):
         length = np.hypot(factor[a, a], factor[a + 1, a])
         cosine, sine = factor[a, a] / length, factor[a + 1, a] / length
         factor[a, a] = length
@@ -198,8 +198,8 @@ def _minimum_norm(
             priced = np.flatnonzero(scores < square - least[0])[: len(pool)]
             pool[: len(priced)] = priced
             progress[POOL] = len(priced)
-        known = (active[:count] == new).any()
-        if known or count == room:
+        repeated = (active[:count] == new).any()
+        if repeated or count == room:
             return True
         work -= count * (dimension + count)
         if not enter(rows[new], carrying, factor, solved, count):

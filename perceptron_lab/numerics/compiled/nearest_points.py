@@ -67,13 +67,13 @@ def _nearest_points(
     The way begins with ``pairs`` and their shares; ``vectors`` and ``progress`` are as for the
     point of least norm.
     """
-    room, dimension, others = len(active), first.shape[1], len(second)
+    room, dimension, second_count = len(active), first.shape[1], len(second)
     solved, target = vectors[0], vectors[1]
     while work > 0:
         count = progress[COUNT]
         if progress[NEXT] < len(pairs):
             pair = pairs[progress[NEXT]]
-            row = first[pair // others] - second[pair % others]
+            row = first[pair // second_count] - second[pair % second_count]
             work -= 1 + count * (dimension + count)
             if enter(row, carrying, factor, solved, count):
                 active[count] = pair
@@ -92,11 +92,11 @@ def _nearest_points(
             return True
         square = float(point @ point)
         low, high = np.dot(first, point), np.dot(second, point)
-        work -= (len(first) + others) * dimension
+        work -= (len(first) + second_count) * dimension
         i, j = int(np.argmin(low)), int(np.argmax(high))
-        pair = i * others + j
-        known = (active[:count] == pair).any()
-        if square - (low[i] - high[j]) <= _GAP or known or count == room:
+        pair = i * second_count + j
+        repeated = (active[:count] == pair).any()
+        if square - (low[i] - high[j]) <= _GAP or repeated or count == room:
             return True
         row = first[i] - second[j]
         work -= count * (dimension + count)
@@ -148,6 +148,6 @@ def nearest_points(
     if progress[NEXT] == started:
         pairs, shares = active[: progress[COUNT]], weights[: progress[COUNT]]
     kept = np.flatnonzero(shares > 0.0)
-    found, carried = pairs[kept], shares[kept] / shares[kept].sum()
-    rows = first[found // len(second)] - second[found % len(second)]
-    return np.asarray(carried @ rows), found, carried, int(progress[TURNS])
+    carrying_pairs, carried = pairs[kept], shares[kept] / shares[kept].sum()
+    rows = first[carrying_pairs // len(second)] - second[carrying_pairs % len(second)]
+    return np.asarray(carried @ rows), carrying_pairs, carried, int(progress[TURNS])

@@ -54,13 +54,13 @@ def extremes(diagonal: Vector, order: IntVector, start: int) -> tuple[int, int]:
 
 
 @kernel()
-def _residual_row(matrix: Matrix, rows: Matrix, found: int, row: int, out: Vector) -> None:
+def _residual_row(matrix: Matrix, rows: Matrix, count: int, row: int, out: Vector) -> None:
     """Write a row of Z - R'R after so many rows of R, which may be sparse."""
     # Columns of former pivots are written, too: loops from 0 on are the ones that are vectorised.
     n = out.shape[0]
     for t in range(n):
         out[t] = matrix[row, t]
-    for k in range(found):
+    for k in range(count):
         scale = rows[k, row]
         if scale != 0.0:
             for t in range(n):
@@ -145,11 +145,11 @@ def _panel(
 @kernel()
 def _lift(rows: Matrix, order: IntVector, count: int, direction: Vector) -> None:
     """Solve R v = 0 for the pivot entries of v, given its trailing ones: back-substitution."""
-    places = np.argsort(order)
+    positions = np.argsort(order)
     for k in range(count - 1, -1, -1):
         total = 0.0
         for i in range(order.shape[0]):
-            if places[i] > k:
+            if positions[i] > k:
                 total += rows[k, i] * direction[i]
         direction[order[k]] = -total / rows[k, order[k]]
 
@@ -187,11 +187,11 @@ def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) 
     rows, order, sizes = np.empty((n, n)), np.arange(n), matrix.diagonal().copy()
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)
     direction[:] = 0.0
-    given = matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction
+    arguments = matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction
     state, count = GOING_ON, 0
     while state == GOING_ON and count < n:
         check_time()
-        state, count = _panel(*given, count, PIECE)
+        state, count = _panel(*arguments, count, PIECE)
     if state == FOUND:
         _lift(rows, order, count, direction)
     return bool(state == FOUND)
@@ -204,8 +204,8 @@ def _direction_at_once(matrix: Matrix, zeros: int, direction: Vector) -> bool:
     rows, order, sizes = np.empty((n, n)), np.arange(n), np.diag(matrix).copy()
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)
     direction[:] = 0.0
-    given = matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction
-    state, count = _panel(*given, 0, n * n * (n + 8) + 1)
+    arguments = matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction
+    state, count = _panel(*arguments, 0, n * n * (n + 8) + 1)
     if state == FOUND:
         _lift(rows, order, count, direction)
     return state == FOUND
@@ -226,27 +226,27 @@ def direction_of_rest(
         As for :func:`separating_direction`.
     """
     n = len(matrix)
-    diagonal, sizes, whole = matrix.diagonal().copy(), sizes.copy(), np.arange(n)
+    diagonal, sizes, positions = matrix.diagonal().copy(), sizes.copy(), np.arange(n)
     vector = np.zeros(n)
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
         rows, order = np.empty((end - begin, n)), np.arange(n)
         check_time()
-        given = matrix, rows, diagonal, sizes, tolerance, zeros, order, begin, vector
-        state, count = _panel(*given, begin, PANEL * (PANEL + 8) * n + 1)
+        arguments = matrix, rows, diagonal, sizes, tolerance, zeros, order, begin, vector
+        state, count = _panel(*arguments, begin, PANEL * (PANEL + 8) * n + 1)
         if state == PASSED:
             return None
         # R takes the place of the upper triangle of Z, rows and columns in the order of the pivots
-        moved = np.flatnonzero(order != np.arange(n))
-        origin = order[moved]
-        for values in (diagonal, sizes, whole, vector, matrix):
-            values[moved] = values[origin]
+        permuted = np.flatnonzero(order != np.arange(n))
+        origin = order[permuted]
+        for values in (diagonal, sizes, positions, vector, matrix):
+            values[permuted] = values[origin]
         matrix[begin:end] = rows
-        matrix[:, moved] = matrix[:, origin]
+        matrix[:, permuted] = matrix[:, origin]
         if state == FOUND:
             _lift(matrix, np.arange(n), count, vector)
             direction = np.empty(n)
-            direction[whole] = vector
+            direction[positions] = vector
             return direction
         rows = matrix[begin:end]
         for at in range(end, n, STRIPE):

@@ -31,7 +31,7 @@ def _eliminate_rows(
     operations: int,
 ) -> int:
     """Go on from a row for about so many operations; return the next row."""
-    starts, columns, places, diagonal, row_starts, row_columns, ends, rows = structure
+    starts, columns, positions, diagonal, row_starts, row_columns, ends, rows = structure
     entries, pivots, filled, work = numbers
     n, head = diagonal.shape[0], ends.shape[0] - 1
     if first == 0:
@@ -41,7 +41,7 @@ def _eliminate_rows(
         if operations <= 0:
             return i
         for p in range(starts[i], starts[i + 1]):
-            work[columns[p]] = values[places[p]]
+            work[columns[p]] = values[positions[p]]
         pivot = values[diagonal[i]]
         for t in range(row_starts[i], row_starts[i + 1]):
             j = row_columns[t]
@@ -97,8 +97,8 @@ def eliminate_raised(
     row = 0
     while row < len(structure[3]):
         check_time()
-        given = structure, values, floors, numbers, rest, raises
-        row = _eliminate_rows(*given, row, PIECE // 4)
+        arguments = structure, values, floors, numbers, rest, raises
+        row = _eliminate_rows(*arguments, row, PIECE // 4)
 
 
 @kernel(fastmath=REORDER)

@@ -37,27 +37,31 @@ def resampled_precision(
     """
     resamples = counts.shape[1]
     # drawn examples so far, positive ones among them, and the sum of c_i P(f_i) over these
-    seen = np.zeros(resamples, dtype=np.int32)
-    found = np.zeros(resamples, dtype=np.int32)
+    examples_before = np.zeros(resamples, dtype=np.int32)
+    positives_before = np.zeros(resamples, dtype=np.int32)
     shares = np.zeros(resamples)
-    start, place = 0, 0
-    while place < ends.shape[0]:
-        end = ends[place] + 1
+    start, group = 0, 0
+    while group < ends.shape[0]:
+        end = ends[group] + 1
         for position in range(start, end):
             drawn = counts[order[position]]
-            for one in range(resamples):
-                seen[one] += drawn[one]
+            for resample in range(resamples):
+                examples_before[resample] += drawn[resample]
             if positive[position]:
-                for one in range(resamples):
-                    found[one] += drawn[one]
+                for resample in range(resamples):
+                    positives_before[resample] += drawn[resample]
         # those tied at this score; before them are negative ones only
         for position in range(start, end):
             if positive[position]:
                 drawn = counts[order[position]]
-                for one in range(resamples):
-                    term = float(drawn[one]) * float(found[one])
-                    shares[one] += term / max(float(seen[one]), 1.0)
-                place += 1
+                for resample in range(resamples):
+                    term = float(drawn[resample]) * float(positives_before[resample])
+                    shares[resample] += term / max(float(examples_before[resample]), 1.0)
+                group += 1
         start = end
-    for one in range(resamples):
-        precision[one] = shares[one] / found[one] if found[one] > 0 else np.nan
+    for resample in range(resamples):
+        precision[resample] = (
+            shares[resample] / positives_before[resample]
+            if positives_before[resample] > 0
+            else np.nan
+        )

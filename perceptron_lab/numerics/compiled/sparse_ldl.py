@@ -146,7 +146,7 @@ def _eliminate_rows(
     operations: int,
 ) -> tuple[int, int]:
     """Go on from a row for about so many operations; return the failed row and the next one."""
-    starts, columns, places, diagonal, row_starts, row_columns, ends, rows = structure
+    starts, columns, positions, diagonal, row_starts, row_columns, ends, rows = structure
     entries, pivots, filled, work = numbers
     n, head = diagonal.shape[0], ends.shape[0] - 1
     if first == 0:
@@ -156,7 +156,7 @@ def _eliminate_rows(
         if operations <= 0:
             return -1, i
         for p in range(starts[i], starts[i + 1]):
-            work[columns[p]] = values[places[p]]
+            work[columns[p]] = values[positions[p]]
         pivot = values[diagonal[i]] - shift
         # a sparse triangular solve: the columns come in an order in which each is complete
         for t in range(row_starts[i], row_starts[i + 1]):

@@ -45,13 +45,13 @@ def _residual_row(
     """Find row ``row`` of Z - R'R, beside the diagonal and the ``count`` pivots so far."""
     # touched receives the columns where it may have entries, work the entries there; their number
     # is returned. Meanwhile a column is marked by the complement of its position.
-    starts, places, entries = matrix
+    starts, positions, entries = matrix
     ends, links, values, lists, orders = factor
     position, found = orders[1], 0
     for t in range(starts[row], starts[row + 1]):
-        i = places[0, t]
+        i = positions[0, t]
         if position[i] >= count:
-            work[i] = entries[places[1, t]]
+            work[i] = entries[positions[1, t]]
             touched[found] = i
             found += 1
             position[i] = ~position[i]
@@ -118,10 +118,10 @@ def _eliminate(
     ends, links, values, lists, _ = factor
     n = diagonal.shape[0]
     work, touched = np.empty(n), np.empty(n, np.int64)
-    found = _residual_row(matrix, factor, count + 1, pivot, work, touched)
+    entries_of_row = _residual_row(matrix, factor, count + 1, pivot, work, touched)
     root = np.sqrt(diagonal[pivot])
     roots[count] = root
-    for t in range(found):
+    for t in range(entries_of_row):
         i, at = touched[t], ends[count] + t
         entry = work[i] / root
         links[0, at], links[1, at], links[2, at], values[at] = i, count, -1, entry
@@ -133,8 +133,8 @@ def _eliminate(
         diagonal[i] -= entry * entry
         if abs(diagonal[i]) <= tolerance * sizes[i]:
             diagonal[i] = 0.0
-    ends[count + 1] = ends[count] + found
-    return found
+    ends[count + 1] = ends[count] + entries_of_row
+    return entries_of_row
 
 
 @kernel()
@@ -173,9 +173,9 @@ def _rows_from(
             return FILLED, j
         order[largest], order[j] = order[j], pivot
         position[order[largest]], position[pivot] = largest, j
-        found = _eliminate(matrix, factor, j, pivot, diagonal, sizes, tolerance, roots)
-        work -= 4 * (n - j) + ENTRY * found
-        if 2 * found > n - j - 1:  # from here on dense rows are faster
+        entries_of_row = _eliminate(matrix, factor, j, pivot, diagonal, sizes, tolerance, roots)
+        work -= 4 * (n - j) + ENTRY * entries_of_row
+        if 2 * entries_of_row > n - j - 1:  # from here on dense rows are faster
             return FILLED, j + 1
     return PASSED, n
 
@@ -222,10 +222,10 @@ def sparse_direction(
     ends[0], factor[3][:], order[:], position[:] = 0, -1, np.arange(n), np.arange(n)
     direction[:] = 0.0
     state, count = GOING_ON, 0
-    given = matrix, factor, diagonal, sizes, tolerance, zeros, roots, direction
+    arguments = matrix, factor, diagonal, sizes, tolerance, zeros, roots, direction
     while state == GOING_ON:
         check_time()
-        state, count = _rows_from(*given, count, PIECE)
+        state, count = _rows_from(*arguments, count, PIECE)
     return state, count
 
 

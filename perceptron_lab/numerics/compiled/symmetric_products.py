@@ -11,8 +11,8 @@ def symmetric_product(lower: Matrix, vector: Vector, out: Vector) -> float:
     n = vector.shape[0]
     out[:] = 0.0
     # Four rows at a time: each entry of the vectors is read and written a quarter as often.
-    whole = n - n % 4
-    for i in range(0, whole, 4):
+    multiple_of_4 = n - n % 4
+    for i in range(0, multiple_of_4, 4):
         a, b, c, d = lower[i], lower[i + 1], lower[i + 2], lower[i + 3]
         u, v, w, z = vector[i], vector[i + 1], vector[i + 2], vector[i + 3]
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
@@ -27,7 +27,7 @@ def symmetric_product(lower: Matrix, vector: Vector, out: Vector) -> float:
         out[i + 1] += second + b[i] * u + b[i + 1] * v + c[i + 1] * w + d[i + 1] * z
         out[i + 2] += third + c[i] * u + c[i + 1] * v + c[i + 2] * w + d[i + 2] * z
         out[i + 3] += fourth + d[i] * u + d[i + 1] * v + d[i + 2] * w + d[i + 3] * z
-    for i in range(whole, n):
+    for i in range(multiple_of_4, n):
         a, u, first = lower[i], vector[i], 0.0
         for j in range(i):
             first += a[j] * vector[j]
@@ -97,7 +97,7 @@ def diagonal_sizes(diagonal: IntVector, entries: Vector) -> tuple[float, float, 
     for entry in entries:
         if not abs(entry) <= size:
             size = abs(entry)
-    for place in diagonal:
-        largest = max(largest, entries[place])
-        trace += max(entries[place], 0.0)
+    for position in diagonal:
+        largest = max(largest, entries[position])
+        trace += max(entries[position], 0.0)
     return size, largest, trace

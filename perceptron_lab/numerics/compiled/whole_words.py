@@ -31,9 +31,9 @@ def _divide(words: IntVector, prime: int) -> int:
         words[k] &= mask
     rest = np.int64(0)
     for k in range(len(words) - 1, -1, -1):
-        whole = words[k] if k == len(words) - 1 else (rest << 32) | words[k]
-        words[k] = whole // prime
-        rest = whole - words[k] * prime
+        dividend = words[k] if k == len(words) - 1 else (rest << 32) | words[k]
+        words[k] = dividend // prime
+        rest = dividend - words[k] * prime
     return int(rest)
 
 
@@ -124,7 +124,7 @@ def _collect(
     i: int,
     next_of: IntVector,
     sums: IntMatrix,
-    seen: IntVector,
+    last_row: IntVector,
     met: IntVector,
 ) -> int:
     """Add up row i of LL' and M from the diagonal on; return how many places are met.
@@ -132,7 +132,7 @@ def _collect(
     Row j of ``sums``: sums of high x high, high x low and low x low of L, and M's two words.
     ``next_of`` holds, column by column of L, the first entry at or behind row i.
     """
-    starts, places, high, low = factor
+    starts, positions, high, low = factor
     count = 0
     for at in range(rows[0][i], rows[0][i + 1]):
         k = rows[1][at]
@@ -140,9 +140,9 @@ def _collect(
         next_of[k] = first + 1
         a, b = high[first], low[first]
         for e in range(first, starts[k + 1]):
-            j = places[e]
-            if seen[j] != i:
-                seen[j] = i
+            j = positions[e]
+            if last_row[j] != i:
+                last_row[j] = i
                 met[count] = j
                 count += 1
             sums[j, 0] += a * high[e]
@@ -150,8 +150,8 @@ def _collect(
             sums[j, 2] += b * low[e]
     for at in range(matrix[0][i], matrix[0][i + 1]):
         j = matrix[1][at]
-        if seen[j] != i:
-            seen[j] = i
+        if last_row[j] != i:
+            last_row[j] = i
             met[count] = j
             count += 1
         sums[j, 3], sums[j, 4] = matrix[2][at], matrix[3][at]
@@ -181,11 +181,11 @@ def undominated_row(
     word, whole = 2 * bits, (np.int64(1) << (2 * bits)) - 1
     mask = (np.int64(1) << bits) - 1
     next_of = factor[0][:-1].copy()
-    sums, seen = np.zeros((order, 5), np.int64), np.full(order, -1)
+    sums, last_row = np.zeros((order, 5), np.int64), np.full(order, -1)
     met = np.empty(order, np.int64)
-    own, rest = np.zeros((order, 2), np.int64), np.zeros((order, 2), np.int64)
+    diagonal, rest = np.zeros((order, 2), np.int64), np.zeros((order, 2), np.int64)
     for i in range(order):
-        for c in range(_collect(factor, rows, matrix, i, next_of, sums, seen, met)):
+        for c in range(_collect(factor, rows, matrix, i, next_of, sums, last_row, met)):
             j = met[c]
             middle = sums[j, 1] + (sums[j, 2] >> bits)
             low = sums[j, 4] - (((middle & mask) << bits) + (sums[j, 2] & mask))
@@ -193,7 +193,7 @@ def undominated_row(
             low &= whole
             sums[j] = 0
             if j == i:
-                own[i, 0], own[i, 1] = high, low
+                diagonal[i, 0], diagonal[i, 1] = high, low
                 continue
             if high < 0:  # its magnitude
                 low = -low
@@ -206,6 +206,8 @@ def undominated_row(
                 rest[row, 0] += high + (total >> word)
                 rest[row, 1] = total & whole
     for i in range(order):
-        if own[i, 0] < rest[i, 0] or (own[i, 0] == rest[i, 0] and own[i, 1] <= rest[i, 1]):
+        if diagonal[i, 0] < rest[i, 0] or (
+            diagonal[i, 0] == rest[i, 0] and diagonal[i, 1] <= rest[i, 1]
+        ):
             return i
     return -1

@@ -268,5 +268,5 @@ def curvature_above(
 
 def _vanishes(pattern: Pattern, entries: FloatArray, slack: float, direction: FloatArray) -> bool:
     """Return whether every term of v'(M + sI)v is 0 since a factor of it is."""
-    seen = (direction[pattern.rows] != 0.0) & (direction[pattern.columns] != 0.0)
-    return not (entries + slack * (pattern.rows == pattern.columns))[seen].any()
+    relevant = (direction[pattern.rows] != 0.0) & (direction[pattern.columns] != 0.0)
+    return not (entries + slack * (pattern.rows == pattern.columns))[relevant].any()

@@ -126,9 +126,9 @@ def lowest_eigenpair(matrix: sp.csr_array, tolerance: float) -> Lowest:
         space.grow(passes=2)  # twice is enough
         ends = space.ends or time_is_up()
         if ends or space.count % _BETWEEN == 0:
-            found = space.lowest()
-            if ends or found.error <= tolerance:
-                return found
+            pair = space.lowest()
+            if ends or pair.error <= tolerance:
+                return pair
 
 
 def negative_direction(
@@ -162,5 +162,5 @@ def negative_direction(
         if space.ends or time_is_up():
             return None, space.count
         between = beside
-    found = space.lowest()
-    return (found.vector if found.value < shift else None), space.count
+    pair = space.lowest()
+    return (pair.vector if pair.value < shift else None), space.count

@@ -145,8 +145,8 @@ class Pattern:
 
     def __post_init__(self) -> None:
         for name in ("rows", "columns"):  # as compiled loops take them
-            places = np.ascontiguousarray(getattr(self, name), dtype=np.int64)
-            object.__setattr__(self, name, places)
+            indices = np.ascontiguousarray(getattr(self, name), dtype=np.int64)
+            object.__setattr__(self, name, indices)
 
     @property
     def size(self) -> int:
@@ -189,10 +189,10 @@ class Pattern:
 
         ``out`` takes it, if given; its entries outside the pattern must be 0.
         """
-        whole = np.zeros((self.order, self.order)) if out is None else out
-        whole[self.rows, self.columns] = entries
-        whole[self.columns, self.rows] = entries
-        return whole
+        matrix = np.zeros((self.order, self.order)) if out is None else out
+        matrix[self.rows, self.columns] = entries
+        matrix[self.columns, self.rows] = entries
+        return matrix
 
     def row_sums(self, entries: FloatArray) -> FloatArray:
         """Return the sums of the rows of the matrix with these entries, shape ``(order,)``."""

@@ -88,9 +88,9 @@ class RaisedFactor:
         sums[head:] += roots[head:].sum()
         part = terms * UNIT_ROUNDOFF
         counts = n * 8.0 * SMALLEST * terms * (2.0 + float(np.maximum(diagonal, 0.0).max()))
-        found = np.empty(n)
-        found[how.order] = part / (1.0 - 2.0 * part.max()) * roots * sums + counts
-        return found
+        bound = np.empty(n)
+        bound[how.order] = part / (1.0 - 2.0 * part.max()) * roots * sums + counts
+        return bound
 
     @cached_property
     def _terms(self) -> tuple[FloatArray, IntArray]:

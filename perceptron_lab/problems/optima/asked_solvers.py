@@ -119,8 +119,8 @@ class GivenProgram:
     def dense(self, entries: FloatArray) -> Blocks:
         """Return entries as whole matrices, and all rows as one more block if there are any."""
         rows = self.places_of_rows
-        found = [part.matrix(entries[span]) for part, span in self.matrices]
-        return [*found, entries[rows]] if len(rows) else found
+        matrices = [part.matrix(entries[span]) for part, span in self.matrices]
+        return [*matrices, entries[rows]] if len(rows) else matrices
 
     @property
     def multiplicity(self) -> FloatArray:
@@ -129,13 +129,13 @@ class GivenProgram:
 
     def weights(self, blocks: Blocks) -> FloatArray:
         """Return whole matrices and rows as weights on the patterns: off-diagonals doubled."""
-        found = np.zeros(len(self.constant))
+        entries = np.zeros(len(self.constant))
         for (part, span), block in zip(self.matrices, blocks, strict=False):
-            found[span] = block[part.rows, part.columns]
+            entries[span] = block[part.rows, part.columns]
         rows = self.places_of_rows
         if len(rows):
-            found[rows] = blocks[-1]
-        return found * self.multiplicity
+            entries[rows] = blocks[-1]
+        return entries * self.multiplicity
 
     def sdpa(self) -> SdpaData:
         """Return it in SDPA's format: matrices in their order, then all rows as one block.
@@ -152,13 +152,15 @@ class GivenProgram:
             on = np.arange(len(rows))
             table[rows] = np.column_stack([np.full(len(rows), len(sizes)), on, on])
             sizes.append(-len(rows))
-        whole = sp.csr_array(sp.hstack([sp.csr_array(self.constant[:, None]), self.rows])).tocoo()
-        place, matrix = whole.coords
-        kept = whole.data != 0.0
-        indices = np.column_stack([matrix, table[place]]).astype(np.int64)[kept]
+        combined = sp.csr_array(
+            sp.hstack([sp.csr_array(self.constant[:, None]), self.rows])
+        ).tocoo()
+        row, matrix = combined.coords
+        nonzero = combined.data != 0.0
+        indices = np.column_stack([matrix, table[row]]).astype(np.int64)[nonzero]
         if not len(indices):
             raise InputError("all matrices of the program are 0; there is nothing to be solved")
-        return SdpaData.from_entries(self.objective, sizes, indices, whole.data[kept])
+        return SdpaData.from_entries(self.objective, sizes, indices, combined.data[nonzero])
 
 
 Solver = Literal["csdp", "sdpa", "dsdp5", "clarabel", "scs"]
@@ -219,13 +221,13 @@ class AskedSolver:
         """
         if self.solver in _PROGRAMS:
             command = _PROGRAMS[self.solver](**self._limits(seconds))
-            answer, said = command.answered(program.sdpa())
-            return Approximation(answer.variables, answer.slack, answer.multipliers, said)
-        given = self.solver, self._limits(seconds), program
+            answer, note = command.answered(program.sdpa())
+            return Approximation(answer.variables, answer.slack, answer.multipliers, note)
+        arguments = self.solver, self._limits(seconds), program
         quick = program.rows.nnz <= QUICK
-        found, said = _answered(*given) if quick else killable(_answered, *given)
-        multipliers = program.dense(found.multipliers / program.multiplicity)
-        return Approximation(found.point, program.dense(found.slack), multipliers, said)
+        solution, note = _answered(*arguments) if quick else killable(_answered, *arguments)
+        multipliers = program.dense(solution.multipliers / program.multiplicity)
+        return Approximation(solution.point, program.dense(solution.slack), multipliers, note)
 
     def _limits(self, seconds: float) -> dict[str, float]:
         limits = {"time_limit": seconds}
@@ -260,8 +262,8 @@ def errors_of(program: GivenProgram, answer: Approximation) -> dict[str, float]:
     short = np.linalg.norm(weights @ program.rows - program.objective)
     apart = np.linalg.norm(
         [
-            np.linalg.norm(mine - exact)
-            for mine, exact in zip(
+            np.linalg.norm(computed - exact)
+            for computed, exact in zip(
                 answer.slack, program.dense(program.slack(answer.point)), strict=True
             )
         ]
@@ -280,8 +282,8 @@ def errors_of(program: GivenProgram, answer: Approximation) -> dict[str, float]:
         (upper - lower) / values,
         product / values,
     )
-    found = dict(zip(ERRORS, errors, strict=True)) | {OBJECTIVE: upper}
-    return {name: value for name, value in found.items() if math.isfinite(value)}
+    errors_by_name = dict(zip(ERRORS, errors, strict=True)) | {OBJECTIVE: upper}
+    return {name: value for name, value in errors_by_name.items() if math.isfinite(value)}
 
 
 def _below_zero(blocks: Blocks) -> float:
@@ -320,10 +322,10 @@ def inner_point(
         if lowest > 0.0:
             return point, lowest
     for slack in _tried(size):
-        found = _asked(ask, program.moved(slack=slack))
-        if found is None:
+        solution = _asked(ask, program.moved(slack=slack))
+        if solution is None:
             continue
-        point = np.concatenate([[1.0], found.point])
+        point = np.concatenate([[1.0], solution.point])
         lowest = _lowest(program, point)
         if lowest > 0.0:
             return point, lowest
@@ -337,10 +339,12 @@ def inner_weights(
     if other.inner is not None or other.least <= 0.0:
         return other.inner
     for multiplier in _tried(_mean(answer.multipliers)):
-        found = _asked(ask, program.moved(multiplier=multiplier))
-        if found is None:
+        solution = _asked(ask, program.moved(multiplier=multiplier))
+        if solution is None:
             continue
-        inside = other.interior(program.weights(found.multipliers) + multiplier * program.identity)
+        inside = other.interior(
+            program.weights(solution.multipliers) + multiplier * program.identity
+        )
         if inside is not None:
             return inside
     return None

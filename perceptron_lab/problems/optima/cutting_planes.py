@@ -72,11 +72,11 @@ class Cuts:
         for block, directions in self.directions.items():
             part, span = other.blocks[block]
             assert isinstance(part, Semidefinite)
-            mine = shares[at : at + len(directions)]
+            part_shares = shares[at : at + len(directions)]
             at += len(directions)
-            used = directions[mine > 0.0]
-            whole = (used.T * mine[mine > 0.0]) @ used
-            weights[span] += whole[part.rows, part.columns] * part.multiplicity
+            active = directions[part_shares > 0.0]
+            matrix = (active.T * part_shares[part_shares > 0.0]) @ active
+            weights[span] += matrix[part.rows, part.columns] * part.multiplicity
         return weights
 
 
@@ -84,16 +84,16 @@ def relaxed_dual(cuts: Cuts) -> FloatArray | None:
     """Return the weights X of the linear program over some cuts; None where it has no optimum."""
     if not cuts.finite:
         return None
-    found = _solved(
+    solution = _solved(
         cuts.normals.size,
         cuts.other.objective,
         A_ub=-cuts.normals,
         b_ub=-cuts.sides,
         bounds=(None, None),
     )
-    if found.status != 0:
+    if solution.status != 0:
         return None
-    return cuts.weights(np.maximum(-np.asarray(found.ineqlin.marginals), 0.0))
+    return cuts.weights(np.maximum(-np.asarray(solution.ineqlin.marginals), 0.0))
 
 
 def central_dual(cuts: Cuts) -> FloatArray | None:
@@ -107,16 +107,16 @@ def central_dual(cuts: Cuts) -> FloatArray | None:
     equations = np.column_stack([cuts.normals.T, cuts.normals.sum(axis=0)])
     worth = np.zeros(count + 1)
     worth[count] = -1.0
-    found = _solved(
+    solution = _solved(
         equations.size,
         worth,
         A_eq=equations,
         b_eq=cuts.other.objective,
         bounds=[(0.0, None)] * count + [(0.0, 1.0)],
     )
-    if found.status != 0 or found.x is None or not found.x[count] > 0.0:
+    if solution.status != 0 or solution.x is None or not solution.x[count] > 0.0:
         return None
-    return cuts.weights(found.x[:count] + found.x[count])
+    return cuts.weights(solution.x[:count] + solution.x[count])
 
 
 def _solved(size: int, costs: FloatArray, **conditions: object) -> Any:

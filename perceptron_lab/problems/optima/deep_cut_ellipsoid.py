@@ -83,11 +83,11 @@ def start_ellipsoid(search: Search) -> StartEllipsoid:
 
 def _around_box(other: OtherSide) -> StartEllipsoid:
     assert other.diagonal is not None
-    places, c = other.diagonal, other.objective
+    indices, c = other.diagonal, other.objective
     g = np.asarray(sp.csc_array(other.rows).data)
     lengths = np.empty(other.size)
     root = np.zeros(other.size)
-    root[places] = np.sqrt(c / g)
+    root[indices] = np.sqrt(c / g)
     for part, span in other.blocks:
         off = np.zeros(part.rank)
         if isinstance(part, Semidefinite):
@@ -95,7 +95,7 @@ def _around_box(other: OtherSide) -> StartEllipsoid:
             scale = root[span][part.identity > 0.0]
             off = part.pattern.row_sums(sizes * scale[part.rows] * scale[part.columns]) / scale**2
         lengths[span.start + np.flatnonzero(part.identity > 0.0)] = off
-    low, side = other.constant[places] / g, lengths[places] / g
+    low, side = other.constant[indices] / g, lengths[indices] / g
     side = _ROOM * np.maximum(side, _THIN * max(float(side.max()), 1e-300))
     metric = np.diag(len(c) * (side / 2.0) ** 2)
     return StartEllipsoid(low + side / 2.0, metric, "the box of the solutions")
@@ -168,19 +168,24 @@ class DeepCutSearch:
     """
 
     def __init__(
-        self, system: ConicSystem, start: StartEllipsoid, *, deep: bool = True, kept: int = 1000
+        self,
+        system: ConicSystem,
+        start: StartEllipsoid,
+        *,
+        deep: bool = True,
+        remembered: int = 1000,
     ) -> None:
         self.blocks = Blocks.of(system)
         pattern = self.blocks.pattern
         self._how = how = pattern.elimination
         starts, columns, sides, diagonal, row_starts, row_columns, ends, below = how.structure
-        places = np.concatenate([sides, diagonal])
-        rows = sp.csr_array(self.blocks.entries[places])
+        indices = np.concatenate([sides, diagonal])
+        rows = sp.csr_array(self.blocks.entries[indices])
         self._objective = np.array(objective_of(system).values, dtype=np.float64)
         coefficients = np.ascontiguousarray(rows.data, dtype=np.float64)
         self._program = (
             (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), starts, columns),
-            (coefficients, np.ascontiguousarray(self.blocks.constant[places])),
+            (coefficients, np.ascontiguousarray(self.blocks.constant[indices])),
             (ends, below, row_starts, row_columns),
         )
         scale = float(np.abs(start.metric).max())
@@ -189,7 +194,7 @@ class DeepCutSearch:
         self._numbers = np.zeros(NUMBERS)
         self._numbers[[BEST, SCALE, LOWER]] = np.inf, scale, -np.inf
         self.counts = np.zeros(COUNTS, dtype=np.int64)
-        self._kept = np.zeros((kept, pattern.order))
+        self._kept = np.zeros((remembered, pattern.order))
         self._deep = deep
 
     def begin_below(self, point: FloatArray, value: float) -> None:
@@ -232,8 +237,8 @@ class DeepCutSearch:
     @property
     def metric(self) -> FloatArray:
         """The matrix P of the ellipsoid, shape ``(m, m)``."""
-        whole = self._lower + np.tril(self._lower, -1).T
-        return np.asarray(whole * self._numbers[SCALE])
+        matrix = self._lower + np.tril(self._lower, -1).T
+        return np.asarray(matrix * self._numbers[SCALE])
 
     def directions(self, most: int) -> Directions:
         """Return the last directions of cuts by matrix blocks, for lower bounds."""
@@ -241,14 +246,16 @@ class DeepCutSearch:
         last = [k % room for k in range(max(0, count - min(room, most)), count)]
         back = np.empty((len(last), self.blocks.pattern.order))
         back[:, self._how.order] = self._kept[last]
-        found = {}
+        by_block = {}
         starts = self.blocks.starts
         for block, matrix in enumerate(self.blocks.matrices):
-            mine = back[:, starts[block] : starts[block + 1]]
-            mine = mine[np.abs(mine).max(axis=1, initial=0.0) > 0.0]
-            if matrix and len(mine):
-                found[block] = mine
-        return found
+            block_directions = back[:, starts[block] : starts[block + 1]]
+            block_directions = block_directions[
+                np.abs(block_directions).max(axis=1, initial=0.0) > 0.0
+            ]
+            if matrix and len(block_directions):
+                by_block[block] = block_directions
+        return by_block
 
 
 # Seconds of updates between two looks at the clock, about
@@ -308,12 +315,12 @@ class DeepCutEllipsoid(Optimiser):
                 return search.spent() or "no feasible point was found to start from"
         count = search.system.unknowns - 1
         run = DeepCutSearch(
-            search.system, start_ellipsoid(search), deep=self.cuts == "deep", kept=4 * count
+            search.system, start_ellipsoid(search), deep=self.cuts == "deep", remembered=4 * count
         )
         if search.point is not None and search.upper is not None:
             run.begin_below(search.point[1:] / search.point[0], search.upper)
-        asked = search.asked(self.width)
-        before, queries, most, tried = search.updates, search.queries, 64, 0.0
+        width = search.asked(self.width)
+        before, queries, most, last_attempt = search.updates, search.queries, 64, 0.0
         while True:
             clock = clock_seconds()
             ended = run.advance(min(most, search.options.budget.updates - search.updates))
@@ -323,17 +330,19 @@ class DeepCutEllipsoid(Optimiser):
             search.queries = queries + int(run.counts[CUTS] + run.counts[FEASIBLE])
             most = 2 * most if elapsed < _CHUNK_SECONDS else most
             spent, last = search.spent(), ended == FLAT
-            worth = relative(run.value, run.lower) <= _WORTH and search.updates >= _NEXT * tried
-            near = search.lower is not None and relative(run.value, search.lower) <= asked
-            if spent or last or worth or near:
+            worth = (
+                relative(run.value, run.lower) <= _WORTH and search.updates >= _NEXT * last_attempt
+            )
+            close = search.lower is not None and relative(run.value, search.lower) <= width
+            if spent or last or worth or close:
                 if math.isfinite(run.value):
                     search.improve_upper(np.concatenate([[1.0], run.best]))
-                if not search.width <= asked:
-                    tried = float(search.updates)
+                if not search.width <= width:
+                    last_attempt = float(search.updates)
                     search.improve_lower(run.directions(count))
                 search.record(f"update {search.updates}")
-                if search.width <= asked:
-                    return f"the relative width {asked:g} is reached"
+                if search.width <= width:
+                    return f"the relative width {width:g} is reached"
             if spent:
                 return spent
             if last:

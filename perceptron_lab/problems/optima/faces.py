@@ -102,22 +102,22 @@ def exposed_face(system: ConicSystem) -> Face | None:
     data = sp.csc_array(operator.data)[1:]
     for variable in np.flatnonzero(objective.values == 0.0):
         column = data[:, [variable + 1]].tocoo()
-        places, values = column.coords[0][column.data != 0.0], column.data[column.data != 0.0]
+        positions, values = column.coords[0][column.data != 0.0], column.data[column.data != 0.0]
         for number, (part, span) in enumerate(system.cone.blocks[1:]):
-            inside = (places >= span.start - 1) & (places < span.stop - 1)
-            if isinstance(part, Semidefinite) and len(places) and inside.all():
-                basis = _complement(part, places - (span.start - 1), values)
+            inside = (positions >= span.start - 1) & (positions < span.stop - 1)
+            if isinstance(part, Semidefinite) and len(positions) and inside.all():
+                basis = _complement(part, positions - (span.start - 1), values)
                 if basis is not None:
                     return Face(number, basis, int(variable))
     return None
 
 
-def _complement(part: Semidefinite, places: IntArray, values: FloatArray) -> FloatArray | None:
+def _complement(part: Semidefinite, positions: IntArray, values: FloatArray) -> FloatArray | None:
     """Return V of a matrix vv' that is given by its entries, or None where it is no such matrix.
 
     Rounding errors would make V one of another face at worst, which bounds are sound for.
     """
-    rows, columns = part.rows[places], part.columns[places]
+    rows, columns = part.rows[positions], part.columns[positions]
     pivot = int(columns.max())
     corner = values[(rows == pivot) & (columns == pivot)]
     if len(corner) != 1 or not corner[0] > 0.0:
@@ -161,16 +161,16 @@ def face_of_null_space(block: int, matrix: FloatArray) -> Face | None:
             continue
         echelon[[row, best]] = echelon[[best, row]]
         echelon[row] /= echelon[row, column]
-        others = np.arange(len(echelon)) != row
-        echelon[others] -= np.outer(echelon[others, column], echelon[row])
+        other_rows = np.arange(len(echelon)) != row
+        echelon[other_rows] -= np.outer(echelon[other_rows, column], echelon[row])
         pivots.append(column)
-    whole = np.round(echelon)
-    if np.abs(echelon - whole).max() > _ZERO or np.abs(whole).max() > LARGEST_ENTRY:
+    rounded = np.round(echelon)
+    if np.abs(echelon - rounded).max() > _ZERO or np.abs(rounded).max() > LARGEST_ENTRY:
         return None
     free = np.setdiff1d(np.arange(len(matrix)), pivots)
     basis = np.zeros((len(matrix), len(free)))
     basis[free, np.arange(len(free))] = 1.0
-    basis[pivots] = -whole[:, free]
+    basis[pivots] = -rounded[:, free]
     return Face(block, basis)
 
 
@@ -189,19 +189,19 @@ def restricted(system: ConicSystem, face: Face) -> Reduction:
     basis = np.asarray(face.basis, dtype=np.float64)
     if not isinstance(part, Semidefinite) or basis.ndim != 2 or len(basis) != part.rank:
         raise InputError(f"a basis of shape {basis.shape} of block {face.block}, which it fits not")
-    whole = np.isfinite(basis).all() and (basis == np.round(basis)).all()
-    if not whole or not basis.size or np.abs(basis).max() > LARGEST_ENTRY:
+    integral = np.isfinite(basis).all() and (basis == np.round(basis)).all()
+    if not integral or not basis.size or np.abs(basis).max() > LARGEST_ENTRY:
         raise InputError(f"a basis of whole numbers up to {LARGEST_ENTRY:.0f} is needed")
-    data, cones, found = sp.csr_array(operator.data), list[Cone](), []
+    data, cones, reduced_data = sp.csr_array(operator.data), list[Cone](), []
     for number, (cone, span) in enumerate(blocks):
         if number == face.block + 1:
             smaller, reduced = _congruent(part, sp.csr_array(data[span]), basis)
             cones.append(smaller)
-            found.append(reduced)
+            reduced_data.append(reduced)
         else:
             cones.append(cone)
-            found.append(sp.csr_array(data[span]))
-    stacked = sp.csr_array(sp.vstack(found))
+            reduced_data.append(sp.csr_array(data[span]))
+    stacked = sp.csr_array(sp.vstack(reduced_data))
     return _independent(
         replace(
             system,
@@ -224,11 +224,11 @@ def lifted(
     multiple
         The value of the variable of vv', if the face has one.
     """
-    found = np.zeros(system.unknowns)
-    found[0], found[1 + reduction.variables] = 1.0, point
+    point_of_system = np.zeros(system.unknowns)
+    point_of_system[0], point_of_system[1 + reduction.variables] = 1.0, point
     if face.variable is not None:
-        found[1 + face.variable] = multiple
-    return found
+        point_of_system[1 + face.variable] = multiple
+    return point_of_system
 
 
 def _congruent(
@@ -258,14 +258,14 @@ def _outer(left: sp.csr_array, right: sp.csr_array, order: int) -> sp.csr_array:
     """Return the matrix whose rows are the products of the entries of two rows, pair by pair."""
     rows, columns, values = [], [], []
     for k in range(left.shape[0]):
-        a, b = (one.indices[one.indptr[k] : one.indptr[k + 1]] for one in (left, right))
-        u, w = (one.data[one.indptr[k] : one.indptr[k + 1]] for one in (left, right))
+        a, b = (factor.indices[factor.indptr[k] : factor.indptr[k + 1]] for factor in (left, right))
+        u, w = (factor.data[factor.indptr[k] : factor.indptr[k + 1]] for factor in (left, right))
         columns.append((a[:, None].astype(np.int64) * order + b).ravel())
         values.append((u[:, None] * w).ravel())
         rows.append(np.full(len(columns[-1]), k))
-    places = (np.concatenate(rows), np.concatenate(columns))
+    coordinates = (np.concatenate(rows), np.concatenate(columns))
     shape = (left.shape[0], order * order)
-    return sp.csr_array((np.concatenate(values), places), shape=shape)
+    return sp.csr_array((np.concatenate(values), coordinates), shape=shape)
 
 
 def _refuse_rounding(data: sp.csr_array, sizes: sp.csr_array) -> None:
@@ -277,9 +277,11 @@ def _refuse_rounding(data: sp.csr_array, sizes: sp.csr_array) -> None:
     if not len(values):
         return
     mantissas, exponents = np.frexp(values)
-    whole = np.abs(np.ldexp(mantissas, 53)).astype(np.int64)
-    trailing = np.array([(int(one) & -int(one)).bit_length() - 1 for one in np.unique(whole)])
-    zeros = trailing[np.searchsorted(np.unique(whole), whole)]
+    integers = np.abs(np.ldexp(mantissas, 53)).astype(np.int64)
+    trailing = np.array(
+        [(int(integer) & -int(integer)).bit_length() - 1 for integer in np.unique(integers)]
+    )
+    zeros = trailing[np.searchsorted(np.unique(integers), integers)]
     unit = int((exponents - 53 + zeros).min())
     if not float(sizes.data.max(initial=0.0)) < math.ldexp(1.0, unit + 52):
         raise InputError("the reduced program has numbers with more digits than doubles hold")
@@ -290,35 +292,35 @@ def _independent(system: ConicSystem) -> Reduction:
     objective = objective_of(system).values
     data = sp.csc_array(system.matrix.data)
     empty = (np.diff(data.indptr)[1:] == 0) & (objective == 0.0)
-    kept = np.flatnonzero(~empty)
-    system = _of_variables(system, kept)  # V'F(d)V = V'F(e)V where d is e without the others
+    nonempty = np.flatnonzero(~empty)
+    system = _of_variables(system, nonempty)  # V'F(d)V = V'F(e)V where d is e without the others
     count = system.unknowns * sum(part.size for part, _ in system.cone.blocks)
     if OtherSide.of(system).least > 0.0 or count > MOST_ELIMINATED:
-        return Reduction(system, kept)
+        return Reduction(system, nonempty)
     pivots = _pivots(system)
-    return Reduction(replace(_of_variables(system, pivots), interior=None), kept[pivots])
+    return Reduction(replace(_of_variables(system, pivots), interior=None), nonempty[pivots])
 
 
 def _pivots(system: ConicSystem) -> IntArray:
     """Return variables of whose equations, with their right sides, all others are combinations."""
     columns = np.asarray(sp.csc_array(system.matrix.data)[1:, 1:].toarray())
-    used = columns[(columns != 0.0).any(axis=1)]
-    table = np.vstack([used, objective_of(system).values])
+    nonzero = columns[(columns != 0.0).any(axis=1)]
+    table = np.vstack([nonzero, objective_of(system).values])
     exact = flint.fmpq_mat(
         [[flint.fmpq(*float(value).as_integer_ratio()) for value in row] for row in table]
     )
     reduced, rank = exact.rref()
     width = int(reduced.ncols())
-    found = [next(j for j in range(width) if reduced[i, j] != 0) for i in range(rank)]
-    return np.array(found, dtype=np.int64)
+    pivots = [next(j for j in range(width) if reduced[i, j] != 0) for i in range(rank)]
+    return np.array(pivots, dtype=np.int64)
 
 
-def _of_variables(system: ConicSystem, kept: IntArray) -> ConicSystem:
+def _of_variables(system: ConicSystem, variables: IntArray) -> ConicSystem:
     objective = objective_of(system)
-    columns = np.concatenate([[0], 1 + kept])
+    columns = np.concatenate([[0], 1 + variables])
     return replace(
         system,
         operator=Matrix(sp.csr_array(sp.csc_array(system.matrix.data)[:, columns])),
-        objective=Objective(objective.values[kept]),
+        objective=Objective(objective.values[variables]),
         interior=None if system.interior is None else system.interior[columns],
     )

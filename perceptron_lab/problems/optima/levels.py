@@ -71,10 +71,10 @@ def at_level(system: ConicSystem, level: float, row: ObjectiveRow = "printed") -
     data = sp.csr_array(operator.data)
     stacked = sp.vstack([data[:1], sp.csr_array(values[None, :]), data[1:]], format="csr")
     roundings = max(operator.roundings, objective.roundings)
-    first, *others = cone.parts
+    first, *further = cone.parts
     return Remembering(
         Matrix(sp.csr_array(stacked), roundings=roundings),
-        Product([first, Orthant(1), *others]),
+        Product([first, Orthant(1), *further]),
         interior=system.interior,
         homogenised=True,
     )
@@ -98,7 +98,7 @@ class Remembering(ConicSystem):
     @classmethod
     def remembering(cls, system: ConicSystem) -> Remembering:
         """Return the same system, which keeps directions from now on."""
-        return cls(**{one.name: getattr(system, one.name) for one in fields(system)})
+        return cls(**{field.name: getattr(system, field.name) for field in fields(system)})
 
     def _cut(self, atom: Atom, point: FloatArray) -> Cut:
         if atom.direction is not None:

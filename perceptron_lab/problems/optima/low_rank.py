@@ -84,39 +84,39 @@ class LowRank(Optimiser):
                 "low-rank is for programs of MAXCUT's form: minimise x_1 + ... + x_n, diag(x) - C "
                 "positive semidefinite; choose deep-cut-ellipsoid or objective-bisection"
             )
-        found = enclose(
+        enclosure = enclose(
             program,
             width=search.asked(self.width),
             rank=self.rank,
             seed=search.options.seed,
             seconds=search.options.budget.seconds,
             sweeps=search.options.budget.updates,
-            watch=lambda course: _told(search, course),
+            watch=lambda history: _told(search, history),
             stop=search.options.stop,
         )
-        _taken(search, found)
-        if self.hyperplanes and len(found.vectors) and program.of_a_graph:
+        _taken(search, enclosure)
+        if self.hyperplanes and len(enclosure.vectors) and program.of_a_graph:
             clock = clock_seconds()
             with last_proofs():
-                self._round(search, program, found)
+                self._round(search, program, enclosure)
             search.proof_seconds += clock_seconds() - clock
-        return found.message
+        return enclosure.message
 
-    def _round(self, search: Search, program: MaxCutProgram, found: Enclosure) -> None:
+    def _round(self, search: Search, program: MaxCutProgram, enclosure: Enclosure) -> None:
         """Round to a cut, unless the time does not suffice for that."""
         if affordable(PER_EDGE * len(program.edges[2])):
             seed = search.options.seed
-            cut = rounded(program, found.vectors, count=self.hyperplanes, seed=seed)
+            cut = rounded(program, enclosure.vectors, count=self.hyperplanes, seed=seed)
             _cut(search, cut)
 
 
-def _told(search: Search, course: Course) -> None:
+def _told(search: Search, history: Course) -> None:
     """Record a course as that of the search."""
-    search.updates = search.iterations = course.sweeps[-1]
-    search.products = float(course.sweeps[-1])
-    search.lower, search.upper = course.lower[-1], course.upper[-1]
-    search.seconds = course.seconds[-1]
-    search.record(f"sweep {course.sweeps[-1]}")
+    search.updates = search.iterations = history.sweeps[-1]
+    search.products = float(history.sweeps[-1])
+    search.lower, search.upper = history.lower[-1], history.upper[-1]
+    search.seconds = history.seconds[-1]
+    search.record(f"sweep {history.sweeps[-1]}")
 
 
 def _cut(search: Search, cut: Cut) -> None:
@@ -129,11 +129,11 @@ def _cut(search: Search, cut: Cut) -> None:
             search.figures["cut_ratio"] = ratio
 
 
-def _taken(search: Search, found: Enclosure) -> None:
+def _taken(search: Search, enclosure: Enclosure) -> None:
     """Take over the bounds and what proves them."""
-    search.seconds, search.proof_seconds = found.seconds, found.proof_seconds
+    search.seconds, search.proof_seconds = enclosure.seconds, enclosure.proof_seconds
     search.lower = search.upper = None
-    if math.isfinite(found.lower):
-        search.lower, search.proof = found.lower, {VECTORS: found.vectors}
-    if math.isfinite(found.upper):
-        search.upper, search.point = found.upper, np.concatenate([[1.0], found.point])
+    if math.isfinite(enclosure.lower):
+        search.lower, search.proof = enclosure.lower, {VECTORS: enclosure.vectors}
+    if math.isfinite(enclosure.upper):
+        search.upper, search.point = enclosure.upper, np.concatenate([[1.0], enclosure.point])

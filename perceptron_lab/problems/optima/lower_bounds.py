@@ -87,8 +87,8 @@ class OtherSide:
                 f"lower bounds need whole matrices: blocks of order {LARGEST_WHOLE} and "
                 f"{MOST_VARIABLES} variables at most; this program is larger"
             )
-        whole = system.completed()
-        return cls(whole, *coefficients(whole), blocks_behind_first(whole))
+        completed = system.completed()
+        return cls(completed, *coefficients(completed), blocks_behind_first(completed))
 
     @property
     def size(self) -> int:
@@ -114,8 +114,8 @@ class OtherSide:
     def gram(self) -> FloatArray:
         """The matrix G of the inner products <F_i, F_j>, shape ``(m, m)``, symmetric."""
         weighted = sp.csr_array(sp.diags_array(self.multiplicity) @ self.rows)
-        whole = np.asarray((self.rows.T @ weighted).toarray())
-        return np.asarray((whole + whole.T) / 2.0, dtype=np.float64)
+        gram = np.asarray((self.rows.T @ weighted).toarray())
+        return np.asarray((gram + gram.T) / 2.0, dtype=np.float64)
 
     @cached_property
     def least(self) -> float:
@@ -158,9 +158,9 @@ class OtherSide:
         """Return weights corrected, and their lowest eigenvalue, if that is positive; or None."""
         if self.least <= 0.0:
             return None
-        near = self.corrected(weights)
-        lowest = self.lowest(near)
-        return (near, lowest) if lowest > 0.0 else None
+        corrected = self.corrected(weights)
+        lowest = self.lowest(corrected)
+        return (corrected, lowest) if lowest > 0.0 else None
 
     @cached_property
     def inner(self) -> tuple[FloatArray, float] | None:
@@ -189,9 +189,9 @@ class OtherSide:
         if self.least <= 0.0:
             return None
         objective = objective_of(self.system)
-        asked = objective.values
-        short, radius = self.residual(self.transposed, weights, asked)
-        radius = radius + UNIT_ROUNDOFF * np.abs(asked) * objective.roundings
+        target = objective.values
+        short, radius = self.residual(self.transposed, weights, target)
+        radius = radius + UNIT_ROUNDOFF * np.abs(target) * objective.roundings
         missed = norm_above(above_each(np.abs(short) + radius))
         distance = above(missed / math.sqrt(self.least), 8)
         if not self.lowest(weights) >= distance:
@@ -213,8 +213,8 @@ class OtherSide:
         """
         if matrix.nnz <= MOST_PRODUCTS:
             return exact_residual(matrix, vector, right, self.roundings)
-        found, radius = product_with_radius(matrix, vector, self.roundings)
-        return right - found, radius + 2.0 * UNIT_ROUNDOFF * np.abs(right)
+        product, radius = product_with_radius(matrix, vector, self.roundings)
+        return right - product, radius + 2.0 * UNIT_ROUNDOFF * np.abs(right)
 
     def repaired(
         self, weights: FloatArray, inner: tuple[FloatArray, float] | None = None
@@ -231,20 +231,22 @@ class OtherSide:
         inside = inner or self.inner
         if not np.isfinite(weights).all() or not weights.any() or self.least <= 0.0:
             return None
-        near = self._scaled(weights) if self.diagonal is not None else self._multiplied(weights)
-        near, taken = self.corrected(near), 0.0
+        corrected = (
+            self._scaled(weights) if self.diagonal is not None else self._multiplied(weights)
+        )
+        corrected, share = self.corrected(corrected), 0.0
         for _ in range(_TRIES):
             check_time()
-            bound = self.prove(near)
+            bound = self.prove(corrected)
             if bound is not None:
-                return near, bound
+                return corrected, bound
             if inside is None:
                 return None
-            lacking = max(-self.lowest(near), 1e-14 * float(np.abs(near).max()))
-            taken = max(_MORE * taken, 2.0 * lacking / (inside[1] + lacking))
-            if not taken < 1.0:
+            lacking = max(-self.lowest(corrected), 1e-14 * float(np.abs(corrected).max()))
+            share = max(_MORE * share, 2.0 * lacking / (inside[1] + lacking))
+            if not share < 1.0:
                 return None
-            near = self.corrected((1.0 - taken) * near + taken * inside[0])
+            corrected = self.corrected((1.0 - share) * corrected + share * inside[0])
         return None
 
     @cached_property
@@ -256,11 +258,11 @@ class OtherSide:
         columns = sp.csc_array(self.rows)
         if not (np.diff(columns.indptr) == 1).all() or not (columns.data > 0.0).all():
             return None
-        places = columns.indices
+        positions = columns.indices
         on = np.flatnonzero(self.system.cone.identity[1:])
-        if not np.array_equal(np.sort(places), on) or not (self.objective > 0.0).all():
+        if not np.array_equal(np.sort(positions), on) or not (self.objective > 0.0).all():
             return None
-        return np.asarray(places, dtype=np.int64)
+        return np.asarray(positions, dtype=np.int64)
 
     def _multiplied(self, weights: FloatArray) -> FloatArray:
         sums = weights @ self.rows
@@ -270,18 +272,18 @@ class OtherSide:
 
     def _scaled(self, weights: FloatArray) -> FloatArray:
         assert self.diagonal is not None
-        wanted = np.zeros(self.size)
-        wanted[self.diagonal] = self.objective / sp.csc_array(self.rows).data
-        found = np.empty(self.size)
+        target = np.zeros(self.size)
+        target[self.diagonal] = self.objective / sp.csc_array(self.rows).data
+        scaled = np.empty(self.size)
         for part, span in self.blocks:
             on = part.identity > 0.0
-            have, asked = weights[span][on], wanted[span][on]
+            have, required = weights[span][on], target[span][on]
             empty = have <= 0.0
-            scale = np.sqrt(np.where(empty, 0.0, asked / np.where(empty, 1.0, have)))
+            scale = np.sqrt(np.where(empty, 0.0, required / np.where(empty, 1.0, have)))
             if isinstance(part, Semidefinite):
-                found[span] = weights[span] * scale[part.rows] * scale[part.columns]
-            found[span.start + np.flatnonzero(on)] = asked
-        return found
+                scaled[span] = weights[span] * scale[part.rows] * scale[part.columns]
+            scaled[span.start + np.flatnonzero(on)] = required
+        return scaled
 
 
 def _lowest(cone: Cone, weights: FloatArray) -> float:
@@ -317,16 +319,16 @@ def corrected_in_metric(other: OtherSide, weights: FloatArray) -> FloatArray | N
     cubes = sum(part.rank**3 for part, _ in matrices_of(other.blocks))
     if 2.0 * other.rows.shape[1] * cubes > MOST_OPERATIONS:
         return None
-    given = np.asarray(other.rows.toarray()).T
+    rows_of_matrix = np.asarray(other.rows.toarray()).T
     for _ in range(_STEPS):
         roots = _roots(other, weights)
         if roots is None:
             return None
-        image = given * weights  # of a row: x_i f_i
+        image = rows_of_matrix * weights  # of a row: x_i f_i
         for part, span, root in roots:
-            for row, entries in zip(image, given, strict=True):
-                whole = root.T @ part.matrix(entries[span]) @ root
-                row[span] = np.sqrt(part.multiplicity) * whole[part.rows, part.columns]
+            for row, entries in zip(image, rows_of_matrix, strict=True):
+                congruent = root.T @ part.matrix(entries[span]) @ root
+                row[span] = np.sqrt(part.multiplicity) * congruent[part.rows, part.columns]
         lengths = np.maximum(np.linalg.norm(image, axis=1), LEAST_NORMAL)
         short = other.residual(other.transposed, weights, other.objective)[0]
         if not (np.isfinite(image).all() and np.isfinite(short).all()):
@@ -338,7 +340,7 @@ def corrected_in_metric(other: OtherSide, weights: FloatArray) -> FloatArray | N
 
 def _roots(other: OtherSide, weights: FloatArray) -> list[Root] | None:
     """Return a Cholesky factor of X in each block; None where X is not positive definite."""
-    found = []
+    roots = []
     for part, span in other.blocks:
         if not isinstance(part, Semidefinite):
             if not (weights[span] > 0.0).all():
@@ -346,16 +348,16 @@ def _roots(other: OtherSide, weights: FloatArray) -> list[Root] | None:
             continue
         try:
             matrix = part.matrix(weights[span] / part.multiplicity)
-            found.append((part, span, scipy.linalg.cholesky(matrix, lower=True)))
+            roots.append((part, span, scipy.linalg.cholesky(matrix, lower=True)))
         except (scipy.linalg.LinAlgError, ValueError):
             return None
-    return found
+    return roots
 
 
 def _moved(roots: list[Root], weights: FloatArray, z: FloatArray) -> FloatArray:
     """Return L Z L' as weights, of a row x_i z_i."""
-    found = weights * z
+    moved_weights = weights * z
     for part, span, root in roots:
-        whole = root @ part.matrix(z[span] / np.sqrt(part.multiplicity)) @ root.T
-        found[span] = whole[part.rows, part.columns] * part.multiplicity
-    return np.asarray(found)
+        congruent = root @ part.matrix(z[span] / np.sqrt(part.multiplicity)) @ root.T
+        moved_weights[span] = congruent[part.rows, part.columns] * part.multiplicity
+    return np.asarray(moved_weights)

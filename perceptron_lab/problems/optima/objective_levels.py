@@ -77,13 +77,13 @@ class ObjectiveSequence(_ByMethod):
         algorithm, before = method_of(self.method, self.options), None
         ended = ""
         while not ended:
-            found = search.feasibility(algorithm, before, row=self.row)
-            if found.status is not Status.FEASIBLE or found.objective is None:
-                ended = search.spent() or f"level {len(search.levels) - 1} ended {found.status}"
-            elif before is not None and before - found.objective < self.relative * abs(before):
+            answer = search.feasibility(algorithm, before, row=self.row)
+            if answer.status is not Status.FEASIBLE or answer.objective is None:
+                ended = search.spent() or f"level {len(search.levels) - 1} ended {answer.status}"
+            elif before is not None and before - answer.objective < self.relative * abs(before):
                 ended = f"the last two objectives differ by less than {self.relative:g} of one"
             else:
-                before, ended = found.objective, search.spent() or ""
+                before, ended = answer.objective, search.spent() or ""
         search.improve_lower()
         return f"{ended}, which proves nothing of the optimum"
 
@@ -135,23 +135,23 @@ class ObjectiveBisection(_ByMethod):
         algorithm = method_of(self.method, self.options)
         search.feasibility(algorithm, None)
         search.improve_lower()
-        asked = search.asked(self.width)
+        width = search.asked(self.width)
         step, below, first = _FIRST_STEP, search.lower, abs(search.upper or 0.0)
         while search.upper is not None:
-            if search.width <= asked:
-                return f"the relative width {asked:g} is reached"
+            if search.width <= width:
+                return f"the relative width {width:g} is reached"
             ended = search.spent()
             if ended is not None:
                 return ended
-            if below is not None and relative(search.upper, below) <= asked / 2.0:
+            if below is not None and relative(search.upper, below) <= width / 2.0:
                 return "the levels left are undecided: raise updates"
             if below is None and abs(search.upper) > _FAR * max(1.0, first):
                 return "objectives fall beyond all bounds: the program may be unbounded"
             level = search.upper - step * max(1.0, abs(search.upper))
             if below is not None:
                 level = (search.upper + below) / 2.0
-            found = search.feasibility(algorithm, level, row=self.row, updates=self.updates)
-            if found.status is Status.FEASIBLE:
+            answer = search.feasibility(algorithm, level, row=self.row, updates=self.updates)
+            if answer.status is Status.FEASIBLE:
                 step *= 2.0
                 continue
             search.improve_lower()

@@ -93,9 +93,9 @@ def minimise(
     ('FEASIBLE', True)
     """
     options = options or RunOptions()
-    wanted = None if options.goal == "decide" else options.goal
-    if not isinstance(wanted, Width | None):
-        raise InputError(f"goal {wanted} of an optimiser; give {{'width': 1e-8}}, or none")
+    goal = None if options.goal == "decide" else options.goal
+    if not isinstance(goal, Width | None):
+        raise InputError(f"goal {goal} of an optimiser; give {{'width': 1e-8}}, or none")
     began = clock_seconds()
     seconds, stop = options.budget.seconds, options.stop
     objective_of(system)
@@ -106,8 +106,8 @@ def minimise(
         with time_limit(seconds, stop):
             ending = optimiser.minimise(search)
     except TimeIsUp:
-        said = None if stop is None else stop()
-        ending = said or f"the budget of {seconds:g} seconds is spent"
+        end = None if stop is None else stop()
+        ending = end or f"the budget of {seconds:g} seconds is spent"
     search.record("end")
     status, message = _ending(search, ending)
     point = search.point
@@ -115,9 +115,9 @@ def minimise(
         point = np.zeros(system.unknowns) if search.infeasible is None else search.infeasible.point
     bounds = {"optimum_lower": search.lower, "optimum_upper": search.upper}
     proved = Proved(status, None, None, width=search.width if math.isfinite(search.width) else None)
-    reached = None if wanted is None else proved.reaches(wanted)
-    if wanted is not None and not reached:
-        message = f"{message}; {proved.missed(wanted)}"
+    reached = None if goal is None else proved.reaches(goal)
+    if goal is not None and not reached:
+        message = f"{message}; {proved.missed(goal)}"
     figures = {name: value for name, value in bounds.items() if value is not None}
     figures |= search.figures
     return Result(
@@ -143,7 +143,7 @@ def minimise(
         },
         bound=NO_BOUND,
         message=message,
-        goal=wanted,
+        goal=goal,
         goal_reached=reached,
         proof=search.proof,
         optimum_lower=search.lower,
@@ -154,24 +154,24 @@ def minimise(
 def _ending(search: Search, ending: str) -> tuple[Status, str]:
     """Return the status and the message of a run."""
     if search.infeasible is not None:
-        said = f"no point is strictly feasible: {search.infeasible.message}"
+        text = f"no point is strictly feasible: {search.infeasible.message}"
         if search.lower is not None:
-            said += f"; the infimum is proved to be at least {text_below(search.lower, 10)}"
-        return Status.INFEASIBLE, said
+            text += f"; the infimum is proved to be at least {text_below(search.lower, 10)}"
+        return Status.INFEASIBLE, text
     lower, upper = search.lower, search.upper
-    said = "no bound of the optimum is proved"
+    text = "no bound of the optimum is proved"
     if lower is not None and upper is not None:
-        said = f"the optimum is proved to lie in [{text_below(lower, 10)}, {text_above(upper, 10)}]"
+        text = f"the optimum is proved to lie in [{text_below(lower, 10)}, {text_above(upper, 10)}]"
     elif upper is not None:
         reason = search.without_lower or "no exactly feasible point of the other side was found"
-        said = f"the optimum is proved to be at most {text_above(upper, 10)}; {reason}"
+        text = f"the optimum is proved to be at most {text_above(upper, 10)}; {reason}"
     elif lower is not None:
-        said = f"the optimum is proved to be at least {text_below(lower, 10)}"
+        text = f"the optimum is proved to be at least {text_below(lower, 10)}"
     if upper is None and search.without_upper:
-        said += f"; {search.without_upper}"
+        text += f"; {search.without_upper}"
     spent = search.updates >= search.options.budget.updates
     missed = search.unproved or (Status.UPDATE_LIMIT if spent else Status.TIME_LIMIT)
-    return (Status.FEASIBLE if upper is not None else missed), f"{said}; {ending}"
+    return (Status.FEASIBLE if upper is not None else missed), f"{text}; {ending}"
 
 
 def method_of(name: str, options: dict[str, object]) -> AnyAlgorithm:

@@ -129,40 +129,40 @@ def _best(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
         try:
             left = Budget(options.budget.updates, min(options.budget.seconds, seconds_left()))
             earlier = None if best is None else best[1]
-            found = minimise(system, optimiser, replace(options, budget=left), earlier=earlier)
+            result = minimise(system, optimiser, replace(options, budget=left), earlier=earlier)
         except InputError as error:
             refused = error
             continue
-        if best is None or _narrower(found, best[1]):
-            best = optimiser, found
+        if best is None or _narrower(result, best[1]):
+            best = optimiser, result
     if best is None:
         assert refused is not None
         raise refused
     return best
 
 
-def _narrower(one: Result, other: Result) -> bool:
+def _narrower(first: Result, other: Result) -> bool:
     """Return whether a result says more: a decision, or a smaller interval."""
-    if one.status is Status.INFEASIBLE or other.status is Status.INFEASIBLE:
-        return one.status is Status.INFEASIBLE
-    widths = [math.inf if w is None else w for w in (one.optimum_width, other.optimum_width)]
+    if first.status is Status.INFEASIBLE or other.status is Status.INFEASIBLE:
+        return first.status is Status.INFEASIBLE
+    widths = [math.inf if w is None else w for w in (first.optimum_width, other.optimum_width)]
     if widths[0] == widths[1] == math.inf:
-        return one.optimum_upper is not None and other.optimum_upper is None
+        return first.optimum_upper is not None and other.optimum_upper is None
     return widths[0] < widths[1]
 
 
-def program_of(given: Program) -> ConicSystem:
+def program_of(source: Program) -> ConicSystem:
     """Return the homogenised system of a program; others are refused with their reason."""
-    if isinstance(given, str | Path):
-        given = read_system(Path(given))
-    if isinstance(given, System):
-        objective_of(given)
-        return ConicSystem.of(given)
-    if isinstance(given, MaxCutProgram):
-        return given.system()
-    if is_networkx(given):
+    if isinstance(source, str | Path):
+        source = read_system(Path(source))
+    if isinstance(source, System):
+        objective_of(source)
+        return ConicSystem.of(source)
+    if isinstance(source, MaxCutProgram):
+        return source.system()
+    if is_networkx(source):
         raise InputError("a networkx graph is no program; give optimum(graph=...)")
-    program = MaxCutProgram.of_matrix(given)
+    program = MaxCutProgram.of_matrix(source)
     if program.weights.nnz and not program.diagonal.any() and (program.weights.data >= 0.0).all():
         warnings.warn(
             "C is nonnegative with a zero diagonal, as an adjacency matrix is; its optimum is no "

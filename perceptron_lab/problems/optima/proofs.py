@@ -53,12 +53,12 @@ def proved_again(
     """
     if VECTORS in proof:
         return _around_maxcut(system, point, proof[VECTORS])
-    upper, found = prove_upper(system, point), None
+    upper, bound = prove_upper(system, point), None
     if DUAL in proof:
-        found = _prove_dual(system, proof)
+        bound = _prove_dual(system, proof)
     elif LEVEL in proof and lower is not None and upper is not None:
-        found = lower if prove_level(system, lower, proof[LEVEL]) else None
-    return found, upper
+        bound = lower if prove_level(system, lower, proof[LEVEL]) else None
+    return bound, upper
 
 
 def cut_again(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:

@@ -129,10 +129,10 @@ class Search:
         budget, stop = self.options.budget, self.options.stop
         if self.updates >= budget.updates:
             return f"the budget of {budget.updates} updates is spent"
-        asked = None if stop is None else stop()
-        if asked is None and (self.seconds >= budget.seconds or time_is_up()):
+        end = None if stop is None else stop()
+        if end is None and (self.seconds >= budget.seconds or time_is_up()):
             return f"the budget of {budget.seconds:g} seconds is spent"
-        return asked
+        return end
 
     def feasibility(
         self,
@@ -167,15 +167,15 @@ class Search:
         self._remember(system, 1 if level is None else 2)
         if level is not None and result.status is Status.INFEASIBLE:
             self._bounded_by(level, row, result)
-        found = self.improve_upper(result.point)
+        upper = self.improve_upper(result.point)
         if level is None and result.status is Status.INFEASIBLE:
             self.infeasible = result
         status = result.status
         if status is Status.FEASIBLE and (
-            found is None or (level is not None and not found < level)
+            upper is None or (level is not None and not upper < level)
         ):
             status = Status.UNVERIFIED
-        entry = Level(level, status, found, result.updates, result.queries, result.seconds)
+        entry = Level(level, status, upper, result.updates, result.queries, result.seconds)
         self.levels.append(entry)
         self.record(f"level {len(self.levels) - 1}", entry)
         return entry
@@ -189,16 +189,16 @@ class Search:
         weights = result.weights
         if weights is None or self.upper is None or (self.lower or -math.inf) >= level:
             return
-        moved = weights.copy()
+        shifted = weights.copy()
         if row == "printed":  # kept for the row of norm in [1, 2)
-            moved[1] *= 2.0 ** (-unit_exponent(self.system, level))
-        if prove_level(self.system, level, moved):
-            self.proof, self.lower = {LEVEL: moved}, level
+            shifted[1] *= 2.0 ** (-unit_exponent(self.system, level))
+        if prove_level(self.system, level, shifted):
+            self.proof, self.lower = {LEVEL: shifted}, level
 
-    def _remember(self, system: Remembering, others: int) -> None:
-        """Take over the last directions of cuts; ``others`` is how many blocks stand before F."""
+    def _remember(self, system: Remembering, skipped: int) -> None:
+        """Take over the last directions of cuts; ``skipped`` is how many blocks stand before F."""
         most = CUTS_PER_VARIABLE * (self.system.unknowns - 1)
-        starts = {span.start: k for k, (_, span) in enumerate(system.cone.blocks[others:])}
+        starts = {span.start: k for k, (_, span) in enumerate(system.cone.blocks[skipped:])}
         for start, direction in list(system.kept)[-most:]:
             block = self._cuts.setdefault(starts[start], [])
             block.append(direction)
@@ -211,14 +211,14 @@ class Search:
 
     def improve_upper(self, point: FloatArray) -> float | None:
         """Prove a point (x_0, x); return its objective, and keep it if it is the least so far."""
-        clock, found = clock_seconds(), None
+        clock, improved = clock_seconds(), None
         with last_proofs(), suppress(TimeIsUp):
-            found = mended(self.system, point)
+            improved = mended(self.system, point)
         self.proof_seconds += clock_seconds() - clock
-        if found is None:
+        if improved is None:
             return None
-        self.take_upper(*found)
-        return found[1]
+        self.take_upper(*improved)
+        return improved[1]
 
     def take_upper(self, point: FloatArray, objective: float) -> None:
         """Keep a point that is proved with its objective, if that is the least so far."""
@@ -249,9 +249,9 @@ class Search:
         inner = other.inner or self.inner
         candidates = [weights, inner[0] if inner is not None and self.lower is None else None]
         for candidate in candidates:
-            found = None if candidate is None else other.repaired(candidate, inner)
-            if found is not None:
-                self.take_lower({DUAL: found[0]}, found[1])
+            repaired = None if candidate is None else other.repaired(candidate, inner)
+            if repaired is not None:
+                self.take_lower({DUAL: repaired[0]}, repaired[1])
 
     def record(self, phase: str, level: Level | None = None) -> None:
         """Append what is known to the trace; its measures are levels, objectives and bounds."""
@@ -277,7 +277,7 @@ class Search:
 
     def told(self) -> list[dict[str, object]]:
         """Return the levels as JSON values."""
-        return [asdict(one) | {"status": one.status.value} for one in self.levels]
+        return [asdict(level) | {"status": level.status.value} for level in self.levels]
 
 
 def relative(upper: float, lower: float) -> float:

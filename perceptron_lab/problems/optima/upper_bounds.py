@@ -61,12 +61,12 @@ def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] |
     """Return a point that is proved feasible with its objective: this one, or one beside it."""
     direction = system.interior
     for shift in _SHIFTS[: None if direction is not None else 1]:
-        moved = point
+        shifted = point
         if direction is not None and shift:
-            moved = point + shift * float(np.abs(point).max()) * direction
-        upper = prove_upper(system, moved)
+            shifted = point + shift * float(np.abs(point).max()) * direction
+        upper = prove_upper(system, shifted)
         if upper is not None:
-            return moved, upper
+            return shifted, upper
     return None
 
 
@@ -83,16 +83,16 @@ def moved_inside(
     point, inner
         (1, x); (1, x_s) and s > 0.
     """
-    found = prove_upper(system, point)
-    if found is not None:
-        return point, found
+    upper = prove_upper(system, point)
+    if upper is not None:
+        return point, upper
     for share in _shares(system, point, inner):
-        moved = point + share * (inner[0] - point)
-        found = prove_upper(system, moved)
-        if found is not None:
-            return moved, found
-    found = prove_upper(system, inner[0])
-    return None if found is None else (inner[0], found)
+        shifted = point + share * (inner[0] - point)
+        upper = prove_upper(system, shifted)
+        if upper is not None:
+            return shifted, upper
+    upper = prove_upper(system, inner[0])
+    return None if upper is None else (inner[0], upper)
 
 
 def _shares(
@@ -102,8 +102,8 @@ def _shares(
     scores = system.scores(point)
     lowest = min(part.lowest(scores[span]) for part, span in system.cone.blocks[1:])
     lacking = max(-float(lowest), _ROUNDING * float(np.abs(scores).max()))
-    taken = lacking / (inner[1] + lacking)
-    return (factor * taken for factor in _MORE if factor * taken < 0.5)
+    share = lacking / (inner[1] + lacking)
+    return (factor * share for factor in _MORE if factor * share < 0.5)
 
 
 # X over its largest entry is rounded to multiples of 1 / k for these k
@@ -129,21 +129,21 @@ def refuted(system: ConicSystem, weights: FloatArray) -> Refutation | None:
     weights
         X as weights of the blocks behind that of x_0, as solvers have it.
     """
-    whole = system
+    completed = system
     if len(weights) + 1 != system.cone.size:
-        whole = system.completed(required=False)
+        completed = system.completed(required=False)
     largest = float(np.abs(weights).max(initial=0.0))
-    if len(weights) + 1 != whole.cone.size or not 0.0 < largest < np.inf:
+    if len(weights) + 1 != completed.cone.size or not 0.0 < largest < np.inf:
         return None
     for k in _DENOMINATORS:
-        simple = _completed(whole, np.round(weights / largest * k) / k)
-        if whole.prove_weights(simple) == 0.0:
+        simple = _completed(completed, np.round(weights / largest * k) / k)
+        if completed.prove_weights(simple) == 0.0:
             return _refutation(system, simple, "weights w >= 0 with A w = 0 exactly")
-    near = _completed(whole, weights / largest)
-    found = whole.prove_infeasible(near)
-    if found is None:
+    candidate = _completed(completed, weights / largest)
+    proof = completed.prove_infeasible(candidate)
+    if proof is None:
         return None
-    return _refutation(system, near, f"{found.method} = {found.ratio:.2g} < 1")
+    return _refutation(system, candidate, f"{proof.method} = {proof.ratio:.2g} < 1")
 
 
 def _completed(system: ConicSystem, weights: FloatArray) -> FloatArray:

@@ -113,16 +113,16 @@ class VerifiedSolver(Optimiser):
 
     def minimise(self, search: Search) -> str:
         """Ask once, and prove both bounds."""
-        asked = AskedSolver(self.solver, self.tolerance)
-        asked.present()
+        solver = AskedSolver(self.solver, self.tolerance)
+        solver.present()
         ended = search.spent()
         if ended is not None:
             return ended
-        run = _Run(search, asked)
+        run = _Run(search, solver)
         face = exposed_face(search.system) if self.faces else None
-        said = None if face is None else run.prove_on(face)
-        if said is not None and search.upper is not None and search.lower is not None:
-            return said
+        message = None if face is None else run.prove_on(face)
+        if message is not None and search.upper is not None and search.lower is not None:
+            return message
         try:
             answer = run.asked_first(search.system)
         except TimeIsUp:
@@ -153,9 +153,9 @@ class VerifiedSolver(Optimiser):
 def semidefinite_factor(matrix: FloatArray) -> FloatArray:
     """Return V, shape ``(n, k)``, with VV' near X: its pivoted Cholesky factor, cut off."""
     factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, lower=1, tol=_NEGLIGIBLE)
-    found = np.zeros((len(matrix), rank))
-    found[pivots - 1] = np.tril(factor)[:, :rank]
-    return found
+    factor_in_order = np.zeros((len(matrix), rank))
+    factor_in_order[pivots - 1] = np.tril(factor)[:, :rank]
+    return factor_in_order
 
 
 @dataclass
@@ -198,13 +198,13 @@ class _Run:
         search = self.search
         point = np.concatenate([[1.0], answer.point])
         bound = prove_upper(search.system, point)
-        found = None if bound is None else (point, bound)
-        if found is None:
+        feasible = None if bound is None else (point, bound)
+        if feasible is None:
             inner = inner_point(search.system, program, answer, self.ask)
-            found = None if inner is None else moved_inside(search.system, point, inner)
+            feasible = None if inner is None else moved_inside(search.system, point, inner)
             search.without_upper = _NO_POINT if inner is None else _NOT_MOVED
-        if found is not None:
-            search.take_upper(*found)
+        if feasible is not None:
+            search.take_upper(*feasible)
 
     def refute(self, program: GivenProgram) -> None:
         """Prove, if it is so, that no x is strictly feasible.
@@ -221,17 +221,17 @@ class _Run:
 
     def prove_lower(self, program: GivenProgram, answer: Approximation) -> bool:
         """Prove the bound of X, corrected and moved inside; return whether that worked."""
-        clock, other, found = clock_seconds(), self.search.other, None
+        clock, other, repaired = clock_seconds(), self.search.other, None
         try:
             if other is not None:
                 with last_proofs():
-                    found = self._repaired(other, program, answer)
+                    repaired = self._repaired(other, program, answer)
         except TimeIsUp:
             self.search.without_lower = _NO_TIME_BELOW
-        if found is not None:
-            self.search.take_lower({DUAL: found[0]}, found[1])
+        if repaired is not None:
+            self.search.take_lower({DUAL: repaired[0]}, repaired[1])
         self.search.proof_seconds += clock_seconds() - clock
-        return found is not None
+        return repaired is not None
 
     def prove_large(self, program: GivenProgram, answer: Approximation) -> bool:
         """Prove both bounds of an answer for a program of MAXCUT's form; False for other ones.
@@ -259,17 +259,17 @@ class _Run:
         """Return the face of a central X, which is that of the program without F_0."""
         if self.search.other is None:
             return None
-        clock, found = clock_seconds(), None
+        clock, face = clock_seconds(), None
         try:
             central = self.ask(replace(program, constant=np.zeros_like(program.constant)))
         except (NumericalError, TimeIsUp):
             return None
         for (part, span), matrix in zip(program.matrices, central.multipliers, strict=False):
             number = [at for _, at in program.blocks].index(span)
-            found = found or face_of_null_space(number, matrix)
+            face = face or face_of_null_space(number, matrix)
             del part
         self.search.proof_seconds += clock_seconds() - clock
-        return found
+        return face
 
     def prove_on(self, face: Face) -> str | None:
         """Prove both bounds of what the solver finds on a face; return its name, if it answers.
@@ -278,7 +278,7 @@ class _Run:
         a few digits, and have lower bounds alone.
         """
         search, clock = self.search, clock_seconds()
-        before, said = search.seconds, None
+        before, note = search.seconds, None
         try:
             reduction = restricted(search.system, face)
             where = {FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
@@ -287,10 +287,10 @@ class _Run:
                 search.take_lower({DUAL: np.zeros(other.size), **where}, 0.0)
                 return None
             answer = self.asked_first(reduction.system)
-            said, program = answer.said, self.program_of(reduction.system)
-            found = self._repaired(other, program, answer)
-            if found is not None:
-                search.take_lower({DUAL: found[0], **where}, found[1])
+            note, program = answer.said, self.program_of(reduction.system)
+            repaired = self._repaired(other, program, answer)
+            if repaired is not None:
+                search.take_lower({DUAL: repaired[0], **where}, repaired[1])
             if face.variable is not None:
                 search.figures = errors_of(program, answer)
                 self._lift(face, reduction, answer)
@@ -299,7 +299,7 @@ class _Run:
         except (InputError, NumericalError) as error:
             search.without_lower = f"no lower bound: X has no interior, and on its face: {error}"
         search.proof_seconds += clock_seconds() - clock - (search.seconds - before)
-        return said
+        return note
 
     def _lift(self, face: Face, reduction: Reduction, answer: Approximation) -> None:
         """Prove the bound of x lifted from the face that an equation exposes, moved inside.
@@ -311,34 +311,42 @@ class _Run:
         inner = inner_point(system, program, answer, self.ask)
         if inner is None or face.variable is None:
             return
-        whole, found = self.search.system, []
+        full_system, lifted_points = self.search.system, []
         size = max(1.0, float(np.abs(answer.point).max(initial=0.0)))
         for power in _LIFTS:
-            near, inside = (
-                lifted(whole, face, reduction, x, power * size)
+            point, inside = (
+                lifted(full_system, face, reduction, x, power * size)
                 for x in (answer.point, inner[0][1:])
             )
-            moved = moved_inside(whole, near, (inside, inner[1]))
-            if moved is not None:
-                found.append(moved)
-        if found:
-            self.search.take_upper(*min(found, key=itemgetter(1)))
+            shifted = moved_inside(full_system, point, (inside, inner[1]))
+            if shifted is not None:
+                lifted_points.append(shifted)
+        if lifted_points:
+            self.search.take_upper(*min(lifted_points, key=itemgetter(1)))
 
     def _repaired(
         self, other: OtherSide, program: GivenProgram, answer: Approximation
     ) -> tuple[FloatArray, float] | None:
         """Return weights that prove a bound, and the bound; None, and why, where that fails."""
-        whole = program if self.asked.whole else GivenProgram.of(other.system)
+        full = program if self.asked.whole else GivenProgram.of(other.system)
         if not other.objective.any():
             return np.zeros(other.size), 0.0
         if other.least <= 0.0:
             self.search.without_lower = _DEPENDENT
             return None
-        given = whole.weights(answer.multipliers)
-        inner = inner_weights(other, whole, answer, self.ask)
-        moved = corrected_in_metric(other, given) if other.diagonal is None else None
-        tried = [other.repaired(one, inner) for one in (given, moved) if one is not None]
-        found = max((one for one in tried if one is not None), key=itemgetter(1), default=None)
-        if found is None:
+        weights = full.weights(answer.multipliers)
+        inner = inner_weights(other, full, answer, self.ask)
+        corrected = corrected_in_metric(other, weights) if other.diagonal is None else None
+        candidates = [
+            other.repaired(candidate, inner)
+            for candidate in (weights, corrected)
+            if candidate is not None
+        ]
+        best = max(
+            (candidate for candidate in candidates if candidate is not None),
+            key=itemgetter(1),
+            default=None,
+        )
+        if best is None:
             self.search.without_lower = _NO_WEIGHTS
-        return found
+        return best

@@ -175,7 +175,7 @@ def test_separable_rows_are_separated(seed: int) -> None:
 def test_others_have_weights_whose_image_vanishes(seed: int) -> None:
     """Gordan's alternative, from the residuals of a minimum."""
     rows = drawn(seed)
-    run = newton_on_hinge(rows, 1000, near=1e-13)
+    run = newton_on_hinge(rows, 1000, threshold=1e-13)
     assert not run.separated
     assert run.length <= 1e-12
     assert (run.weights >= 0.0).all()

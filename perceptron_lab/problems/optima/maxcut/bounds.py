@@ -149,9 +149,11 @@ def lower_by_signs(program: MaxCutProgram, vectors: FloatArray) -> tuple[float, 
     """
     require_ieee_mode()
     signs = np.where(vectors[:, :1] >= 0.0, 1.0, -1.0)
-    given = program.weights
-    weights = np.ldexp(given.data, -program.exponent)
-    matrix = sp.csr_array((weights, given.indices, given.indptr), shape=given.shape)
+    weights_of_graph = program.weights
+    weights = np.ldexp(weights_of_graph.data, -program.exponent)
+    matrix = sp.csr_array(
+        (weights, weights_of_graph.indices, weights_of_graph.indptr), shape=weights_of_graph.shape
+    )
     diagonal = np.ldexp(program.diagonal, -program.exponent)
     total = float(diagonal.sum() + signs[:, 0] @ (matrix @ signs[:, 0]))
     terms = len(diagonal) + len(weights)
@@ -164,10 +166,10 @@ def lower_by_signs(program: MaxCutProgram, vectors: FloatArray) -> tuple[float, 
 
 def scaled_below(value: float, exponent: int) -> float:
     """Return a double that is at most value 2^k: this product, rounded down where it has to be."""
-    found = float(np.ldexp(value, exponent))
-    if math.isinf(found):
-        return sys.float_info.max if found > 0.0 else -math.inf
-    return math.nextafter(found, -math.inf) if abs(found) < sys.float_info.min else found
+    scaled = float(np.ldexp(value, exponent))
+    if math.isinf(scaled):
+        return sys.float_info.max if scaled > 0.0 else -math.inf
+    return math.nextafter(scaled, -math.inf) if abs(scaled) < sys.float_info.min else scaled
 
 
 # Relative errors of the few sums and products of a quantity that is to be an upper bound
@@ -216,16 +218,16 @@ def proved_by(
     with np.errstate(over="ignore", invalid="ignore"):
         exponent = program.exponent
         y, diagonal = np.ldexp(x, -exponent), np.ldexp(program.diagonal, -exponent)
-        moved = _dominated(program, y, diagonal, factor, floor)
-        if not np.isfinite(moved).all():
+        dominated = _dominated(program, y, diagonal, factor, floor)
+        if not np.isfinite(dominated).all():
             return math.inf, x
-        found = np.where(moved == y, x, np.nextafter(np.ldexp(moved, exponent), math.inf))
+        raised = np.where(dominated == y, x, np.nextafter(np.ldexp(dominated, exponent), math.inf))
         if (np.ldexp(y, exponent) != x).any():  # numbers far below C are lost beside it
-            found = np.nextafter(np.maximum(found, x), math.inf)
-        total = above_sum(found)
+            raised = np.nextafter(np.maximum(raised, x), math.inf)
+        total = above_sum(raised)
         if program.roundings:
-            total += above(UNIT_ROUNDOFF * above(float(np.abs(found).sum()), len(found)), 2)
-    return (total, found) if np.isfinite(found).all() else (math.inf, x)
+            total += above(UNIT_ROUNDOFF * above(float(np.abs(raised).sum()), len(raised)), 2)
+    return (total, raised) if np.isfinite(raised).all() else (math.inf, x)
 
 
 def _dominated(
@@ -244,8 +246,8 @@ def _dominated(
     pivots = y - diagonal - allowance - below
     floors = np.maximum(allowance + below, floor * pivots)
     raises = factor.eliminate(np.concatenate([pivots, -weights]), floors)
-    taken = factor.rounding(pivots + raises) * _UP + meant
-    lacking = raises + np.maximum(taken - allowance, 0.0)
+    rounding = factor.rounding(pivots + raises) * _UP + meant
+    lacking = raises + np.maximum(rounding - allowance, 0.0)
     if not np.isfinite(lacking).all():  # overflow: NaN is not above 0, and would lack nothing
         return np.full(len(y), math.inf)
     # where something is lacking, a part of it stands for the rounding of this sum and of y
@@ -427,11 +429,11 @@ def hyperplane_signs(vectors: FloatArray, rng: np.random.Generator, count: int) 
         V, one row per vertex, shape ``(n, k)``; the lengths of rows do not matter.
     """
     step = max(1, _AT_A_TIME // len(vectors))
-    found = np.empty((count, len(vectors)), np.int8)
+    all_signs = np.empty((count, len(vectors)), np.int8)
     for start in range(0, count, step):
         normals = rng.standard_normal((vectors.shape[1], min(step, count - start)))
-        found[start : start + step] = np.where(vectors @ normals >= 0.0, 1, -1).T
-    return found
+        all_signs[start : start + step] = np.where(vectors @ normals >= 0.0, 1, -1).T
+    return all_signs
 
 
 def values_of(program: MaxCutProgram, signs: Signs) -> FloatArray:
@@ -464,12 +466,12 @@ def improved(program: MaxCutProgram, signs: Signs, flips: int | None = None) -> 
     margins = np.where(_whole(weights), 0.0, gamma(int(degrees.max(initial=0)) + 2) * sizes)
     starts, columns = weights.indptr.astype(np.int32), weights.indices.astype(np.int32)
     most = 100 * program.order if flips is None else flips
-    found = np.array(signs, dtype=np.int8, order="C")
-    for one in found:
+    improved_signs = np.array(signs, dtype=np.int8, order="C")
+    for row in improved_signs:
         if time_is_up():
             break
-        flip_sweeps(starts, columns, weights.data, margins, one, most)
-    return found
+        flip_sweeps(starts, columns, weights.data, margins, row, most)
+    return improved_signs
 
 
 def rounded(

@@ -74,17 +74,19 @@ class DualPoint:
 
     def corrected(self) -> DualPoint:
         """Return the better x + d of two, by the range of V and the residuals beside it."""
-        return min((self._corrected(kept) for kept in _KEPT), key=lambda dual: dual.lacking)
+        return min(
+            (self._corrected(tolerance) for tolerance in _KEPT), key=lambda dual: dual.lacking
+        )
 
-    def _corrected(self, kept: float) -> DualPoint:
-        basis = self.vectors @ range_of(self.vectors, kept)
+    def _corrected(self, tolerance: float) -> DualPoint:
+        basis = self.vectors @ range_of(self.vectors, tolerance)
         image = self.lengths[:, None] * basis - self.weights @ basis
         move = _least_move(basis, basis.T @ image)
         lengths = self.lengths + move
         image += move[:, None] * basis
-        whole = np.hstack([basis, (image - basis @ (basis.T @ image)) / _positive(lengths)])
-        whole = whole @ range_of(whole, RANGE)
-        inner = whole.T @ (lengths[:, None] * whole - self.weights @ whole)
+        extended = np.hstack([basis, (image - basis @ (basis.T @ image)) / _positive(lengths)])
+        extended = extended @ range_of(extended, RANGE)
+        inner = extended.T @ (lengths[:, None] * extended - self.weights @ extended)
         gap = self.gap + float(move.sum())
         return DualPoint(self.weights, self.vectors, lengths, gap, _least(inner))
 
@@ -92,8 +94,8 @@ class DualPoint:
 def range_of(vectors: FloatArray, least: float) -> FloatArray:
     """Return T for which VT is orthonormal, directions below a part of the largest left out."""
     squares, directions = scipy.linalg.eigh(vectors.T @ vectors)
-    kept = squares > least * least * squares[-1]
-    return np.asarray(directions[:, kept] / np.sqrt(squares[kept]))
+    significant = squares > least * least * squares[-1]
+    return np.asarray(directions[:, significant] / np.sqrt(squares[significant]))
 
 
 def _least_move(basis: FloatArray, matrix: FloatArray) -> FloatArray:
@@ -108,9 +110,9 @@ def _least_move(basis: FloatArray, matrix: FloatArray) -> FloatArray:
         rows = some[:, left] * some[:, right] * scale
         normal += rows.T @ rows
     normal[np.diag_indices(len(normal))] += _DAMPING * max(np.trace(normal) / len(normal), 1e-300)
-    wanted = -scale * (matrix + matrix.T)[left, right] / 2.0
+    target = -scale * (matrix + matrix.T)[left, right] / 2.0
     form = np.zeros((rank, rank))
-    form[left, right] = scale * scipy.linalg.solve(normal, wanted, assume_a="pos")
+    form[left, right] = scale * scipy.linalg.solve(normal, target, assume_a="pos")
     return np.asarray(np.einsum("ij,ij->i", basis @ form, basis))
 
 

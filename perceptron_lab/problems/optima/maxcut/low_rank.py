@@ -85,11 +85,13 @@ class Ascent:
     """
 
     def __init__(self, program: MaxCutProgram, rank: int, rng: np.random.Generator) -> None:
-        whole = program.weights
-        self._starts = whole.indptr.astype(np.int64)
-        self._columns = whole.indices.astype(np.int64)
-        self._values = np.ldexp(whole.data, -program.exponent)
-        self.weights = sp.csr_array((self._values, whole.indices, whole.indptr), shape=whole.shape)
+        weights = program.weights
+        self._starts = weights.indptr.astype(np.int64)
+        self._columns = weights.indices.astype(np.int64)
+        self._values = np.ldexp(weights.data, -program.exponent)
+        self.weights = sp.csr_array(
+            (self._values, weights.indices, weights.indptr), shape=weights.shape
+        )
         self._rng = rng
         self.sweeps = 0
         self._begin(rng.standard_normal((program.order, rank)))
@@ -154,10 +156,10 @@ class Limits:
         if sweeps >= self.sweeps:
             return f"the budget of {self.sweeps} sweeps is spent"
         left = seconds_left()
-        asked = None if self.stop is None else self.stop()  # after the clock, which asks it as well
-        if asked is None and left <= min(last, _PROOFS * self.seconds):
+        end = None if self.stop is None else self.stop()  # after the clock, which asks it as well
+        if end is None and left <= min(last, _PROOFS * self.seconds):
             return f"the budget of {self.seconds:g} seconds is spent"
-        return asked
+        return end
 
 
 @dataclass
@@ -237,12 +239,12 @@ def enclose(
     >>> found.reached, found.lower <= (25 + 5 * 5**0.5) / 8 <= found.upper
     (True, True)
     """
-    found = _Enclosing(program, width, watch, clock_seconds())
+    run = _Enclosing(program, width, watch, clock_seconds())
     columns = rank or [most for least, most in RANKS.items() if program.order >= least][-1]
     ascent = Ascent(program, columns, np.random.default_rng(seed))
     with np.errstate(over="ignore", invalid="ignore"), time_limit(seconds, stop):
-        message = found.search(ascent, Limits(seconds, sweeps, stop), widens=rank is None)
-    return found.ended(message)
+        message = run.search(ascent, Limits(seconds, sweeps, stop), widens=rank is None)
+    return run.ended(message)
 
 
 def _outside(direction: FloatArray, vectors: FloatArray) -> bool:
@@ -289,16 +291,18 @@ class _Enclosing:
             self._record(ascent.sweeps, estimate)
             worth = estimate <= self.width and affordable(self._proof_operations)
             outside = self._tried(dual, ascent) if worth else None
-            near = (
+            close = (
                 not self._local
                 and not time_is_up()
                 and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at)
             )
-            if not self.reached and near:
-                moved = dual.corrected()
-                corrected_at = estimate * (1.0 if moved.lacking < dual.lacking / 2.0 else _IN_VAIN)
-                if self._estimate(moved) <= self.width and affordable(self._proof_operations):
-                    self._tried(moved, ascent)
+            if not self.reached and close:
+                corrected = dual.corrected()
+                corrected_at = estimate * (
+                    1.0 if corrected.lacking < dual.lacking / 2.0 else _IN_VAIN
+                )
+                if self._estimate(corrected) <= self.width and affordable(self._proof_operations):
+                    self._tried(corrected, ascent)
             if self.reached:
                 return self._said
             spent = limits.spent(ascent.sweeps, self._proof_operations / RATE)
@@ -358,8 +362,8 @@ class _Enclosing:
         if lacking <= 1e3 * self.width * dual.lengths.sum():  # matters, then
             lacking += float(self.factor.rounding(dual.lengths).sum())
         value = self.program.diagonal.sum() + np.ldexp(dual.lengths.sum(), self.program.exponent)
-        found = float(np.ldexp(max(lacking, 0.0), self.program.exponent) / max(1.0, abs(value)))
-        return found if math.isfinite(found) else math.inf
+        relative = float(np.ldexp(max(lacking, 0.0), self.program.exponent) / max(1.0, abs(value)))
+        return relative if math.isfinite(relative) else math.inf
 
     def _next(self, sweeps: int, estimate: float, before: tuple[int, float] | None) -> int:
         """Return after how many sweeps the width may be reached, at the rate of the last ones."""
@@ -410,12 +414,12 @@ class _Enclosing:
 
     def _beyond(self, dual: DualPoint, shift: float) -> FloatArray | None:
         """Return v with v'F(x)v < -s, if products that cost less than a proof find one."""
-        whole = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
+        matrix = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
         products = int(math.sqrt(self._factor.elimination.operations / (2.0 * len(dual.lengths))))
         if products < _LEAST_PRODUCTS:
             return None
         least = -float(np.ldexp(shift, -self.program.exponent))
-        return negative_direction(whole, least, min(products, _MOST_PRODUCTS))[0]
+        return negative_direction(matrix, least, min(products, _MOST_PRODUCTS))[0]
 
     def _prove_at_last(self, dual: DualPoint, ascent: Ascent) -> None:
         """Prove what can be: shifts of some multiples of the estimate, until they only cost."""
@@ -470,35 +474,35 @@ class _Enclosing:
         n = len(dual.lengths)
         if n > _LARGEST_KRYLOV:
             return 0.0
-        whole = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
-        found = lowest_eigenpair(whole, 1e-2 * abs(dual.lacking) / n)
-        return found.value - found.error
+        matrix = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
+        eigenpair = lowest_eigenpair(matrix, 1e-2 * abs(dual.lacking) / n)
+        return eigenpair.value - eigenpair.error
 
     def _raise_lower(self, vectors: FloatArray) -> None:
-        found = proved_lower(self.program, vectors)
-        if found > self.lower or not len(self.vectors):
-            self.lower, self.vectors = found, vectors.copy()
+        bound = proved_lower(self.program, vectors)
+        if bound > self.lower or not len(self.vectors):
+            self.lower, self.vectors = bound, vectors.copy()
 
     def _lower_upper(self, x: FloatArray, floor: float = 0.0) -> None:
         """Prove an upper bound at x, if there is time for it."""
         with suppress(TimeIsUp):
-            found, point = proved_by(self.program, x, self._factor, floor)
-            if found < self.upper or not len(self.point):
-                self.upper, self.point = found, point
+            bound, point = proved_by(self.program, x, self._factor, floor)
+            if bound < self.upper or not len(self.point):
+                self.upper, self.point = bound, point
 
     def _record(self, sweeps: int, estimate: float) -> None:
-        course = self.course
-        course.seconds.append(clock_seconds() - self.began)
-        course.sweeps.append(sweeps)
-        course.lower.append(self.lower if math.isfinite(self.lower) else None)
-        course.upper.append(self.upper if math.isfinite(self.upper) else None)
-        course.estimate.append(estimate)
+        history = self.course
+        history.seconds.append(clock_seconds() - self.began)
+        history.sweeps.append(sweeps)
+        history.lower.append(self.lower if math.isfinite(self.lower) else None)
+        history.upper.append(self.upper if math.isfinite(self.upper) else None)
+        history.estimate.append(estimate)
         if self.watch is not None:
-            self.watch(course)
+            self.watch(history)
 
     def ended(self, message: str) -> Enclosure:
         """Return the result."""
-        whole = clock_seconds() - self.began
+        total = clock_seconds() - self.began
         return Enclosure(
             vectors=self.vectors,
             point=self.point,
@@ -506,7 +510,7 @@ class _Enclosing:
             upper=self.upper,
             reached=self.reached,
             course=self.course,
-            seconds=whole - self.proof_seconds,
+            seconds=total - self.proof_seconds,
             proof_seconds=self.proof_seconds,
             message=message,
         )

@@ -103,25 +103,25 @@ class MaxCutProgram:
         off = ends[0] != ends[1]
         first, second = ends[0][off], ends[1][off]
         quarter = values[off] / 4.0
-        whole = _symmetric(n, first, second, quarter)
-        sums = np.asarray(whole.sum(axis=1), dtype=np.float64).ravel()
-        return cls(sums, _without_zeros(-whole))
+        laplacian = _symmetric(n, first, second, quarter)
+        sums = np.asarray(laplacian.sum(axis=1), dtype=np.float64).ravel()
+        return cls(sums, _without_zeros(-laplacian))
 
     @classmethod
     def of_matrix(cls, matrix: npt.ArrayLike | sp.sparray) -> MaxCutProgram:
         """Return the program of a symmetric C, dense or scipy.sparse, shape ``(n, n)``."""
-        given = matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
-        if given.ndim != 2 or given.shape[0] != given.shape[1]:
-            raise InputError(f"a matrix of shape {given.shape}; give a symmetric one, (n, n)")
-        whole = sp.csr_array(given).astype(np.float64)
-        dense = isinstance(given, np.ndarray)  # of which differences are found sooner
-        differs = (given != given.T).any() if dense else (whole - whole.T).count_nonzero()
-        if not np.isfinite(whole.data).all() or differs:
+        array = matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
+        if array.ndim != 2 or array.shape[0] != array.shape[1]:
+            raise InputError(f"a matrix of shape {array.shape}; give a symmetric one, (n, n)")
+        symmetric = sp.csr_array(array).astype(np.float64)
+        dense = isinstance(array, np.ndarray)  # of which differences are found sooner
+        differs = (array != array.T).any() if dense else (symmetric - symmetric.T).count_nonzero()
+        if not np.isfinite(symmetric.data).all() or differs:
             raise InputError("the matrix C must be finite and symmetric")
-        diagonal = np.asarray(whole.diagonal(), dtype=np.float64)
-        places = np.repeat(np.arange(len(diagonal)), np.diff(whole.indptr))
-        whole.data[places == whole.indices] = 0.0
-        return cls(diagonal, _without_zeros(whole))
+        diagonal = np.asarray(symmetric.diagonal(), dtype=np.float64)
+        rows = np.repeat(np.arange(len(diagonal)), np.diff(symmetric.indptr))
+        symmetric.data[rows == symmetric.indices] = 0.0
+        return cls(diagonal, _without_zeros(symmetric))
 
     @classmethod
     def of_system(cls, system: ConicSystem) -> MaxCutProgram | None:
@@ -149,17 +149,17 @@ class MaxCutProgram:
         rows, columns, _ = places_of(system.cone.blocks[1:])
         if (np.diff(units.indptr) != 1).any() or not (units.data == 1.0).all():
             return None
-        places = units.indices
-        on = rows[places] == columns[places]
+        positions = units.indices
+        on = rows[positions] == columns[positions]
         vertex = np.full(int(rows.max(initial=0)) + 1, -1)
-        vertex[rows[places]] = np.arange(n)
+        vertex[rows[positions]] = np.arange(n)
         if not on.all() or len(vertex) != n or (vertex < 0).any():
             return None
         if not (objective.values == 1.0).all():
             return None
         constant = -np.asarray(data[:, [0]].toarray()).ravel()
         diagonal = np.zeros(n)
-        diagonal[:] = constant[places]
+        diagonal[:] = constant[positions]
         off = (rows != columns) & (constant != 0.0)
         half = vertex[rows[off]], vertex[columns[off]]
         weights = _without_zeros(_symmetric(n, *half, constant[off]))
@@ -173,12 +173,12 @@ class MaxCutProgram:
         upper.eliminate_zeros()
         upper.sort_indices()
         entries = sp.coo_array(upper)
-        places = np.zeros((entries.nnz + self.order, 4), dtype=np.int64)
-        places[:, 2] = np.concatenate([entries.row, vertices])
-        places[:, 3] = np.concatenate([entries.col, vertices])
-        places[entries.nnz :, 0] = vertices + 1
+        indices = np.zeros((entries.nnz + self.order, 4), dtype=np.int64)
+        indices[:, 2] = np.concatenate([entries.row, vertices])
+        indices[:, 3] = np.concatenate([entries.col, vertices])
+        indices[entries.nnz :, 0] = vertices + 1
         values = np.concatenate([entries.data, ones])
-        data = SdpaData.from_entries(ones, [self.order], places, values)
+        data = SdpaData.from_entries(ones, [self.order], indices, values)
         system = homogenised(replace(data, roundings=self.roundings) if self.roundings else data)
         _remember(system, self)
         return system
@@ -242,10 +242,10 @@ def _symmetric(n: int, rows: IntArray, columns: IntArray, values: FloatArray) ->
 
 def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:
     """Return a matrix in the form that :class:`MaxCutProgram` asks for."""
-    found = sp.csr_array(matrix)
-    found.eliminate_zeros()
-    found.sort_indices()
-    return found
+    compressed = sp.csr_array(matrix)
+    compressed.eliminate_zeros()
+    compressed.sort_indices()
+    return compressed
 
 
 _ALLOWED = (
@@ -320,19 +320,19 @@ def _of_matrix(matrix: Any) -> MaxCutProgram:
 
 
 def _of_edges(edges: Iterable[object], nodes: list[Hashable]) -> MaxCutProgram:
-    places = {node: place for place, node in enumerate(nodes)}
+    index_of = {node: index for index, node in enumerate(nodes)}
     rows, columns, weights, loops = list[int](), list[int](), list[float](), 0
     for number, edge in enumerate(edges, 1):
         first, second, weight = _edge(edge, number)
-        ends = [places.setdefault(node, len(places)) for node in (first, second)]
+        ends = [index_of.setdefault(node, len(index_of)) for node in (first, second)]
         loops += ends[0] == ends[1]
         rows.append(ends[0])
         columns.append(ends[1])
         weights.append(weight)
-    if not places:
+    if not index_of:
         raise InputError(f"graph: it has no vertices; {_ALLOWED}")
     _warn_of_loops(loops)
-    return MaxCutProgram.of_graph(len(places), rows, columns, weights)
+    return MaxCutProgram.of_graph(len(index_of), rows, columns, weights)
 
 
 def _edge(edge: Any, number: int) -> tuple[Hashable, Hashable, float]:
