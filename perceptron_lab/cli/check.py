@@ -35,13 +35,16 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -
     if as_json:
         print_json(checked)
         return 2 if faults else 0
-    for one in checked:
-        if not one["faults"]:
-            plugins, names = ", ".join(one["plugins"]), ", ".join(one["unchecked"])
+    for configuration in checked:
+        if not configuration["faults"]:
+            plugins, names = (
+                ", ".join(configuration["plugins"]),
+                ", ".join(configuration["unchecked"]),
+            )
             left = f"; not checked, of plugins {plugins}: {names} (add --plugin FILE.py)"
-            number = counted(one["cells"], "cell")
-            echo(f"{one['config']}: ok, {number}{left if names else ''}")
-        for warning in one["warnings"]:
+            number = counted(configuration["cells"], "cell")
+            echo(f"{configuration['config']}: ok, {number}{left if names else ''}")
+        for warning in configuration["warnings"]:
             echo(f"warning: {warning}", err=True)
     if faults:
         raise ConfigError("\n".join(faults))

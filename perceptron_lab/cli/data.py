@@ -93,7 +93,7 @@ def verify_command(collection_name: str | None, as_json: bool) -> None:
     if as_json:
         print_json(states_by_source)
     remedies = [remedy for state, remedy in _MENDS.items() if state in states_found]
-    for mend in remedies:
-        echo(mend, err=True)
+    for line in remedies:
+        echo(line, err=True)
     if remedies:
         sys.exit(1)

@@ -147,9 +147,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
-        shown = StringIO()
-        error.show(shown)
-        echo(shown.getvalue(), err=True, nl=False)
+        usage = StringIO()
+        error.show(usage)
+        echo(usage.getvalue(), err=True, nl=False)
         return 2
     except PlabError as error:
         for line in str(error).splitlines():

@@ -70,10 +70,10 @@ def answer_options(content: str, more: str = "the log") -> Callable[[Command], C
     more
         What ``-v`` adds.
     """
-    chosen: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": choose}
+    attributes: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": choose}
     options = (
-        click.option("-v", "--verbose", help=f"Print {more} too.", **chosen),
-        click.option("-q", "--quiet", help="Print errors only (and JSON).", **chosen),
+        click.option("-v", "--verbose", help=f"Print {more} too.", **attributes),
+        click.option("-q", "--quiet", help="Print errors only (and JSON).", **attributes),
         click.option("--json", "as_json", is_flag=True, help=f"Print JSON{content}."),
     )
 

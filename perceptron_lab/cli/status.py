@@ -49,9 +49,9 @@ def status(
         print_json([state.as_json() for state in statuses])
         return 0
     grouped, verbose = False, is_verbose()
-    for one in statuses:
-        echo(str(one))
-        for cells in _groups(one, verbose):
+    for experiment_status in statuses:
+        echo(str(experiment_status))
+        for cells in _groups(experiment_status, verbose):
             if len(cells) > _ALIKE and not verbose:
                 grouped = True
                 echo(*_line_of_all(cells))

@@ -40,12 +40,12 @@ def verify(target: Target, exact: bool, as_json: bool) -> int:
         if not as_json:
             line = coloured(cell.verdict), _line(cell, alone=target.path.is_file())
             echo(*line, always=cell.verdict.failed)
-    found = Verification(target.path, cells)
+    verification = Verification(target.path, cells)
     if as_json:
-        print_json(found.as_json())
+        print_json(verification.as_json())
     else:
-        echo(str(found))
-    return 1 if found.failed or found.not_exact else 0
+        echo(str(verification))
+    return 1 if verification.failed or verification.not_exact else 0
 
 
 def _line(cell: Verified, *, alone: bool) -> str:

@@ -46,9 +46,11 @@ def trace_figure(
         (r"$\|A w\|$, a bound of the margin (computed)", bound, "#D55E00", "s"),
     )
     for name, values, colour, marker in lines:
-        seen = [(x, y) for x, y in zip(updates, values, strict=False) if math.isfinite(y)]
-        if seen:
-            axes.plot(*zip(*seen, strict=True), color=colour, marker=marker, ms=3, lw=1, label=name)
+        finite = [(x, y) for x, y in zip(updates, values, strict=False) if math.isfinite(y)]
+        if finite:
+            axes.plot(
+                *zip(*finite, strict=True), color=colour, marker=marker, ms=3, lw=1, label=name
+            )
     lower, upper = bracket
     if lower is not None and upper is not None:
         axes.axhspan(lower, upper, color="#009E73", alpha=0.25, label="proved bracket")

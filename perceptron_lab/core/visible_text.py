@@ -35,4 +35,4 @@ def visible(text: str, backslash: str = "\\") -> str:
     >>> print(visible("a\x1b[31mb\u202ec"))
     a\u001b[31mb\u202ec
     """
-    return _OBEYED.sub(lambda found: f"{backslash}u{ord(found[0]):04x}", text)
+    return _OBEYED.sub(lambda match: f"{backslash}u{ord(match[0]):04x}", text)

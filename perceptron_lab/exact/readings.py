@@ -302,10 +302,10 @@ def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
         for sign in ((1, -1) if condition.equation else (1,))
     ]
     lines = [str(unknowns), "1", str(-len(rows)), " ".join(["0"] * unknowns)]
-    for at, (one, sign) in enumerate(rows, 1):
+    for at, (row_condition, sign) in enumerate(rows, 1):
         entries = [
-            (0, one.right),
-            *zip((j + 1 for j in one.columns), one.coefficients, strict=True),
+            (0, row_condition.right),
+            *zip((j + 1 for j in row_condition.columns), row_condition.coefficients, strict=True),
         ]
         lines += [
             f"{matrix} 1 {at} {at} {exact_text(sign * value)}" for matrix, value in entries if value

@@ -267,13 +267,16 @@ def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str
 
 def _listed(block: FloatArray, *, second_order: bool) -> list[Any]:
     """Return [places, numbers], 2^BITS times the weights of rows or of (u, t)."""
-    places = np.flatnonzero(block)
-    numbers = [int(Fraction(one) * 2**_BITS) for one in block[places].tolist()]
-    if second_order and len(places):
-        whole = dict(zip(places.tolist(), numbers, strict=True))
-        *u, t = (whole.get(i, 0) for i in range(len(block)))
-        return [list(range(len(block))), [*u, max(t, root_above(sum(one * one for one in u)))]]
-    return [places.tolist(), numbers]
+    nonzero = np.flatnonzero(block)
+    numbers = [int(Fraction(entry) * 2**_BITS) for entry in block[nonzero].tolist()]
+    if second_order and len(nonzero):
+        number_of = dict(zip(nonzero.tolist(), numbers, strict=True))
+        *u, t = (number_of.get(i, 0) for i in range(len(block)))
+        return [
+            list(range(len(block))),
+            [*u, max(t, root_above(sum(entry * entry for entry in u)))],
+        ]
+    return [nonzero.tolist(), numbers]
 
 
 def _matrix_weights(part: Semidefinite, block: FloatArray) -> list[Any] | None:
@@ -320,35 +323,41 @@ def vipr_text(system: CheckedSystem, claim: Claim) -> str | None:
     if not bounded and claim["claim"] == "infeasible":
         return _infeasible([(row, 1) for row in rows], multiples)
     # x_0 = 1: what it multiplies is a constant, and its own row, block 0, says nothing
-    own = [m for m, cut in zip(multiples, cuts, strict=True) if cut.block]
-    given = [(row[1:], -row[0]) for row, cut in zip(rows, cuts, strict=True) if cut.block]
+    block_multiples = [m for m, cut in zip(multiples, cuts, strict=True) if cut.block]
+    inequalities = [(row[1:], -row[0]) for row, cut in zip(rows, cuts, strict=True) if cut.block]
     if not bounded:
-        return _infeasible(given, own)
+        return _infeasible(inequalities, block_multiples)
     scale = whole(claim["unit"]) * system.scale
-    parts = [Fraction(m, scale) for m in own]
-    p, q = (whole(one) for one in claim["bound"])
-    objective = [Fraction(one, system.scale) for one in system.objective]
-    return _file(given, objective, Fraction(p, q), parts)
+    parts = [Fraction(m, scale) for m in block_multiples]
+    p, q = (whole(number) for number in claim["bound"])
+    objective = [Fraction(coefficient, system.scale) for coefficient in system.objective]
+    return _file(inequalities, objective, Fraction(p, q), parts)
 
 
 def cuts_of(blocks: Blocks, weights: Sequence[Any]) -> tuple[list[int], list[DualCut]]:
     """Return m_k > 0 and g_k of the weights of a certificate, block by block."""
-    found: list[tuple[int, DualCut]] = []
-    for number, ((kind, order), given) in enumerate(zip(blocks, weights, strict=True)):
-        first, second, *vectors = ([whole(one) for one in part] for part in given)
+    weighted_cuts: list[tuple[int, DualCut]] = []
+    for number, ((kind, order), lists) in enumerate(zip(blocks, weights, strict=True)):
+        first, second, *vectors = ([whole(entry) for entry in part] for part in lists)
         if kind == "rows":
-            found += [(m, DualCut(number, (i,))) for i, m in zip(first, second, strict=True)]
+            weighted_cuts += [
+                (m, DualCut(number, (i,))) for i, m in zip(first, second, strict=True)
+            ]
         elif kind == "second-order":
             placed = dict(zip(first, second, strict=True))
-            found.append((1, DualCut(number, tuple(placed.get(i, 0) for i in range(order)))))
+            weighted_cuts.append(
+                (1, DualCut(number, tuple(placed.get(i, 0) for i in range(order))))
+            )
         else:
-            found += [
+            weighted_cuts += [
                 (m, DualCut(number, tuple(row[k] for row in vectors))) for k, m in enumerate(first)
             ]
             units = (tuple(int(i == j) for j in range(order)) for i in range(order))
-            found += [(m, DualCut(number, unit)) for m, unit in zip(second, units, strict=True)]
-    used = [(m, cut) for m, cut in found if m]
-    return [m for m, _ in used], [cut for _, cut in used]
+            weighted_cuts += [
+                (m, DualCut(number, unit)) for m, unit in zip(second, units, strict=True)
+            ]
+    nonzero = [(m, cut) for m, cut in weighted_cuts if m]
+    return [m for m, _ in nonzero], [cut for _, cut in nonzero]
 
 
 def _infeasible(rows: Sequence[Inequality], multiples: Sequence[int]) -> str:

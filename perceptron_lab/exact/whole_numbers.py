@@ -68,61 +68,63 @@ def common_bits(values: FloatArray) -> int:
     mantissas, exponents = np.frexp(values[values != 0.0])
     if not mantissas.size:
         return 0
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    trailing = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
+    trailing = np.frexp((integers & -integers).astype(np.float64))[1] - 1
     return max(0, int((53 - exponents - trailing).max()))
 
 
 def exactly(values: FloatArray, bits: int | None = None) -> list[int]:
     """Return 2^bits v, whole; by default with the least bits, positive multiples of v."""
-    taken = common_bits(values) if bits is None else bits
-    ratios = (float(one).as_integer_ratio() for one in values.ravel().tolist())
-    return [(p << taken) // q for p, q in ratios]
+    exponent = common_bits(values) if bits is None else bits
+    ratios = (float(value).as_integer_ratio() for value in values.ravel().tolist())
+    return [(p << exponent) // q for p, q in ratios]
 
 
 def rounded(values: FloatArray, bits: int) -> list[int]:
     """Return v, scaled to a largest magnitude near 2^bits, bits <= 52, rounded; positive scale."""
     largest = float(np.abs(values).max(initial=0.0))
     exponent = 0 if not largest else bits - math.frexp(largest)[1]
-    return [int(one) for one in np.rint(np.ldexp(values, exponent)).tolist()]
+    return [int(value) for value in np.rint(np.ldexp(values, exponent)).tolist()]
 
 
 def whole_multiples(values: Iterable[Fraction]) -> list[int]:
     """Return the least whole numbers that are a positive multiple of fractions."""
-    given = list(values)
-    denominator = math.lcm(*(one.denominator for one in given))
-    return least_multiples(one.numerator * (denominator // one.denominator) for one in given)
+    fractions = list(values)
+    denominator = math.lcm(*(fraction.denominator for fraction in fractions))
+    return least_multiples(
+        fraction.numerator * (denominator // fraction.denominator) for fraction in fractions
+    )
 
 
 def least_multiples(values: Iterable[int]) -> list[int]:
     """Return the least whole numbers that are a positive multiple of whole numbers."""
-    given = list(values)
+    numbers = list(values)
     divisor = fmpz()
-    for one in given:
-        divisor = divisor.gcd(one)
+    for number in numbers:
+        divisor = divisor.gcd(number)
         if divisor == 1:
-            return given
-    return [one // int(divisor) for one in given] if divisor else given
+            return numbers
+    return [number // int(divisor) for number in numbers] if divisor else numbers
 
 
 def by_places(numbers: Mapping[int, int] | Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return [places, numbers] of a sparse vector, as certificates list it: places increase."""
     pairs = sorted(dict(numbers).items())
-    return [[place for place, _ in pairs], [number for _, number in pairs]]
+    return [[index for index, _ in pairs], [number for _, number in pairs]]
 
 
 def whole_weights(weights: Mapping[int, Fraction]) -> list[list[int]]:
     """Return [places, numbers] of the least whole multiples of weights, without zeros."""
-    used = {place: weight for place, weight in weights.items() if weight}
-    return by_places(zip(used, whole_multiples(used.values()), strict=True))
+    nonzero = {index: weight for index, weight in weights.items() if weight}
+    return by_places(zip(nonzero, whole_multiples(nonzero.values()), strict=True))
 
 
 def written(value: object) -> Any:
     """Return a value of a certificate for JSON: long whole numbers as hexadecimal texts."""
     if isinstance(value, dict):
-        return {name: written(one) for name, one in value.items()}
+        return {name: written(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [written(one) for one in value]
+        return [written(item) for item in value]
     if isinstance(value, np.integer):
         return int(value)
     return hex(value) if isinstance(value, int) and abs(value) >= _LONGEST else value
@@ -176,7 +178,7 @@ def short_factor(
     bits = min(max(_FEWEST, math.ceil(needed)), _MOST)
     shift = 2 * bits - math.ceil(math.log2(largest)) - _log2(scale)
     root = _root(scale * Fraction(2) ** shift)
-    return [shift, *(_whole(places, root * values) for places, values in columns)]
+    return [shift, *(_whole(positions, root * values) for positions, values in columns)]
 
 
 def possible(cone: Semidefinite) -> bool:
@@ -192,31 +194,33 @@ def _dense(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column]
         factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
     except scipy.linalg.LinAlgError:
         return None
-    places = [np.flatnonzero(column) for column in factor.T]
-    return [(order[at], column[at]) for at, column in zip(places, factor.T, strict=True)]
+    supports = [np.flatnonzero(column) for column in factor.T]
+    return [(order[at], column[at]) for at, column in zip(supports, factor.T, strict=True)]
 
 
 def _sparse(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column] | None:
     """Return the same, its zeros never formed."""
-    found = factorised(cone.pattern, np.asarray(scores), shift)
-    if found.failed >= 0:
+    factor = factorised(cone.pattern, np.asarray(scores), shift)
+    if factor.failed >= 0:
         return None
-    how = found.elimination
+    how = factor.elimination
     ends, rows = how.structure[6], how.structure[7]
     columns: list[Column] = []
     for j in range(how.head):
         span = slice(ends[j], ends[j + 1])
-        values = np.append(1.0, found.entries[span]) * math.sqrt(found.pivots[j])
+        values = np.append(1.0, factor.entries[span]) * math.sqrt(factor.pivots[j])
         columns.append((how.order[np.append(j, rows[span])], values))
-    columns += [(how.order[how.head + k :], found.rest[k:, k]) for k in range(len(found.rest))]
+    columns += [(how.order[how.head + k :], factor.rest[k:, k]) for k in range(len(factor.rest))]
     return columns
 
 
-def _whole(places: IntArray, values: FloatArray) -> list[list[int]]:
+def _whole(positions: IntArray, values: FloatArray) -> list[list[int]]:
     """Return a column of L, rounded to whole numbers, without its zeros."""
     rounded = np.rint(values)
-    used = np.flatnonzero(rounded)
-    return by_places(zip(places[used].tolist(), map(int, rounded[used].tolist()), strict=True))
+    nonzero = np.flatnonzero(rounded)
+    return by_places(
+        zip(positions[nonzero].tolist(), map(int, rounded[nonzero].tolist()), strict=True)
+    )
 
 
 def elimination_order(cone: Semidefinite) -> IntArray:
@@ -254,23 +258,23 @@ def long_factor(
     size, largest = len(matrix), max(row[i] for i, row in enumerate(matrix))
     bits = math.ceil(Fraction(64 * size**2 * largest) / lowest).bit_length()
     shift = 2 * bits - largest.bit_length()
-    place = {row: k for k, row in enumerate(order)}
+    position = {row: k for k, row in enumerate(order)}
     rest = np.zeros((size, size), dtype=object)
     for row, entries in enumerate(matrix):
         for column, value in entries.items():
-            rest[place[row], place[column]] = _shifted(value, shift)
+            rest[position[row], position[column]] = _shifted(value, shift)
     rest[np.diag_indices(size)] -= int(lowest * Fraction(2) ** shift / 2)
     columns: list[list[list[int]]] = []
     work = 0
     for k in range(size):
-        used = k + np.flatnonzero(rest[k:, k])
-        work += len(used) ** 2
+        nonzero = k + np.flatnonzero(rest[k:, k])
+        work += len(nonzero) ** 2
         if rest[k, k] <= 0 or work > MOST_PRODUCTS:
             return None
-        column = rest[used, k] // math.isqrt(rest[k, k])
-        rows = (int(order[i]) for i in used.tolist())
+        column = rest[nonzero, k] // math.isqrt(rest[k, k])
+        rows = (int(order[i]) for i in nonzero.tolist())
         columns.append(by_places(zip(rows, column.tolist(), strict=True)))
-        rest[np.ix_(used, used)] -= np.outer(column, column)
+        rest[np.ix_(nonzero, nonzero)] -= np.outer(column, column)
     return [shift, *columns]
 
 

@@ -217,7 +217,7 @@ def _on_row(
 
 
 def _on_claims(
-    seen: Verified,
+    cell: Verified,
     claims: Claims,
     certificate: Certificate,
     problems: CertifiedProblems,
@@ -226,19 +226,19 @@ def _on_claims(
     """Return the verdict on claims, of a row if there is one; errors are those of damage."""
     contents = certificate.contents
     if claims.nothing and not certificate.proof:
-        return replace(_nothing(seen, claims), not_verified=contents.not_verified())
-    seen = replace(seen, verdict=Verdict.NOT_PROVED)
+        return replace(_nothing(cell, claims), not_verified=contents.not_verified())
+    cell = replace(cell, verdict=Verdict.NOT_PROVED)
     if identity_of(certificate) != certificate.cell:
-        return replace(seen, message=f"its settings are not those of the cell {certificate.cell}")
+        return replace(cell, message=f"its settings are not those of the cell {certificate.cell}")
     try:
         problem = problems.load(certificate)
     except (ChangedDataError, UnknownDataError) as error:
-        return seen.failing(error)
+        return cell.failing(error)
     except DataError as error:
-        return seen.failing(error, "its data: ")
+        return cell.failing(error, "its data: ")
     if problem.sha256 != certificate.sha256:
         text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
-        return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
+        return replace(cell, verdict=Verdict.DATA_CHANGED, message=text)
     reproved = reprove(claims, certificate, problem, problems.method(certificate))
     faults = [*reproved.faults, *optimum_faults(claims, contents.flat)]
     faults += [] if row is None else size_faults(row, problem)
@@ -248,7 +248,7 @@ def _on_claims(
     if row is not None:
         left = columns_first(not_verified(row, contents.kind, verified), left)
     return replace(
-        seen,
+        cell,
         verdict=Verdict.NOT_PROVED if faults else Verdict.PROVED,
         message="; ".join(faults),
         not_verified=() if faults else tuple(left),

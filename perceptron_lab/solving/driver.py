@@ -266,9 +266,9 @@ class _Run:
             reason = f"the budget of {budget.seconds:g} seconds is spent{beside}"
         else:
             stop = self.options.stop
-            asked = None if stop is None else stop()
-            if asked is not None:
-                self.judge.say(asked)
+            end = None if stop is None else stop()
+            if end is not None:
+                self.judge.say(end)
                 self.stopped = True
                 return status
             if self.late is None and not time_is_up():

@@ -281,12 +281,12 @@ def _ratio_claims(
         _tell_weaker(exact, "ratio_upper", claim, upper)
 
 
-def _tell_weaker(found: Exact, name: str, claim: Claim | None, claimed: float) -> None:
+def _tell_weaker(claims: Exact, name: str, claim: Claim | None, claimed: float) -> None:
     """Say it where an exact bound is weaker than the one claimed, beyond the tolerance."""
     exact = Fraction(claimed) if claim is None else Fraction(*claim["bound"])
     if abs(exact - Fraction(claimed)) > Fraction(TOLERANCE) * (1 + abs(Fraction(claimed))):
         proved = f"{to_double(exact):.10g}"
-        found.missing[name] = f"{claimed:.10g}; proved exactly is {proved}"
+        claims.missing[name] = f"{claimed:.10g}; proved exactly is {proved}"
 
 
 def _on_stream(

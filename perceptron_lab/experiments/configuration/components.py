@@ -72,8 +72,8 @@ def faults_of(
             choices.append(allowed_values(kind, crumbs[0] if crumbs else "", details))
             value, words = details["input"], re.findall(r"'([^']*)'", " ".join(choices))
             remedy = did_you_mean(value, words) if isinstance(value, str) else ""
-            told = f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(choices))}"
-            faults[crumbs] = Fault(crumbs, told + remedy)
+            text = f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(choices))}"
+            faults[crumbs] = Fault(crumbs, text + remedy)
     return list(faults.values())
 
 
@@ -179,8 +179,8 @@ def build(
     """
     try:
         record = registry.load(kind, name)
-        if wrong := fault_of(record):
-            raise ConfigError(f"the {kind} {name!r} cannot be used: {wrong}")
+        if reason := fault_of(record):
+            raise ConfigError(f"the {kind} {name!r} cannot be used: {reason}")
         names = [field.name for field in fields(record) if field.init]
         unknown = [key for key in parameters if key not in names]
         for key in unknown:

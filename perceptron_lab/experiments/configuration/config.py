@@ -228,8 +228,8 @@ def _files_apart(figures: list[object]) -> list[object]:
     names = [
         figure.curves.stem if isinstance(figure, CurvesEntry) else figure for figure in figures
     ]
-    for index, one in enumerate(figures):
-        if isinstance(one, CurvesEntry) and names.count(names[index]) > 1:
+    for index, entry in enumerate(figures):
+        if isinstance(entry, CurvesEntry) and names.count(names[index]) > 1:
             raise ValueError(
                 f"two figures would have the files {names[index]!r}; give the curves a `name:`"
             )

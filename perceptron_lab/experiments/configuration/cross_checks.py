@@ -42,9 +42,9 @@ def unknown_columns(
         *(f"algorithm.{name}" for variant in variants for name in variant.algorithm.parameters),
     ]
     columns = list(dict.fromkeys([*COLUMNS, *parameters]))
-    for place, curves in curves_entries:
+    for number, curves in curves_entries:
         for axis in ("x", "y", "by"):
-            column, crumbs = getattr(curves, axis), ("report", "figures", place, "curves", axis)
+            column, crumbs = getattr(curves, axis), ("report", "figures", number, "curves", axis)
             if column not in columns and not column.startswith(_LATER):
                 listed = f"{', '.join(columns)}, measure.NAME, {ORACLE}NAME"
                 text = f"received the text {column!r}; allowed: a column of runs.csv: {listed}"

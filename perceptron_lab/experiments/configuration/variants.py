@@ -231,8 +231,8 @@ def _oracles(spec: object, at: Crumbs, faults: list[Fault]) -> tuple[Component, 
     if isinstance(spec, list):
         placed = [((*at, index), oracle) for index, oracle in enumerate(spec)]
     built: list[Component | None] = []
-    for path, one in placed:
-        match one:
+    for path, entry_of_list in placed:
+        match entry_of_list:
             case str(name):
                 built.append(build("oracle", name, path, {}, {}, faults))
             case {"name": str(name), **others}:
@@ -241,7 +241,9 @@ def _oracles(spec: object, at: Crumbs, faults: list[Fault]) -> tuple[Component, 
                 built.append(build("oracle", name, (*path, "name"), parameters, key_paths, faults))
             case _:
                 allowed = "a name, {name: ..., parameter: ...}, or a list of those"
-                faults.append(Fault(path, f"received {received(one)}; allowed: {allowed}"))
+                faults.append(
+                    Fault(path, f"received {received(entry_of_list)}; allowed: {allowed}")
+                )
                 built.append(None)
     oracles = tuple(oracle for oracle in built if oracle is not None)
     for kind, count in Counter(oracle.record.kind for oracle in oracles).items():

@@ -174,8 +174,8 @@ def file_of(name: str, *, of: str = "") -> Path | None:
     for depth in range(1, len(rest) + 1):
         if spec is None or spec.submodule_search_locations is None:
             return None
-        whole = ".".join([top, *rest[:depth]])
-        spec = PathFinder.find_spec(whole, list(spec.submodule_search_locations))
+        full_name = ".".join([top, *rest[:depth]])
+        spec = PathFinder.find_spec(full_name, list(spec.submodule_search_locations))
     if spec is None or not spec.has_location or spec.origin is None:
         return None
     path = Path(spec.origin)
@@ -263,8 +263,8 @@ class CellCode:
             )
             text = "".join(chain.from_iterable(codes))
             digests[f"{root}:{target.__qualname__}"] = hashlib.sha256(text.encode()).hexdigest()
-            for one in functions.values():
-                named = (one.__globals__.get(name) for name in one.__code__.co_names)
+            for called in functions.values():
+                named = (called.__globals__.get(name) for name in called.__code__.co_names)
                 for module in filter(None, map(inspect.getmodule, named)):
                     self._follow(module.__name__, root, digests)
         return digests

@@ -197,13 +197,13 @@ class _Ledger:
         self.verdicts: list[ReuseDecision] = []
         self._rows: dict[str, Row] = {}
         self._ran: set[str] = set()
-        for one in planned:
-            stored_row = stored.get(one.cell)
+        for planned_cell in planned:
+            stored_row = stored.get(planned_cell.cell)
             # To read the code takes a tenth of a second, in which the first cells can run.
-            core = None if stored_row is None else self.code.digest_of(one.settings)
-            self.verdicts.append(decide_reuse(stored_row, one, core, limits))
+            core = None if stored_row is None else self.code.digest_of(planned_cell.settings)
+            self.verdicts.append(decide_reuse(stored_row, planned_cell, core, limits))
             if stored_row is not None and not stored_row.fault:
-                self._rows[one.cell] = shown(one, stored_row)
+                self._rows[planned_cell.cell] = shown(planned_cell, stored_row)
 
     def due(self, *decisions: Reuse) -> list[int]:
         """Return the positions of the cells of which this was decided."""

@@ -202,20 +202,26 @@ def _held_against(
     names = (cell.cell for cell in planned)
     stored = store.stored_of(names, certificates=certificates) if store else {}
     code, cells = CellCode(), []
-    for one in planned:
-        if alive and one.cell in begun:
-            cells.append(_cell(one, CellState.RUNNING, f"since {begun[one.cell]}", due=False))
-        elif not one.sha256:
-            cells.append(_cell(one, CellState.MISSING, "its data were not loaded yet", due=True))
+    for planned_cell in planned:
+        if alive and planned_cell.cell in begun:
+            cells.append(
+                _cell(
+                    planned_cell, CellState.RUNNING, f"since {begun[planned_cell.cell]}", due=False
+                )
+            )
+        elif not planned_cell.sha256:
+            cells.append(
+                _cell(planned_cell, CellState.MISSING, "its data were not loaded yet", due=True)
+            )
         else:
             cells.append(
                 _judged(
-                    one,
-                    stored.get(one.cell),
+                    planned_cell,
+                    stored.get(planned_cell.cell),
                     code,
                     limits,
-                    one.cell in begun,
-                    one.cell in failed_again,
+                    planned_cell.cell in begun,
+                    planned_cell.cell in failed_again,
                 )
             )
     left = _remaining(cells, planned, stored, begun) if alive else None

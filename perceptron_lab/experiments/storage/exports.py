@@ -41,18 +41,18 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
         content = path.read_bytes()
         if content == ours:
             return ""
-        found = _fields(content)
-        named = {row.pop("cell"): _said(row) for row in found}
+        records = _fields(content)
+        named = {row.pop("cell"): _said(row) for row in records}
     except (OSError, UnicodeDecodeError, csv.Error, KeyError, AttributeError):
         return f"{path} is no table of runs; `plab run` writes it again from the store"
     # A file that was written before these were columns says the same without them.
-    names = [name for row in found[:1] for name in row]
+    names = [name for row in records[:1] for name in row]
     later = [PARAMETERS, ("finding",)]
     left_out = [prefix for prefix in later if not any(name.startswith(prefix) for name in names)]
     stored = {row.pop("cell"): _said(row, sum(left_out, ())) for row in _fields(ours)}
     # Rows that are not there yet are no difference: a run that was killed leaves such a file.
     other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]
-    if len(named) < len(found):
+    if len(named) < len(records):
         other.append("(a cell is there twice)")
     if not other:
         return ""

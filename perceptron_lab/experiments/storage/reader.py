@@ -218,10 +218,10 @@ class Reader(AbstractContextManager["Reader"]):
 
     def about(self, name: str) -> str:
         """Return a value of the table ``about``."""
-        found = {values["name"]: values["value"] for values in self._checked("about")}
-        if name not in found:
+        about = {values["name"]: values["value"] for values in self._checked("about")}
+        if name not in about:
             raise schema.absent(self.folder, " yet")
-        return str(found[name])
+        return str(about[name])
 
     @property
     def _path(self) -> Path:

@@ -90,20 +90,20 @@ def data_of_verdict(source: Any, path: Path, base: Path | None) -> tuple[Path, C
         raise DataError(f"{path}: it does not say which file it is of ({error})") from None
 
 
-def _on_data(seen: Verified, saved: SavedVerdict, file: Path, columns: Columns) -> Verified:
+def _on_data(cell: Verified, saved: SavedVerdict, file: Path, columns: Columns) -> Verified:
     """Prove a verdict on its file."""
     if not file.exists():
-        return replace(seen, verdict=Verdict.MISSING, message=f"{file}: no such file; {MEND}")
+        return replace(cell, verdict=Verdict.MISSING, message=f"{file}: no such file; {MEND}")
     try:
         check_own_file(file, saved.record["source"]["sha256"])
         if not saved.proof and saved.record["proved"] is False:
-            return _without_proof(seen, saved)
+            return _without_proof(cell, saved)
         proved_on_file(saved, file, columns)
     except (ChangedDataError, ProofError, MissingDataError) as error:
-        return seen.failing(error)
+        return cell.failing(error)
     verified = {Check.FORM, Check.SEPARATION, Check.SOURCE}
     left = (*saved.contents.not_verified(verified), *_UNVERIFIED)
-    return replace(seen, verdict=Verdict.PROVED, not_verified=left)
+    return replace(cell, verdict=Verdict.PROVED, not_verified=left)
 
 
 def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> SeparationVerdict:

@@ -190,9 +190,9 @@ def entropic_pass(
     lowest_score, shift, total, along = np.inf, np.inf, 0.0, 0.0
     for block in range(len(shifts)):
         at = slice(block * step, min(block * step + step, size))
-        taken, within, changed, powers = rows[at], scores[at], new_sums[at], share[at]
+        block_rows, within, changed, powers = rows[at], scores[at], new_sums[at], share[at]
         if not priced:
-            np.dot(taken, centre, within)
+            np.dot(block_rows, centre, within)
         lowest, score = advance_sums(sums[at], within, eta, changed)
         lowest_score = min(lowest_score, score)
         if lowest < shift:
@@ -202,7 +202,7 @@ def entropic_pass(
         shifts[block] = shift
         power, product = write_powers(changed, within, shift, temperature, powers)
         if power > 0.0:
-            np.dot(powers, taken, part)
+            np.dot(powers, block_rows, part)
             image += part
         total, along = total + power, along + product
     image /= total

@@ -147,7 +147,7 @@ def nearest_points(
         pass
     if progress[NEXT] == started:
         pairs, shares = active[: progress[COUNT]], weights[: progress[COUNT]]
-    kept = np.flatnonzero(shares > 0.0)
-    carrying_pairs, carried = pairs[kept], shares[kept] / shares[kept].sum()
+    positive = np.flatnonzero(shares > 0.0)
+    carrying_pairs, carried = pairs[positive], shares[positive] / shares[positive].sum()
     rows = first[carrying_pairs // len(second)] - second[carrying_pairs % len(second)]
     return np.asarray(carried @ rows), carrying_pairs, carried, int(progress[TURNS])

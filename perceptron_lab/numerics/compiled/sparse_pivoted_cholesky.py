@@ -47,13 +47,13 @@ def _residual_row(
     # is returned. Meanwhile a column is marked by the complement of its position.
     starts, positions, entries = matrix
     ends, links, values, lists, orders = factor
-    position, found = orders[1], 0
+    position, number = orders[1], 0
     for t in range(starts[row], starts[row + 1]):
         i = positions[0, t]
         if position[i] >= count:
             work[i] = entries[positions[1, t]]
-            touched[found] = i
-            found += 1
+            touched[number] = i
+            number += 1
             position[i] = ~position[i]
     e = lists[0, row]
     while e != -1:
@@ -64,13 +64,13 @@ def _residual_row(
                 work[i] -= scale * values[t]
             elif position[i] >= count and i != row:
                 work[i] = -scale * values[t]
-                touched[found] = i
-                found += 1
+                touched[number] = i
+                number += 1
                 position[i] = ~position[i]
         e = links[2, e]
-    for t in range(found):
+    for t in range(number):
         position[touched[t]] = ~position[touched[t]]
-    return found
+    return number
 
 
 @kernel()

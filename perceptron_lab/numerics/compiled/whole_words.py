@@ -178,7 +178,7 @@ def undominated_row(
         M's entries on and above the diagonal, row by row.
     """
     order = len(rows[0]) - 1
-    word, whole = 2 * bits, (np.int64(1) << (2 * bits)) - 1
+    word, low_bits = 2 * bits, (np.int64(1) << (2 * bits)) - 1
     mask = (np.int64(1) << bits) - 1
     next_of = factor[0][:-1].copy()
     sums, last_row = np.zeros((order, 5), np.int64), np.full(order, -1)
@@ -190,7 +190,7 @@ def undominated_row(
             middle = sums[j, 1] + (sums[j, 2] >> bits)
             low = sums[j, 4] - (((middle & mask) << bits) + (sums[j, 2] & mask))
             high = sums[j, 3] - (sums[j, 0] + (middle >> bits)) + (low >> word)
-            low &= whole
+            low &= low_bits
             sums[j] = 0
             if j == i:
                 diagonal[i, 0], diagonal[i, 1] = high, low
@@ -198,13 +198,13 @@ def undominated_row(
             if high < 0:  # its magnitude
                 low = -low
                 high = -high + (low >> word)
-                low &= whole
+                low &= low_bits
             if high >> 44:  # so that 2^17 of them have a sum
                 return int(min(i, j))
             for row in (i, j):
                 total = rest[row, 1] + low + slack
                 rest[row, 0] += high + (total >> word)
-                rest[row, 1] = total & whole
+                rest[row, 1] = total & low_bits
     for i in range(order):
         if diagonal[i, 0] < rest[i, 0] or (
             diagonal[i, 0] == rest[i, 0] and diagonal[i, 1] <= rest[i, 1]

@@ -86,8 +86,10 @@ def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
     proof = system.prove_infeasible(weights)
     if proof is None:
         return None
-    found = proof.weights
-    return Farkas(bool(found[-1] > 0.0), found[:-1], np.flatnonzero(found[:-1] > 0.0), None)
+    multipliers = proof.weights
+    return Farkas(
+        bool(multipliers[-1] > 0.0), multipliers[:-1], np.flatnonzero(multipliers[:-1] > 0.0), None
+    )
 
 
 def _null_weights(
