@@ -1,6 +1,6 @@
-"""Exactly feasible points of the other side of a program: lower bounds of any objective.
+"""Exactly feasible dual points of a program: lower bounds of any objective.
 
-The other side of min c'x, F(x) positive semidefinite, asks for X with <F_i, X> = c_i exactly. Of a
+The dual problem of min c'x, F(x) positive semidefinite, asks for X with <F_i, X> = c_i exactly. Of a
 positive definite X near such a one, X = GG' with columns g_i,
 
     X = sum_i (1 - 2 d k_i) g_i g_i' + d sum_{(i, j) in S} [(g_i + g_j)(g_i + g_j)'

@@ -106,7 +106,7 @@ def verify(
     margin is reached again but for a part of 1e-9 of each bound, since machines add up numbers in
     different orders. Separations by ellipsoids are proved from their ellipsoid and weights, bounds
     of mistakes from their comparison and multipliers; the mistakes on a stream are counted again.
-    Bounds of a program's optimum are proved from their point and the other side's, or its weights.
+    Bounds of a program's optimum are proved from a point and a dual point, or its weights.
     Measures of a point are measured again; other figures of learners are named as unchecked.
     A dataset of your own has to be registered before, as it was for the run.
 

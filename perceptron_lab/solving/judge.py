@@ -30,7 +30,7 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.solving.failures import kept, log, sentence
 from perceptron_lab.systems import ConicSystem
-from perceptron_lab.systems.proved import central_weights
+from perceptron_lab.systems.certified import central_weights
 
 Given = TypeVar("Given")
 Proof = TypeVar("Proof")

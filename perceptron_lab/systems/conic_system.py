@@ -19,8 +19,8 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.registry import loaded
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems import constructors
+from perceptron_lab.systems.certified import CertifiedSystem
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
-from perceptron_lab.systems.proved import ProvedSystem
 from perceptron_lab.systems.system import Counters, System
 
 # A system, rows, or examples with their labels
@@ -28,15 +28,15 @@ Problem: TypeAlias = "System | constructors.Rows | tuple[constructors.Rows, npt.
 
 
 @dataclass(frozen=True)
-class ConicSystem(ProvedSystem):
+class ConicSystem(CertifiedSystem):
     """The system A*y in int K, or a view of it: its constructors and views.
 
     K is the positive orthant, a second-order or semidefinite cone, or a product of these; y is the
     unknown. ``solve`` takes rows as they are; a system is what it takes on other cones, or to ask
     about it what algorithms ask.
 
-    The parameters are those of :class:`~perceptron_lab.systems.asked.AskedSystem`; the proofs those
-    of :class:`~perceptron_lab.systems.proved.ProvedSystem`.
+    The parameters are those of :class:`~perceptron_lab.systems.counted.CountedSystem`, the proofs
+    those of :class:`~perceptron_lab.systems.certified.CertifiedSystem`.
 
     See Also
     --------

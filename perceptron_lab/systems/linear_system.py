@@ -20,6 +20,7 @@ from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
+from perceptron_lab.systems.certified import CertifiedSystem
 from perceptron_lab.systems.conditions import (
     Condition,
     bound_conditions,
@@ -29,7 +30,6 @@ from perceptron_lab.systems.conditions import (
     exact_vector,
     over_common,
 )
-from perceptron_lab.systems.proved import ProvedSystem
 from perceptron_lab.systems.system import Loop, System
 
 Equalities = tuple[ArrayOrSparse, npt.ArrayLike]
@@ -99,7 +99,7 @@ class LinearSystem(System):
         """Return the size alone: no theorem on margins is about a closed set."""
         return Facts(dimension=len(self.variables), rank=len(self.conditions))
 
-    def strict(self) -> ProvedSystem:
+    def strict(self) -> CertifiedSystem:
         """Return the conic system of t > 0, a_k'x > b_k t, on which every algorithm runs.
 
         A point (t, x) of it has x / t strictly inside.
@@ -121,7 +121,7 @@ class LinearSystem(System):
         rows = Matrix(_homogenised(self.conditions, len(self.variables)), roundings=1)
         # By name, as a conic system can be made of linear conditions
         conic = loaded("perceptron_lab.systems.conic_system:ConicSystem")
-        strict: ProvedSystem = conic(rows, Orthant(rows.size), homogenised=True)
+        strict: CertifiedSystem = conic(rows, Orthant(rows.size), homogenised=True)
         return strict
 
 

@@ -5,7 +5,7 @@ the system and is no part of it: find (x_0, x) with x_0 > 0 and sum_i x_i F_i - 
 definite. Then x / x_0 is strictly feasible. The auxiliary variable is coordinate 0 of the point and
 one more block, the first.
 
-The other side of the program is max <F_0, Y> subject to <F_i, Y> = c_i, Y positive semidefinite. It
+The dual problem of the program is max <F_0, Y> subject to <F_i, Y> = c_i, Y positive semidefinite. It
 is empty if there is a ray, x with sum_i x_i F_i positive definite and c'x < 0, for then
 0 <= <sum_i x_i F_i, Y> = c'x < 0 would hold for a feasible Y.
 

@@ -11,7 +11,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.systems import proved as module
-from perceptron_lab.systems.proved import exact_weights, sought_weights
+from perceptron_lab.systems.certified import exact_weights, sought_weights
 from tests.certificates.test_exact_weights import twin
 from tests.stops import StopAt
 
@@ -106,7 +106,7 @@ def test_without_time_for_the_search_the_bound_is_kept(monkeypatch: pytest.Monke
         raise TimeIsUp
 
     monkeypatch.setattr(module, "_ROWS", 3)
-    monkeypatch.setattr("perceptron_lab.systems.proved.sought_weights", late)
+    monkeypatch.setattr("perceptron_lab.systems.certified.sought_weights", late)
     found = solve(twin(0, 8), budget=Budget(seconds=20.0))
     assert found.status is Status.MARGIN_BOUNDED
     assert found.margin_upper is not None

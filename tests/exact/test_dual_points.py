@@ -1,4 +1,4 @@
-"""Lower bounds of any program by exactly feasible points of its other side, for both checkers."""
+"""Lower bounds of any program by exactly feasible dual points, for both checkers."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.solving import judge
+from perceptron_lab.systems.certified import central_weights
 from perceptron_lab.systems.pencil import homogenised
-from perceptron_lab.systems.proved import central_weights
 from tests.families import FEASIBLE, INFEASIBLE, feasible_of, infeasible, infeasible_of
 
 FEW = Budget(updates=2)

@@ -32,7 +32,7 @@ QUICK = 20_000
 Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
 
 
-class Peer(SeesAll[S]):
+class ExternalAlgorithm(SeesAll[S]):
     """A solver of others, whose answers are proved like everyone's."""
 
     needs_whole: ClassVar[bool] = False  # most refuse all matrix blocks
@@ -44,26 +44,28 @@ class Peer(SeesAll[S]):
 
 
 @dataclass(kw_only=True)
-class AskedState(State):
+class SingleAnswerState(State):
     """The point and the weights of the answer, once there is one; or why there is none."""
 
     answer: Claim | None = None
     silence: str = ""
 
 
-class Asked(Peer[AskedState]):
+class SingleAnswerSolver(ExternalAlgorithm[SingleAnswerState]):
     """A solver that is asked once: one update, at the end of which it claims its answer.
 
     Of large data it works in a process that is killed when the time is up. If it gives up, the run
     ends at its budget, if that is spent, or else with the solver's own reason as a numerical error.
     """
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> SingleAnswerState:
         """Return the state before the solver is asked, at 0."""
         refuse_other_cones(self, system)
-        return AskedState(np.zeros(system.dimension))
+        return SingleAnswerState(np.zeros(system.dimension))
 
-    def step(self, system: ConicSystem, state: AskedState, most: int) -> Step[AskedState]:
+    def step(
+        self, system: ConicSystem, state: SingleAnswerState, most: int
+    ) -> Step[SingleAnswerState]:
         """Ask once, then repeat the answer."""
         if state.silence:
             raise NumericalError(state.silence)
@@ -78,7 +80,7 @@ class Asked(Peer[AskedState]):
         return state, state.answer
 
     @abstractmethod
-    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+    def ask(self, system: ConicSystem, state: SingleAnswerState) -> Claim:
         """Run the solver, set the state's point and weights, and return the claim.
 
         Raises
@@ -89,8 +91,8 @@ class Asked(Peer[AskedState]):
 
 
 def _answered(
-    solver: Asked, system: ConicSystem, state: AskedState, seconds: float
-) -> tuple[AskedState, Counters]:
+    solver: SingleAnswerSolver, system: ConicSystem, state: SingleAnswerState, seconds: float
+) -> tuple[SingleAnswerState, Counters]:
     """Return a state with a solver's answer, or with the reason why there is none; and counters."""
     try:
         with quiet(), time_limit(seconds):

@@ -41,7 +41,7 @@ KINDS = (Orthant, SecondOrder, Semidefinite)
 
 
 @dataclass(frozen=True)
-class Taken:
+class ConeBlock:
     """A block as a solver takes it: its kind, its size or order, its entries and their factors."""
 
     kind: type[Cone]
@@ -80,7 +80,7 @@ class Direct(LargestMarginSolver):
         matrix: sp.csr_array,
         constant: FloatArray,
         objective: FloatArray,
-        blocks: Sequence[Taken],
+        blocks: Sequence[ConeBlock],
     ) -> tuple[Solved, str]:
         """Minimise objective'x subject to matrix x + constant in the blocks.
 
@@ -101,7 +101,7 @@ class Direct(LargestMarginSolver):
         note = f"{name} {self.version} calls its answer {solved.status}"
         return Solved(solved.point, slack, weights, solved.status), note
 
-    def blocks(self, parts: Iterable[tuple[Cone, slice]]) -> Iterator[Taken]:
+    def blocks(self, parts: Iterable[tuple[Cone, slice]]) -> Iterator[ConeBlock]:
         """Yield the blocks of a cone, whose matrices are whole, as the solver takes them."""
         for part, span in parts:
             positions = np.arange(span.start, span.stop)
@@ -109,28 +109,32 @@ class Direct(LargestMarginSolver):
                 # The whole triangle, row by row: the lower one's columns, which SCS takes.
                 order = np.lexsort((part.rows, part.columns)) if self.upper else slice(None)
                 factors = np.sqrt(part.multiplicity[order])
-                yield Taken(Semidefinite, part.rank, positions[order], factors)
+                yield ConeBlock(Semidefinite, part.rank, positions[order], factors)
             elif isinstance(part, SecondOrder):
-                yield Taken(SecondOrder, part.size, np.roll(positions, 1), np.ones(part.size))
+                yield ConeBlock(SecondOrder, part.size, np.roll(positions, 1), np.ones(part.size))
             else:
-                yield Taken(Orthant, part.size, positions, np.ones(part.size))
+                yield ConeBlock(Orthant, part.size, positions, np.ones(part.size))
 
     @abstractmethod
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
+        self,
+        matrix: sp.csc_array,
+        bounds: FloatArray,
+        objective: FloatArray,
+        blocks: list[ConeBlock],
     ) -> Solved:
         """Return what the solver finds."""
 
 
-def sizes_of(blocks: Iterable[Taken]) -> dict[type[Cone], list[int]]:
+def sizes_of(blocks: Iterable[ConeBlock]) -> dict[type[Cone], list[int]]:
     """Return the sizes of the blocks of each kind."""
     return {kind: [block.size for block in blocks if block.kind is kind] for kind in KINDS}
 
 
-def _ball(program: LargestMargin) -> Taken:
+def _ball(program: LargestMargin) -> ConeBlock:
     size = program.data.shape[1] + 1
     positions = program.cone.size + np.arange(size)
-    return Taken(SecondOrder, size, np.roll(positions, 1), np.ones(size))
+    return ConeBlock(SecondOrder, size, np.roll(positions, 1), np.ones(size))
 
 
 @parameter_record
@@ -160,7 +164,11 @@ class ClarabelDirect(Direct):
     time_limit: Positive = 300.0
 
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
+        self,
+        matrix: sp.csc_array,
+        bounds: FloatArray,
+        objective: FloatArray,
+        blocks: list[ConeBlock],
     ) -> Solved:
         """Return what Clarabel finds, with one thread."""
         constructors = {
@@ -213,7 +221,11 @@ class ScsDirect(Direct):
     time_limit: Positive = 300.0
 
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
+        self,
+        matrix: sp.csc_array,
+        bounds: FloatArray,
+        objective: FloatArray,
+        blocks: list[ConeBlock],
     ) -> Solved:
         """Return what SCS finds."""
         sizes = sizes_of(blocks)
@@ -267,7 +279,11 @@ class Ecos(Direct):
         _installed()
 
     def solve(
-        self, matrix: sp.csc_array, bounds: FloatArray, objective: FloatArray, blocks: list[Taken]
+        self,
+        matrix: sp.csc_array,
+        bounds: FloatArray,
+        objective: FloatArray,
+        blocks: list[ConeBlock],
     ) -> Solved:
         """Return what ECOS finds."""
         sizes = sizes_of(blocks)

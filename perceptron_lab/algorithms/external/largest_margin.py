@@ -21,7 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.base import AnyAlgorithm
-from perceptron_lab.algorithms.external.base import Asked, AskedState, Rows, rows_of, supported
+from perceptron_lab.algorithms.external.base import (
+    Rows,
+    SingleAnswerSolver,
+    SingleAnswerState,
+    rows_of,
+    supported,
+)
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
@@ -206,7 +212,7 @@ class Reply(NamedTuple):
 
 
 @parameter_record
-class LargestMarginSolver(Asked):
+class LargestMarginSolver(SingleAnswerSolver):
     """A solver that is asked for the largest margin: its answer, and the errors of that.
 
     Parameters
@@ -221,16 +227,16 @@ class LargestMarginSolver(Asked):
     epsilon: Positive = 1e-6
     tolerance: Proportion = 1e-8
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> SingleAnswerState:
         """Return the state before the solver is asked, at 0."""
         refuse_blocks(self, system, matrices=self.takes_matrices)
         self.find()
-        return AskedState(np.zeros(system.dimension))
+        return SingleAnswerState(np.zeros(system.dimension))
 
     def find(self) -> None:
         """Raise an ``InputError`` if the solver is not installed."""
 
-    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+    def ask(self, system: ConicSystem, state: SingleAnswerState) -> Claim:
         """Ask for the largest margin, until an answer will do."""
         program = LargestMargin(system)
         for reply in self.replies(program):

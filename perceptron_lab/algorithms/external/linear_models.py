@@ -14,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from perceptron_lab.algorithms.base import SeesAll, Step, Systems
 from perceptron_lab.algorithms.external.base import (
-    Peer,
+    ExternalAlgorithm,
     Rows,
     TrainedState,
     claimed,
@@ -54,7 +54,7 @@ class ModelState(TrainedState):
     seed: int
 
 
-class Trained(Peer[ModelState]):
+class Trained(ExternalAlgorithm[ModelState]):
     """A linear model without a bias: trained, tested, trained for twice as long, and so on.
 
     Each training is one update, and a phase. It ends with a point that separates; where none does,

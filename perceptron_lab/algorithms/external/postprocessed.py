@@ -18,7 +18,7 @@ from perceptron_lab.algorithms.base import (
     Step,
     Systems,
 )
-from perceptron_lab.algorithms.external.base import AskedState
+from perceptron_lab.algorithms.external.base import SingleAnswerState
 from perceptron_lab.algorithms.external.largest_margin import (
     ERRORS,
     SIZE,
@@ -178,7 +178,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
             state.inner, claim = advance(state.algorithm, system, state.inner, min(most, left))
         except NumericalError as error:
             return self._follow(system, state, None, f"{self.first} gives no answer ({error})")
-        if isinstance(state.inner, AskedState) and state.inner.silence:
+        if isinstance(state.inner, SingleAnswerState) and state.inner.silence:
             silence = f"{self.first} gives no answer ({state.inner.silence})"
             return self._follow(system, state, None, silence)
         state.mirror()

@@ -11,9 +11,9 @@ from scipy.optimize import OptimizeResult
 
 from perceptron_lab.algorithms.base import Systems, claim_bound
 from perceptron_lab.algorithms.external.base import (
-    Asked,
-    AskedState,
     Rows,
+    SingleAnswerSolver,
+    SingleAnswerState,
     claimed,
     rows_of,
     stacked,
@@ -30,7 +30,7 @@ SOLVED, INFEASIBLE = 0, 2  # Statuses of scipy.optimize.linprog
 
 
 @parameter_record
-class Highs(Asked):
+class Highs(SingleAnswerSolver):
     """Linear programming by HiGHS, on unit rows a_i.
 
     ``feasibility``: find y with <a_i, y> >= 1 for all i. If HiGHS calls that infeasible, it is
@@ -70,7 +70,7 @@ class Highs(Asked):
     tolerance: Annotated[float, Field(ge=1e-10, le=0.1)] = 1e-7
     time_limit: Positive = 300.0
 
-    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+    def ask(self, system: ConicSystem, state: SingleAnswerState) -> Claim:
         """Solve the program, and for want of a feasible point the alternative's."""
         rows = rows_of(system)
         if self.program == "margin":
@@ -89,7 +89,7 @@ class Highs(Asked):
             state.point = system.combine(weights)
         return claim_bound(system, weights, self.epsilon)
 
-    def _largest_margin(self, system: ConicSystem, state: AskedState, rows: Rows) -> Claim:
+    def _largest_margin(self, system: ConicSystem, state: SingleAnswerState, rows: Rows) -> Claim:
         count, dimension = rows.shape
         columns = stacked(-rows.T, np.ones((1, count))).T
         costs = np.append(np.zeros(dimension), -1.0)
@@ -117,7 +117,7 @@ class Highs(Asked):
 
 
 @parameter_record
-class Nnls(Asked):
+class Nnls(SingleAnswerSolver):
     """Non-negative least squares: min over x >= 0 of norm(sum_i x_i a_i)^2 + (sum_i x_i - 1)^2.
 
     x / sum(x) are the weights of the point of least norm in the convex hull of the unit rows: that
@@ -141,7 +141,7 @@ class Nnls(Asked):
     epsilon: Positive = 1e-6
     iterations: Positive = 3.0
 
-    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+    def ask(self, system: ConicSystem, state: SingleAnswerState) -> Claim:
         """Solve the least-squares problem."""
         dense = dense_array(rows_of(system))
         columns = np.vstack([dense.T, np.ones(len(dense))])

@@ -28,7 +28,12 @@ from perceptron_lab.algorithms.projection.basic_procedures import (
     VonNeumannProcedure,
 )
 from perceptron_lab.algorithms.projection.rescaled_data import SPREAD, Range, RescaledRange
-from perceptron_lab.algorithms.projection.side import Found, Side, accuracy_for, largest_potential
+from perceptron_lab.algorithms.projection.side import (
+    Side,
+    SideSolution,
+    accuracy_for,
+    largest_potential,
+)
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.facts import Facts
@@ -62,7 +67,7 @@ class ProjectionState(State):
     upper: float = math.inf
     lower: float = math.inf
     answer: Claim | None = None
-    given: tuple[Side, Found] | None = None
+    given: tuple[Side, SideSolution] | None = None
     caution: float = 0.0
 
     def turn(self, epsilon: float) -> Side | None:
@@ -222,7 +227,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
             else:
                 state.given = side, solution
 
-    def _claimed(self, system: ConicSystem, solution: Found) -> Claim | None:
+    def _claimed(self, system: ConicSystem, solution: SideSolution) -> Claim | None:
         """Return the claim of an element inside K, if the data as given confirm it."""
         if solution.weights:
             return claim_bound(system, solution.rescaled.weights(solution.element), self.epsilon)

@@ -107,7 +107,7 @@ def largest_potential(rank: int, ratio: float) -> float:
     return float((rank * np.log(means) + (rank - upper) * math.log(ratio)).max())
 
 
-class Found(NamedTuple):
+class SideSolution(NamedTuple):
     """An element inside K: of G L, as a point gives one, or of its complement, as weights do.
 
     ``ratio`` is that of its lowest and greatest eigenvalue.
@@ -191,7 +191,7 @@ class Side:
         self._procedure, self._look = self._kind(self._algebra, projection), 1
         self._procedure.inside = self._inside
 
-    def step(self) -> Found | None:
+    def step(self) -> SideSolution | None:
         """Make a step of the basic procedure, and rescale if that pays; return what is inside K."""
         self._counters.queries += 1
         self.steps += 1
@@ -208,16 +208,16 @@ class Side:
         procedure.renew()
         return self._examined(procedure.weights, procedure.image)
 
-    def _found(self, element: FloatArray, weights: bool) -> Found:
+    def _found(self, element: FloatArray, weights: bool) -> SideSolution:
         values = self._algebra.eigenvalues(element)
-        return Found(element, self.rescaled, weights, float(values.min() / values.max()))
+        return SideSolution(element, self.rescaled, weights, float(values.min() / values.max()))
 
-    def doubt(self, solution: Found) -> None:
+    def doubt(self, solution: SideSolution) -> None:
         """Take no element for one inside K from now on that is not much deeper than this one."""
         self._inside = max(self._inside, DEEPER * solution.ratio)
         self._procedure.inside = self._inside
 
-    def _examined(self, weights: FloatArray, image: FloatArray) -> Found | None:
+    def _examined(self, weights: FloatArray, image: FloatArray) -> SideSolution | None:
         """Return z - P z if it is inside K, for the other side; else rescale if it pays."""
         self._counters.queries += 1
         other = weights - image

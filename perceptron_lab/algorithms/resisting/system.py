@@ -21,8 +21,8 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions, TraceOptions
 from perceptron_lab.core.time_limit import clock_seconds
-from perceptron_lab.systems.asked import OVERFLOW
 from perceptron_lab.systems.conic_system import ConicSystem
+from perceptron_lab.systems.counted import OVERFLOW
 from perceptron_lab.systems.system import Counters, Cut, Loop
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from perceptron_lab.systems import ConicSystem
 # ``plab verify``, or by what rounds off a dual point
 _PARTS = (Fraction(0), Fraction(1, 10**9))
 NO_PROOF = "no exact proof was found"
-_NO_DUAL = "no exactly feasible X of the other side was found near the one that proves it"
+_NO_DUAL = "no exactly feasible dual point X was found near the one that proves it"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Points of the other side from the cuts of a search, by linear programming.
+"""Dual points from the cuts of a search, by linear programming.
 
 Cuts v_k'F(x)v_k >= 0 relax the program to a linear one, whose dual has a solution alpha >= 0:
 
@@ -25,7 +25,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 
 Directions = Mapping[int, FloatArray]
 """Number of a matrix block -> directions v of cuts, one per row, not 0."""
@@ -38,25 +38,25 @@ class Cuts:
     All constraints of blocks of rows, and e_i'F(x)e_i >= 0 of all matrix blocks, come first.
     """
 
-    other: OtherSide
+    dual: DualProblem
     directions: Directions
     normals: FloatArray
     sides: FloatArray
     lengths: FloatArray
 
     @classmethod
-    def of(cls, other: OtherSide, directions: Directions) -> Cuts:
+    def of(cls, dual: DualProblem, directions: Directions) -> Cuts:
         """Return the rows of some cuts."""
-        on = np.flatnonzero(other.system.cone.identity[1:])
-        normals, sides = [np.asarray(other.rows[on].toarray())], [other.constant[on]]
+        on = np.flatnonzero(dual.system.cone.identity[1:])
+        normals, sides = [np.asarray(dual.rows[on].toarray())], [dual.constant[on]]
         for block, vectors in directions.items():
-            atoms, rows, constant = _atoms(other, block, vectors)
+            atoms, rows, constant = _atoms(dual, block, vectors)
             normals.append(np.asarray(atoms @ rows))
             sides.append(atoms @ constant)
         stacked, right = np.vstack(normals), np.concatenate(sides)
         lengths = np.linalg.norm(stacked, axis=1)
         lengths[lengths == 0.0] = 1.0
-        return cls(other, directions, stacked / lengths[:, None], right / lengths, lengths)
+        return cls(dual, directions, stacked / lengths[:, None], right / lengths, lengths)
 
     @property
     def finite(self) -> bool:
@@ -64,13 +64,13 @@ class Cuts:
         return bool(np.isfinite(self.normals).all() and np.isfinite(self.sides).all())
 
     def weights(self, shares: FloatArray) -> FloatArray:
-        """Return sum_k alpha_k v_k v_k' as weights of the other side."""
-        other, shares = self.other, shares / self.lengths
-        on = np.flatnonzero(other.system.cone.identity[1:])
-        weights, at = np.zeros(other.size), len(on)
+        """Return sum_k alpha_k v_k v_k' as dual weights."""
+        dual, shares = self.dual, shares / self.lengths
+        on = np.flatnonzero(dual.system.cone.identity[1:])
+        weights, at = np.zeros(dual.size), len(on)
         weights[on] = shares[:at]
         for block, directions in self.directions.items():
-            part, span = other.blocks[block]
+            part, span = dual.blocks[block]
             assert isinstance(part, Semidefinite)
             part_shares = shares[at : at + len(directions)]
             at += len(directions)
@@ -86,7 +86,7 @@ def relaxed_dual(cuts: Cuts) -> FloatArray | None:
         return None
     solution = _solved(
         cuts.normals.size,
-        cuts.other.objective,
+        cuts.dual.objective,
         A_ub=-cuts.normals,
         b_ub=-cuts.sides,
         bounds=(None, None),
@@ -111,7 +111,7 @@ def central_dual(cuts: Cuts) -> FloatArray | None:
         equations.size,
         worth,
         A_eq=equations,
-        b_eq=cuts.other.objective,
+        b_eq=cuts.dual.objective,
         bounds=[(0.0, None)] * count + [(0.0, 1.0)],
     )
     if solution.status != 0 or solution.x is None or not solution.x[count] > 0.0:
@@ -128,12 +128,12 @@ def _solved(size: int, costs: FloatArray, **conditions: object) -> Any:
 
 
 def _atoms(
-    other: OtherSide, block: int, directions: FloatArray
+    dual: DualProblem, block: int, directions: FloatArray
 ) -> tuple[FloatArray, sp.csr_array, FloatArray]:
     """Return vv' at the entries of a block that occur, and F_1, ..., F_m and F_0 there."""
-    part, span = other.blocks[block]
+    part, span = dual.blocks[block]
     assert isinstance(part, Semidefinite)
-    rows, constant = sp.csr_array(other.rows[span]), other.constant[span]
+    rows, constant = sp.csr_array(dual.rows[span]), dual.constant[span]
     occurring = np.flatnonzero((np.diff(rows.indptr) > 0) | (constant != 0.0))
     first, second = part.rows[occurring], part.columns[occurring]
     atoms = directions[:, first] * directions[:, second] * part.multiplicity[occurring]

@@ -3,12 +3,12 @@
 Ellipsoids that are proved to hold the solutions of a program: where a search may start.
 
 A program of MAXCUT's form, F(x) = diag(g x) - F_0 with g > 0 and c > 0, has its solutions in a box:
-(F(x))_ii >= 0 gives x_i >= (F_0)_ii / g_i; and since F(x) X = 0 for a solution X of the other side,
+(F(x))_ii >= 0 gives x_i >= (F_0)_ii / g_i; and since F(x) X = 0 for a dual solution X,
 X_ii = c_i / g_i, |X_ij| <= sqrt(X_ii X_jj),
 
     g_i x_i - (F_0)_ii <= sum_{j != i} |(F_0)_ij| sqrt(X_jj / X_ii).
 
-Of other programs let X be feasible on the other side with least eigenvalue mu > 0, and U the
+For other programs let X be dual feasible with least eigenvalue mu > 0, and U the
 objective of a feasible point. Points x with c'x <= U have trace F(x) <= (U - <F_0, X>) / mu = T,
 since <F(x), X> = c'x - <F_0, X>. So norm(F(x))_F <= T, and with G_ij = <F_i, F_j> and x_0 such that
 G x_0 = (<F_i, F_0>)_i,
@@ -51,7 +51,7 @@ from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.symmetric.pattern import STRUCTURE, Pattern
 from perceptron_lab.problems.optima.cutting_planes import Directions
 from perceptron_lab.problems.optima.levels import coefficients, objective_of
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.problems.optima.optimiser import Optimiser
 from perceptron_lab.problems.optima.search import Search, relative
 from perceptron_lab.systems import ConicSystem
@@ -73,36 +73,36 @@ class StartEllipsoid:
 
 def start_ellipsoid(search: Search) -> StartEllipsoid:
     """Return an ellipsoid around the solutions; a program without a known one is refused."""
-    other = search.other
-    if other is None:
+    dual = search.dual
+    if dual is None:
         raise InputError(search.without_lower)
-    if other.diagonal is not None:
-        return _around_box(other)
-    return _by_trace(other, search)
+    if dual.diagonal is not None:
+        return _around_box(dual)
+    return _by_trace(dual, search)
 
 
-def _around_box(other: OtherSide) -> StartEllipsoid:
-    assert other.diagonal is not None
-    indices, c = other.diagonal, other.objective
-    g = np.asarray(sp.csc_array(other.rows).data)
-    lengths = np.empty(other.size)
-    root = np.zeros(other.size)
+def _around_box(dual: DualProblem) -> StartEllipsoid:
+    assert dual.diagonal is not None
+    indices, c = dual.diagonal, dual.objective
+    g = np.asarray(sp.csc_array(dual.rows).data)
+    lengths = np.empty(dual.size)
+    root = np.zeros(dual.size)
     root[indices] = np.sqrt(c / g)
-    for part, span in other.blocks:
+    for part, span in dual.blocks:
         off = np.zeros(part.rank)
         if isinstance(part, Semidefinite):
-            sizes = np.where(part.identity > 0.0, 0.0, np.abs(other.constant[span]))
+            sizes = np.where(part.identity > 0.0, 0.0, np.abs(dual.constant[span]))
             scale = root[span][part.identity > 0.0]
             off = part.pattern.row_sums(sizes * scale[part.rows] * scale[part.columns]) / scale**2
         lengths[span.start + np.flatnonzero(part.identity > 0.0)] = off
-    low, side = other.constant[indices] / g, lengths[indices] / g
+    low, side = dual.constant[indices] / g, lengths[indices] / g
     side = _ROOM * np.maximum(side, _THIN * max(float(side.max()), 1e-300))
     metric = np.diag(len(c) * (side / 2.0) ** 2)
     return StartEllipsoid(low + side / 2.0, metric, "the box of the solutions")
 
 
-def _by_trace(other: OtherSide, search: Search) -> StartEllipsoid:
-    inner = other.inner or search.inner
+def _by_trace(dual: DualProblem, search: Search) -> StartEllipsoid:
+    inner = dual.inner or search.inner
     if inner is None:
         raise InputError(
             "no ellipsoid is known to hold the solutions: no positive definite point of the other "
@@ -111,11 +111,11 @@ def _by_trace(other: OtherSide, search: Search) -> StartEllipsoid:
     if search.upper is None:
         raise InputError("no feasible point is known yet; one is needed to bound the solutions")
     weights, least = inner
-    trace = _ROOM * (search.upper - float(weights @ other.constant)) / least
-    right = (other.multiplicity * other.constant) @ other.rows
-    inverse = other.solved(np.eye(len(other.objective)))
+    trace = _ROOM * (search.upper - float(weights @ dual.constant)) / least
+    right = (dual.multiplicity * dual.constant) @ dual.rows
+    inverse = dual.solved(np.eye(len(dual.objective)))
     metric = trace**2 * (inverse + inverse.T) / 2.0
-    return StartEllipsoid(other.solved(right), metric, "the trace of F(x)")
+    return StartEllipsoid(dual.solved(right), metric, "the trace of F(x)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +279,10 @@ class DeepCutEllipsoid(Optimiser):
 
     volumes fall the faster the deeper the cuts are, and the solutions stay inside. c'x - sqrt(c'Pc)
     is below the optimum but for rounding; what is *proved* comes from the directions of the last
-    cuts, combined by a linear program and made exactly feasible on the other side.
+    cuts, combined by a linear program and made exactly dual feasible.
 
     The start: the box of the solutions for programs of MAXCUT's form; for others the ellipsoid by
-    the trace of F(x), where the least-norm point of the other side is positive definite. Programs
+    the trace of F(x), where the least-norm dual point is positive definite. Programs
     without either are refused.
 
     Parameters
@@ -308,7 +308,7 @@ class DeepCutEllipsoid(Optimiser):
 
     def minimise(self, search: Search) -> str:
         """Cut until the proved bounds are near enough."""
-        if search.other is not None and search.other.diagonal is None:
+        if search.dual is not None and search.dual.diagonal is None:
             search.feasibility(Perceptron(), None)
             search.improve_lower()
             if search.upper is None:

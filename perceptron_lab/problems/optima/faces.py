@@ -1,4 +1,4 @@
-"""Programs whose other side has no interior, reduced exactly to a face.
+"""Programs whose dual problem has no interior, reduced exactly to a face.
 
 Let X = V Z V' in one block, V a matrix of whole numbers with r < n independent columns. Where Z is
 positive semidefinite and
@@ -42,7 +42,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.optima.levels import objective_of
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.system import Objective
 
@@ -295,7 +295,7 @@ def _independent(system: ConicSystem) -> Reduction:
     nonempty = np.flatnonzero(~empty)
     system = _of_variables(system, nonempty)  # V'F(d)V = V'F(e)V where d is e without the others
     count = system.unknowns * sum(part.size for part, _ in system.cone.blocks)
-    if OtherSide.of(system).least > 0.0 or count > MOST_ELIMINATED:
+    if DualProblem.of(system).least > 0.0 or count > MOST_ELIMINATED:
         return Reduction(system, nonempty)
     pivots = _pivots(system)
     return Reduction(replace(_of_variables(system, pivots), interior=None), nonempty[pivots])

@@ -1,6 +1,6 @@
-"""Proved lower bounds of the optimum, by exactly feasible points of the other side.
+"""Proved lower bounds of the optimum, by exactly feasible dual points.
 
-The other side of min c'x, F(x) = sum_i x_i F_i - F_0 positive semidefinite, is
+The dual problem of min c'x, F(x) = sum_i x_i F_i - F_0 positive semidefinite, is
 
     max <F_0, X>  subject to  <F_i, X> = c_i,  X positive semidefinite,
 
@@ -14,7 +14,7 @@ So if every block of X~ has no eigenvalue below r / sqrt(g), X is feasible, and 
 least <F_0, X~> - norm(F_0)_F r / sqrt(g). All of it is computed with bounds of the rounding errors.
 Weights with norm(A w) <= eps alone, however small, bound no optimum.
 
-Points of the other side corrected in their own metric, so that they stay semidefinite.
+Dual points corrected in their own metric, so that they stay semidefinite.
 
 For X = LL' positive definite the equations <F_i, X + L Z L'> = c_i are <L'F_i L, Z> = c_i -
 <F_i, X>, and X + L Z L' = L (I + Z) L' is positive semidefinite as long as Z >= -I. The Z of least
@@ -57,7 +57,7 @@ _TRIES, _MORE = 6, 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class OtherSide:
+class DualProblem:
     """The equations <F_i, X> = c_i, on weights of the cone with whole matrices.
 
     Parameters
@@ -78,7 +78,7 @@ class OtherSide:
     blocks: list[tuple[Cone, slice]]
 
     @classmethod
-    def of(cls, system: ConicSystem) -> OtherSide:
+    def of(cls, system: ConicSystem) -> DualProblem:
         """Return that of a homogenised system with an objective; too large ones are refused."""
         objective_of(system)
         orders = [part.rank for part, _ in matrices_of(system.cone.blocks)]
@@ -306,7 +306,7 @@ _STEPS = 3
 Root = tuple[Semidefinite, slice, FloatArray]
 
 
-def corrected_in_metric(other: OtherSide, weights: FloatArray) -> FloatArray | None:
+def corrected_in_metric(dual: DualProblem, weights: FloatArray) -> FloatArray | None:
     """Return weights that satisfy the equations, to rounding, corrected in the metric of X.
 
     None where X is not positive definite, or it would be too much work. Nothing is proved here.
@@ -316,12 +316,12 @@ def corrected_in_metric(other: OtherSide, weights: FloatArray) -> FloatArray | N
     other, weights
         The equations; X as weights, shape ``(size,)``.
     """
-    cubes = sum(part.rank**3 for part, _ in matrices_of(other.blocks))
-    if 2.0 * other.rows.shape[1] * cubes > MOST_OPERATIONS:
+    cubes = sum(part.rank**3 for part, _ in matrices_of(dual.blocks))
+    if 2.0 * dual.rows.shape[1] * cubes > MOST_OPERATIONS:
         return None
-    rows_of_matrix = np.asarray(other.rows.toarray()).T
+    rows_of_matrix = np.asarray(dual.rows.toarray()).T
     for _ in range(_STEPS):
-        roots = _roots(other, weights)
+        roots = _roots(dual, weights)
         if roots is None:
             return None
         image = rows_of_matrix * weights  # of a row: x_i f_i
@@ -330,7 +330,7 @@ def corrected_in_metric(other: OtherSide, weights: FloatArray) -> FloatArray | N
                 congruent = root.T @ part.matrix(entries[span]) @ root
                 row[span] = np.sqrt(part.multiplicity) * congruent[part.rows, part.columns]
         lengths = np.maximum(np.linalg.norm(image, axis=1), LEAST_NORMAL)
-        short = other.residual(other.transposed, weights, other.objective)[0]
+        short = dual.residual(dual.transposed, weights, dual.objective)[0]
         if not (np.isfinite(image).all() and np.isfinite(short).all()):
             return None
         z = scipy.linalg.lstsq(image / lengths[:, None], short / lengths)[0]
@@ -338,10 +338,10 @@ def corrected_in_metric(other: OtherSide, weights: FloatArray) -> FloatArray | N
     return weights if np.isfinite(weights).all() else None
 
 
-def _roots(other: OtherSide, weights: FloatArray) -> list[Root] | None:
+def _roots(dual: DualProblem, weights: FloatArray) -> list[Root] | None:
     """Return a Cholesky factor of X in each block; None where X is not positive definite."""
     roots = []
-    for part, span in other.blocks:
+    for part, span in dual.blocks:
         if not isinstance(part, Semidefinite):
             if not (weights[span] > 0.0).all():
                 return None

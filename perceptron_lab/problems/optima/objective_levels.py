@@ -47,7 +47,7 @@ class ObjectiveSequence(_ByMethod):
     with c'x <= c'x_k (Proposition 6.2), until (c'x_k - c'x_k+1) / |c'x_k| < ``relative``. Levels
     decrease. The stop proves nothing: a method that only just gets below each level ends at once,
     wherever it is. So the optimum is bounded from below as well, by an exactly feasible point of
-    the other side made of the cuts of the last level: the message says how far away it may be.
+    the dual problem made of the cuts of the last level: the message says how far away it may be.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ class ObjectiveBisection(_ByMethod):
     """Levels half-way between a proved upper and a proved lower bound of the optimum.
 
     The upper bound is the objective of a point that is proved feasible. The lower bound comes from
-    an *exactly* feasible X of the other side: the cuts of the levels, combined by a linear program
-    and corrected (:class:`.OtherSide`). Weights of the method with norm(A w) <= eps alone would
+    an *exactly* feasible dual X: the cuts of the levels, combined by a linear program
+    and corrected (:class:`.DualProblem`). Weights of the method with norm(A w) <= eps alone would
     prove no level infeasible. A level that is neither reached nor proved to be out of reach is
     undecided, and counts as half a step: the next one is half-way from it to the upper bound, and
     the proved lower bound stays.

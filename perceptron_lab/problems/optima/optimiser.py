@@ -163,7 +163,7 @@ def _ending(search: Search, ending: str) -> tuple[Status, str]:
     if lower is not None and upper is not None:
         text = f"the optimum is proved to lie in [{text_below(lower, 10)}, {text_above(upper, 10)}]"
     elif upper is not None:
-        reason = search.without_lower or "no exactly feasible point of the other side was found"
+        reason = search.without_lower or "no exactly feasible dual point was found"
         text = f"the optimum is proved to be at most {text_above(upper, 10)}; {reason}"
     elif lower is not None:
         text = f"the optimum is proved to be at least {text_below(lower, 10)}"

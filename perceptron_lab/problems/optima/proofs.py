@@ -11,7 +11,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.problems.optima.faces import Face, restricted
 from perceptron_lab.problems.optima.levels import at_level
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.problems.optima.maxcut.bounds import cut_of, proved_lower, proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.upper_bounds import prove_upper
@@ -82,7 +82,7 @@ def _prove_dual(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float |
             system = restricted(system, Face(int(number[0]), proof[FACE])).system
         except InputError:
             return None
-    return OtherSide.of(system).prove(proof[DUAL])
+    return DualProblem.of(system).prove(proof[DUAL])
 
 
 def _around_maxcut(

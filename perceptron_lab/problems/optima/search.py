@@ -29,7 +29,7 @@ from perceptron_lab.problems.optima.levels import (
     objective_of,
     unit_exponent,
 )
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.problems.optima.proofs import DUAL, LEVEL, prove_level
 from perceptron_lab.problems.optima.upper_bounds import Refutation, mended
 from perceptron_lab.solving.driver import drive
@@ -99,10 +99,10 @@ class Search:
         self.record("start")
 
     @cached_property
-    def other(self) -> OtherSide | None:
-        """The other side of the program; None where it is too large for lower bounds."""
+    def dual(self) -> DualProblem | None:
+        """The dual problem; None where it is too large for lower bounds."""
         try:
-            return OtherSide.of(self.system)
+            return DualProblem.of(self.system)
         except InputError as error:
             self.without_lower = str(error)
             return None
@@ -232,24 +232,24 @@ class Search:
 
     def improve_lower(self, cuts: Directions | None = None) -> float | None:
         """Prove what cuts say of the optimum (default: those kept); keep the best bound."""
-        other = self.other
-        if other is None:
+        dual = self.dual
+        if dual is None:
             return None
         clock = clock_seconds()
         with last_proofs(), suppress(TimeIsUp):
-            self._prove_lower(other, Cuts.of(other, self.cuts if cuts is None else cuts))
+            self._prove_lower(dual, Cuts.of(dual, self.cuts if cuts is None else cuts))
         self.proof_seconds += clock_seconds() - clock
         return self.lower
 
-    def _prove_lower(self, other: OtherSide, rows: Cuts) -> None:
+    def _prove_lower(self, dual: DualProblem, rows: Cuts) -> None:
         weights = relaxed_dual(rows)
-        if other.inner is None and self.inner is None:
+        if dual.inner is None and self.inner is None:
             central = central_dual(rows)
-            self.inner = None if central is None else other.interior(central)
-        inner = other.inner or self.inner
+            self.inner = None if central is None else dual.interior(central)
+        inner = dual.inner or self.inner
         candidates = [weights, inner[0] if inner is not None and self.lower is None else None]
         for candidate in candidates:
-            repaired = None if candidate is None else other.repaired(candidate, inner)
+            repaired = None if candidate is None else dual.repaired(candidate, inner)
             if repaired is not None:
                 self.take_lower({DUAL: repaired[0]}, repaired[1])
 

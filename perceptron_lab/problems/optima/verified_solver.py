@@ -23,11 +23,11 @@ from perceptron_lab.core.time_limit import (
     time_is_up,
     time_limit,
 )
-from perceptron_lab.problems.optima.asked_solvers import (
+from perceptron_lab.problems.optima.external_solver import (
     FRACTIONS,
     Approximation,
-    AskedSolver,
-    GivenProgram,
+    BlockProgram,
+    ExternalSolver,
     Solver,
     errors_of,
     inner_point,
@@ -41,7 +41,7 @@ from perceptron_lab.problems.optima.faces import (
     lifted,
     restricted,
 )
-from perceptron_lab.problems.optima.lower_bounds import OtherSide, corrected_in_metric
+from perceptron_lab.problems.optima.lower_bounds import DualProblem, corrected_in_metric
 from perceptron_lab.problems.optima.maxcut.bounds import proved_lower, proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.optimiser import Optimiser
@@ -57,7 +57,7 @@ _NO_POINT = (
 )
 _NO_WEIGHTS = (
     "no lower bound: X could not be repaired, as no feasible X >= s I was found, s down to "
-    f"{_SMALL}: the other side may have no interior"
+    f"{_SMALL}: the dual problem may have no interior"
 )
 _NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
 _NO_TIME_ABOVE = "no upper bound: the time was too short"
@@ -77,13 +77,13 @@ _DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly ind
 class VerifiedSolver(Optimiser):
     """CSDP, SDPA, DSDP, Clarabel or SCS, and bounds of the optimum proved of their answer.
 
-    A solver minimises the program as it is given, and answers with x and with X of the other side,
+    A solver minimises the program as it is given, and answers with x and with a dual X,
     both of them a little infeasible. Repaired, they bound the optimum: x is moved towards a point
     with F(x) positive definite just so far that it is proved to be feasible itself; X is corrected
-    to the exact equations and moved towards an inner point of its own (:class:`.OtherSide`). Inner
-    points come from known directions, or from the same solver, asked for one of its perturbed
-    programs (:func:`.inner_point`, :func:`.inner_weights`). A side without an interior cannot be
-    repaired like that: the message says which. Where an equation <vv', X> = 0 takes the interior
+    to the exact equations and moved towards a dual interior point (:class:`.DualProblem`). Interior
+    points come from known directions, or from the same solver on a perturbed program
+    (:func:`.inner_point`, :func:`.inner_weights`). Without a primal or a dual interior point this
+    repair fails, and the message says which is missing. Where an equation <vv', X> = 0 takes the interior
     of X, the bound is proved on the face (:mod:`~perceptron_lab.problems.optima.faces`), exactly.
     Programs of MAXCUT's form above order 3000 have the bounds of ``low-rank``, of a factor of X.
 
@@ -113,7 +113,7 @@ class VerifiedSolver(Optimiser):
 
     def minimise(self, search: Search) -> str:
         """Ask once, and prove both bounds."""
-        solver = AskedSolver(self.solver, self.tolerance)
+        solver = ExternalSolver(self.solver, self.tolerance)
         solver.present()
         ended = search.spent()
         if ended is not None:
@@ -133,7 +133,7 @@ class VerifiedSolver(Optimiser):
             return str(error)
         program = run.program_of(search.system)
         search.figures = errors_of(program, answer)
-        if search.other is None and run.prove_large(program, answer):
+        if search.dual is None and run.prove_large(program, answer):
             return answer.said
         run.prove_upper(program, answer)
         if search.upper is None:
@@ -163,11 +163,11 @@ class _Run:
     """A solver at work on a search."""
 
     search: Search
-    asked: AskedSolver
+    asked: ExternalSolver
 
-    def program_of(self, system: ConicSystem) -> GivenProgram:
+    def program_of(self, system: ConicSystem) -> BlockProgram:
         """Return a program as the solver takes it."""
-        return GivenProgram.of(system.completed() if self.asked.whole else system)
+        return BlockProgram.of(system.completed() if self.asked.whole else system)
 
     def asked_first(self, system: ConicSystem) -> Approximation:
         """Return the answer for a program, its seconds counted as the solver's."""
@@ -178,13 +178,13 @@ class _Run:
             self.search.seconds += clock_seconds() - clock
             self.search.updates += 1
 
-    def ask(self, program: GivenProgram) -> Approximation:
+    def ask(self, program: BlockProgram) -> Approximation:
         """Return the answer that is given within what is left of the budget."""
         left = _SHARE * seconds_left()
         with time_limit(left) if left > _LEAST_SECONDS else last_proofs():
             return self.asked.solved(program, max(left, _LEAST_SECONDS))
 
-    def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
+    def prove_upper(self, program: BlockProgram, answer: Approximation) -> None:
         """Prove the bound of x, moved inside where it is not feasible."""
         clock, search = clock_seconds(), self.search
         try:
@@ -194,7 +194,7 @@ class _Run:
             search.without_upper = _NO_TIME_ABOVE
         search.proof_seconds += clock_seconds() - clock
 
-    def _take_upper(self, program: GivenProgram, answer: Approximation) -> None:
+    def _take_upper(self, program: BlockProgram, answer: Approximation) -> None:
         search = self.search
         point = np.concatenate([[1.0], answer.point])
         bound = prove_upper(search.system, point)
@@ -206,7 +206,7 @@ class _Run:
         if feasible is not None:
             search.take_upper(*feasible)
 
-    def refute(self, program: GivenProgram) -> None:
+    def refute(self, program: BlockProgram) -> None:
         """Prove, if it is so, that no x is strictly feasible.
 
         The multiplier X of min t, F(x) + t I psd, has <F_i, X> = 0, tr X = 1 and <F_0, X> = t,
@@ -219,13 +219,13 @@ class _Run:
                 self.search.infeasible = refuted(self.search.system, weights)
         self.search.proof_seconds += clock_seconds() - clock
 
-    def prove_lower(self, program: GivenProgram, answer: Approximation) -> bool:
+    def prove_lower(self, program: BlockProgram, answer: Approximation) -> bool:
         """Prove the bound of X, corrected and moved inside; return whether that worked."""
-        clock, other, repaired = clock_seconds(), self.search.other, None
+        clock, dual, repaired = clock_seconds(), self.search.dual, None
         try:
-            if other is not None:
+            if dual is not None:
                 with last_proofs():
-                    repaired = self._repaired(other, program, answer)
+                    repaired = self._repaired(dual, program, answer)
         except TimeIsUp:
             self.search.without_lower = _NO_TIME_BELOW
         if repaired is not None:
@@ -233,7 +233,7 @@ class _Run:
         self.search.proof_seconds += clock_seconds() - clock
         return repaired is not None
 
-    def prove_large(self, program: GivenProgram, answer: Approximation) -> bool:
+    def prove_large(self, program: BlockProgram, answer: Approximation) -> bool:
         """Prove both bounds of an answer for a program of MAXCUT's form; False for other ones.
 
         They are those of ``low-rank``: of V with X near VV', and of x.
@@ -255,9 +255,9 @@ class _Run:
         search.proof_seconds += clock_seconds() - clock
         return True
 
-    def central_face(self, program: GivenProgram) -> Face | None:
+    def central_face(self, program: BlockProgram) -> Face | None:
         """Return the face of a central X, which is that of the program without F_0."""
-        if self.search.other is None:
+        if self.search.dual is None:
             return None
         clock, face = clock_seconds(), None
         try:
@@ -282,13 +282,13 @@ class _Run:
         try:
             reduction = restricted(search.system, face)
             where = {FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
-            other = OtherSide.of(reduction.system)
+            dual = DualProblem.of(reduction.system)
             if not len(reduction.variables):  # nothing is left to be asked
-                search.take_lower({DUAL: np.zeros(other.size), **where}, 0.0)
+                search.take_lower({DUAL: np.zeros(dual.size), **where}, 0.0)
                 return None
             answer = self.asked_first(reduction.system)
             note, program = answer.said, self.program_of(reduction.system)
-            repaired = self._repaired(other, program, answer)
+            repaired = self._repaired(dual, program, answer)
             if repaired is not None:
                 search.take_lower({DUAL: repaired[0], **where}, repaired[1])
             if face.variable is not None:
@@ -325,20 +325,20 @@ class _Run:
             self.search.take_upper(*min(lifted_points, key=itemgetter(1)))
 
     def _repaired(
-        self, other: OtherSide, program: GivenProgram, answer: Approximation
+        self, dual: DualProblem, program: BlockProgram, answer: Approximation
     ) -> tuple[FloatArray, float] | None:
         """Return weights that prove a bound, and the bound; None, and why, where that fails."""
-        full = program if self.asked.whole else GivenProgram.of(other.system)
-        if not other.objective.any():
-            return np.zeros(other.size), 0.0
-        if other.least <= 0.0:
+        full = program if self.asked.whole else BlockProgram.of(dual.system)
+        if not dual.objective.any():
+            return np.zeros(dual.size), 0.0
+        if dual.least <= 0.0:
             self.search.without_lower = _DEPENDENT
             return None
         weights = full.weights(answer.multipliers)
-        inner = inner_weights(other, full, answer, self.ask)
-        corrected = corrected_in_metric(other, weights) if other.diagonal is None else None
+        inner = inner_weights(dual, full, answer, self.ask)
+        corrected = corrected_in_metric(dual, weights) if dual.diagonal is None else None
         candidates = [
-            other.repaired(candidate, inner)
+            dual.repaired(candidate, inner)
             for candidate in (weights, corrected)
             if candidate is not None
         ]

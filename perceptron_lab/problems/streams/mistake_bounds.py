@@ -29,12 +29,12 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.roundoff import above
 from perceptron_lab.problems.streams.perceptron import Mistakes, Passes
-from perceptron_lab.problems.streams.presented import (
+from perceptron_lab.problems.streams.stream_examples import (
     AnyKernel,
     Examples,
-    Presented,
     Smoothed,
-    presented,
+    StreamExamples,
+    stream_of,
 )
 
 # Corners of hinges, as a part of 1, from round to sharp
@@ -134,7 +134,7 @@ def hinge_loss_bound(
     >>> found.total, round(bound.value, 4), bound.width < 1e-6
     (13, 34.0, True)
     """
-    return _least_bound(presented(examples, labels, affine, presentations, kernel), tolerance)
+    return _least_bound(stream_of(examples, labels, affine, presentations, kernel), tolerance)
 
 
 def hinge_loss_bound_of(
@@ -162,7 +162,7 @@ def hinge_loss_bound_of(
     >>> round(hinge_loss_bound_of([1.0], examples, labels), 4)  # 2^2 1 + 2 (0 + 0 + 0 + 1.5)
     7.0
     """
-    stream = presented(examples, labels, affine, presentations, kernel)
+    stream = stream_of(examples, labels, affine, presentations, kernel)
     vector = np.asarray(comparison, dtype=float)
     if vector.shape != (stream.unknowns,) or not np.isfinite(vector).all():
         raise InputError(
@@ -200,11 +200,11 @@ def novikoff_bound(
     >>> round(bound.value, 3), bound.width < 1e-6, bound.comparison.round(4)
     (514.0, True, array([16., -1.]))
     """
-    return _narrowed(_hard_margins(presented(examples, labels, affine, 1, kernel)), tolerance)
+    return _narrowed(_hard_margins(stream_of(examples, labels, affine, 1, kernel)), tolerance)
 
 
 def _solutions(
-    stream: Presented, caps: FloatArray, stiffnesses: Iterable[FloatArray]
+    stream: StreamExamples, caps: FloatArray, stiffnesses: Iterable[FloatArray]
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield multipliers and comparisons of smoothed problems, each started from the one before."""
     v = np.zeros(stream.rows.shape[1])
@@ -215,7 +215,7 @@ def _solutions(
         yield multipliers, stream.comparison(v, multipliers)
 
 
-def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
+def _soft_margins(stream: StreamExamples) -> Iterator[MistakeBound]:
     """Yield bounds of Theorem 2, from round corners to sharp ones."""
     caps = 2.0 * stream.counts
     for multipliers, comparison in _solutions(stream, caps, (caps / corner for corner in CORNERS)):
@@ -225,7 +225,7 @@ def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
         yield MistakeBound(value, least, comparison, loss, stream.longest, flat)
 
 
-def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
+def _hard_margins(stream: StreamExamples) -> Iterator[MistakeBound]:
     """Yield bounds of Theorem 1 once there are some, from soft margins to hard ones."""
     caps = np.full(len(stream.signs), math.inf)
     stiffnesses = (np.full(len(caps), stiffness) for stiffness in STIFFNESSES)
@@ -239,7 +239,7 @@ def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
             yield MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
 
 
-def _least_bound(stream: Presented, tolerance: float) -> MistakeBound:
+def _least_bound(stream: StreamExamples, tolerance: float) -> MistakeBound:
     best = _narrowed(_soft_margins(stream), tolerance)
     assert best is not None
     return best
@@ -322,11 +322,11 @@ def mistake_history(
     total = int(mistakes.presentations.sum())
     beginnings = _places(total, SOUGHT)
     positions = np.union1d(_places(total, RECORDED), beginnings)
-    stream = presented(examples, labels, affine, mistakes.presentations, kernel)
+    stream = stream_of(examples, labels, affine, mistakes.presentations, kernel)
     comparisons = [total_bound.comparison]
     for counts in _counts(passes_made, beginnings[:-1]):
         with suppress(InputError):  # of zero examples alone there is no bound yet
-            part = presented(examples, labels, affine, counts, kernel)
+            part = stream_of(examples, labels, affine, counts, kernel)
             comparisons.append(_least_bound(part, LOOSE).comparison)
     losses = [stream.everywhere(stream.hinge_losses(w)) for w in comparisons]
     sums = _sums(passes_made, losses, positions)

@@ -43,7 +43,7 @@ SETTINGS: dict[str, list[str]] = {
     "sgd": ["{longest: 1}"],
     "sklearn-perceptron": ["{longest: 1}"],
 }
-"""Peer -> its parameters, of each run: both methods, or a single training."""
+"""ExternalAlgorithm -> its parameters, of each run: both methods, or a single training."""
 TRAINED = (LinearSvc, Sgd, SklearnPerceptron)
 WRONG_POINT = np.ones(DIMENSION)
 WRONG_WEIGHTS = np.eye(ROWS)[0]

@@ -88,7 +88,7 @@ def test_equations_that_contradict_each_other_have_no_solution() -> None:
 
 
 def test_a_point_without_a_violation_is_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found at last, where nothing exact could be found near a proposal."""
+    """SideSolution at last, where nothing exact could be found near a proposal."""
     monkeypatch.setattr("perceptron_lab.algorithms.linear.deciding._made_exact", lambda *_: None)
     monkeypatch.setattr("perceptron_lab.algorithms.linear.deciding.MOST_ENTRIES", 0)
     found = decided(ConicSystem.from_linear([[1, 2]], [1], ([[1, 1]], [1]), lower=0))

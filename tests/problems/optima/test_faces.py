@@ -13,7 +13,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.problems.optima.faces import Face, exposed_face, face_of_null_space, restricted
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, proved_again
 from perceptron_lab.problems.optima.upper_bounds import prove_upper
@@ -92,7 +92,7 @@ def test_the_reduced_program_has_the_optimum_of_the_original_one(seed: int) -> N
     optimum = judged(restricted(system, face).system)
     # Without an interior it is a program that Clarabel solves to a few digits
     assert judged(system) == pytest.approx(optimum, abs=1e-3 * (1.0 + abs(optimum)))
-    assert OtherSide.of(system).inner is None
+    assert DualProblem.of(system).inner is None
     found = minimise(system, VerifiedSolver(solver="clarabel"))
     assert found.optimum_width is not None
     # No x attains the optimum of the original program: those that are lifted come near to it
@@ -109,7 +109,7 @@ def test_without_its_face_the_message_says_which_side_fails() -> None:
     found = minimise(bisection(1, order=4), VerifiedSolver(solver="clarabel", faces=False))
     assert found.optimum_upper is not None
     assert found.optimum_lower is None
-    assert "the other side may have no interior" in found.message
+    assert "the dual problem may have no interior" in found.message
 
 
 def test_other_faces_are_sound_and_what_is_no_face_proves_nothing() -> None:
@@ -173,7 +173,7 @@ def test_equations_that_others_imply_are_left_out() -> None:
         reduced = restricted(more, face).system
         assert reduced.unknowns - 1 == kept
         # Equations that contradict each other are not left out, and nothing is proved of them
-        assert (OtherSide.of(reduced).least > 0.0) == (kept == 7)
+        assert (DualProblem.of(reduced).least > 0.0) == (kept == 7)
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=2))

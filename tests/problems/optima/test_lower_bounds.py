@@ -13,7 +13,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.problems.optima.cutting_planes import Cuts, central_dual, relaxed_dual
-from perceptron_lab.problems.optima.lower_bounds import OtherSide, corrected_in_metric
+from perceptron_lab.problems.optima.lower_bounds import DualProblem, corrected_in_metric
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.small_programs import dense_program, judged, maxcut, rational
@@ -26,30 +26,30 @@ def programs(seed: int) -> list[ConicSystem]:
     return [maxcut(seed, "random-8-12"), homogenised(dense_program(seed))]
 
 
-def random_cuts(other: OtherSide, seed: int, count: int = 40) -> dict[int, FloatArray]:
+def random_cuts(dual: DualProblem, seed: int, count: int = 40) -> dict[int, FloatArray]:
     rng = np.random.default_rng(seed)
     return {
         block: rng.standard_normal((count, part.rank))
-        for block, (part, _) in enumerate(other.blocks)
+        for block, (part, _) in enumerate(dual.blocks)
         if isinstance(part, Semidefinite)
     }
 
 
 def inside(cuts: Cuts) -> tuple[FloatArray, float] | None:
     central = central_dual(cuts)
-    return None if central is None else cuts.other.interior(central)
+    return None if central is None else cuts.dual.interior(central)
 
 
 def fraction(value: flint.fmpq) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def rationally(other: OtherSide, weights: FloatArray) -> tuple[list[Fraction], Fraction]:
+def rationally(dual: DualProblem, weights: FloatArray) -> tuple[list[Fraction], Fraction]:
     """The feasible point that the bound of some weights speaks of, and its objective, exactly."""
-    dense = other.rows.toarray()
+    dense = dual.rows.toarray()
     columns = [rational(column) for column in dense.T]
-    double = rational(other.multiplicity)
-    given, c = rational(weights), rational(other.objective)
+    double = rational(dual.multiplicity)
+    given, c = rational(weights), rational(dual.objective)
 
     def inner(left: list[Fraction], right: list[Fraction], scale: list[Fraction]) -> Fraction:
         return sum((a * b * s for a, b, s in zip(left, right, scale, strict=True)), Fraction(0))
@@ -69,7 +69,7 @@ def rationally(other: OtherSide, weights: FloatArray) -> tuple[list[Fraction], F
         for p, (w, s) in enumerate(zip(given, double, strict=True))
     ]
     assert [inner(exact, f, ones) for f in columns] == c
-    return exact, inner(exact, rational(other.constant), ones)
+    return exact, inner(exact, rational(dual.constant), ones)
 
 
 def definite(rows: list[list[Fraction]]) -> bool:
@@ -89,8 +89,8 @@ def definite(rows: list[list[Fraction]]) -> bool:
     return True
 
 
-def semidefinite_blocks(other: OtherSide, exact: list[Fraction]) -> bool:
-    for part, span in other.blocks:
+def semidefinite_blocks(dual: DualProblem, exact: list[Fraction]) -> bool:
+    for part, span in dual.blocks:
         own = exact[span]
         if not isinstance(part, Semidefinite):
             if min(own) < 0:
@@ -107,15 +107,15 @@ def semidefinite_blocks(other: OtherSide, exact: list[Fraction]) -> bool:
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_repaired_weights_stand_for_an_exactly_feasible_point(seed: int) -> None:
     for system in programs(seed):
-        other = OtherSide.of(system)
-        cuts = Cuts.of(other, random_cuts(other, seed))
+        dual = DualProblem.of(system)
+        cuts = Cuts.of(dual, random_cuts(dual, seed))
         weights, inner = relaxed_dual(cuts), inside(cuts)
         assert weights is not None
-        found = other.repaired(weights, inner)
+        found = dual.repaired(weights, inner)
         assert found is not None
         repaired, bound = found
-        exact, objective = rationally(other, repaired)
-        assert semidefinite_blocks(other, exact)
+        exact, objective = rationally(dual, repaired)
+        assert semidefinite_blocks(dual, exact)
         assert bound <= objective
         assert bound >= objective - Fraction(1e-6) * (1 + abs(objective))
         assert bound <= judged(system) + 1e-6
@@ -124,41 +124,41 @@ def test_repaired_weights_stand_for_an_exactly_feasible_point(seed: int) -> None
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_more_cuts_give_better_bounds_and_central_weights_are_inside(seed: int) -> None:
     for system in programs(seed):
-        other = OtherSide.of(system)
-        few, many = (Cuts.of(other, random_cuts(other, seed, count)) for count in (20, 2000))
+        dual = DualProblem.of(system)
+        few, many = (Cuts.of(dual, random_cuts(dual, seed, count)) for count in (20, 2000))
         inner = inside(many)
         assert inner is not None
         assert inner[1] > 0.0
         weights = [relaxed_dual(few), relaxed_dual(many)]
-        bounds = [None if w is None else other.repaired(w, inner) for w in weights]
+        bounds = [None if w is None else dual.repaired(w, inner) for w in weights]
         assert bounds[1] is not None
         assert bounds[0] is None or bounds[0][1] <= bounds[1][1] + 1e-6
 
 
 def test_weights_that_miss_the_equations_or_the_cone_prove_nothing() -> None:
-    other = OtherSide.of(maxcut(1))
-    assert other.inner is not None
-    good, _ = other.inner
-    assert other.prove(good) is not None
-    assert other.prove(good * (1.0 + 1e-6)) is None or other.lowest(good) > 1e-7
+    dual = DualProblem.of(maxcut(1))
+    assert dual.inner is not None
+    good, _ = dual.inner
+    assert dual.prove(good) is not None
+    assert dual.prove(good * (1.0 + 1e-6)) is None or dual.lowest(good) > 1e-7
     outside = good.copy()
-    part, _ = other.blocks[0]
+    part, _ = dual.blocks[0]
     outside[part.identity == 0.0] = 5.0  # an indefinite matrix with the right diagonal
-    assert other.prove(outside) is None
-    assert other.prove(good[:-1]) is None
-    assert other.prove(np.full(other.size, np.nan)) is None
-    assert other.repaired(np.zeros(other.size)) is None
+    assert dual.prove(outside) is None
+    assert dual.prove(good[:-1]) is None
+    assert dual.prove(np.full(dual.size, np.nan)) is None
+    assert dual.repaired(np.zeros(dual.size)) is None
 
 
 def test_a_bound_allows_for_equations_that_are_missed() -> None:
     """Weights off by a little prove a bound that is lower by no less than what they gain."""
-    other = OtherSide.of(maxcut(2))
-    assert other.inner is not None
-    good, _ = other.inner
-    exact = other.prove(good)
+    dual = DualProblem.of(maxcut(2))
+    assert dual.inner is not None
+    good, _ = dual.inner
+    exact = dual.prove(good)
     assert exact is not None
     for factor in (1.0 + 1e-9, 1.0 - 1e-9):
-        off = other.prove(good * factor)
+        off = dual.prove(good * factor)
         assert off is not None
         assert off < exact
 
@@ -167,10 +167,10 @@ def test_a_bound_allows_for_equations_that_are_missed() -> None:
 def test_a_correction_in_the_metric_of_a_point_keeps_its_small_eigenvalues(seed: int) -> None:
     """X has eigenvalues of 1e-12, and the equations are missed by 1e-9 relative to it."""
     system = homogenised(dense_program(seed))
-    other = OtherSide.of(system)
+    dual = DualProblem.of(system)
     rng = np.random.default_rng(seed)
-    weights = np.zeros(other.size)
-    for part, span in other.blocks:
+    weights = np.zeros(dual.size)
+    for part, span in dual.blocks:
         if not isinstance(part, Semidefinite):
             weights[span] = 10.0 ** -rng.integers(0, 13, span.stop - span.start)
             continue
@@ -178,19 +178,19 @@ def test_a_correction_in_the_metric_of_a_point_keeps_its_small_eigenvalues(seed:
         root = turn * 10.0 ** (-6.0 * rng.integers(0, 2, part.rank))
         weights[span] = (root @ root.T)[part.rows, part.columns] * part.multiplicity
     # Its own right sides, but for a little: L (I + Z) L' for a small Z has them
-    asked = np.concatenate([weights @ other.rows * (1.0 + 1e-9 * rng.standard_normal())])
+    asked = np.concatenate([weights @ dual.rows * (1.0 + 1e-9 * rng.standard_normal())])
     assert system.objective is not None
     near = replace(system, objective=replace(system.objective, values=asked))
-    found = corrected_in_metric(OtherSide.of(near), weights)
+    found = corrected_in_metric(DualProblem.of(near), weights)
     assert found is not None
-    np.testing.assert_allclose(found @ other.rows, asked, rtol=1e-13, atol=1e-15)
-    assert other.lowest(found) >= 0.5 * other.lowest(weights) - 1e-15
-    assert corrected_in_metric(other, -weights) is None
+    np.testing.assert_allclose(found @ dual.rows, asked, rtol=1e-13, atol=1e-15)
+    assert dual.lowest(found) >= 0.5 * dual.lowest(weights) - 1e-15
+    assert corrected_in_metric(dual, -weights) is None
 
 
 def test_systems_without_an_objective_are_refused() -> None:
     with pytest.raises(InputError, match="no objective"):
-        OtherSide.of(ConicSystem.from_rows([[1.0, 0.0]]))
+        DualProblem.of(ConicSystem.from_rows([[1.0, 0.0]]))
 
 
 def test_dependent_matrices_have_no_lower_bounds() -> None:
@@ -207,7 +207,7 @@ def test_dependent_matrices_have_no_lower_bounds() -> None:
         np.vstack([indices[kept], copies]),
         np.concatenate([data.value[kept], data.value[first]]),
     )
-    other = OtherSide.of(homogenised(program))
-    assert other.least <= 0.0
-    assert other.inner is None
-    assert other.repaired(np.ones(other.size)) is None
+    dual = DualProblem.of(homogenised(program))
+    assert dual.least <= 0.0
+    assert dual.inner is None
+    assert dual.repaired(np.ones(dual.size)) is None

@@ -20,14 +20,14 @@ from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.problems.optima.asked_solvers import (
+from perceptron_lab.problems.optima.external_solver import (
     OBJECTIVE,
     Approximation,
-    GivenProgram,
+    BlockProgram,
     errors_of,
 )
 from perceptron_lab.problems.optima.low_rank import LowRank
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.problems.optima.proofs import DUAL, VECTORS, proved_again
 from perceptron_lab.problems.optima.upper_bounds import moved_inside
@@ -91,9 +91,9 @@ def assert_sound(system: ConicSystem, found: Result) -> None:
         above = exact_objective(system, found.point)
         assert above <= Fraction(found.optimum_upper)
     if found.optimum_lower is not None:
-        other = OtherSide.of(system)
-        exact, below = rationally(other, found.proof[DUAL])
-        assert semidefinite_blocks(other, exact)
+        dual = DualProblem.of(system)
+        exact, below = rationally(dual, found.proof[DUAL])
+        assert semidefinite_blocks(dual, exact)
         assert Fraction(found.optimum_lower) <= below
         assert above is None or below <= above
     again = proved_again(system, found.point, found.proof, found.optimum_lower)
@@ -121,7 +121,7 @@ def test_both_bounds_hold_in_fractions(seed: int, solver: Any) -> None:
     assert found.certificate["figures"][OBJECTIVE] == pytest.approx(optimum, rel=2e-2, abs=2e-2)
 
 
-def wrong(program: GivenProgram, kind: str, seed: int) -> Approximation:
+def wrong(program: BlockProgram, kind: str, seed: int) -> Approximation:
     """An answer that is none."""
     rng = np.random.default_rng(seed)
     x = {"zero": 0.0, "noise": 1.0, "huge": 1e12}[kind] * rng.standard_normal(
@@ -141,7 +141,7 @@ def test_bounds_of_wrong_answers_hold_all_the_same(
     seed: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "perceptron_lab.problems.optima.asked_solvers.AskedSolver.solved",
+        "perceptron_lab.problems.optima.external_solver.ExternalSolver.solved",
         lambda self, program, seconds: wrong(program, kind, seed),
     )
     for system in (program_of(seed), program_of(seed + 1)):
@@ -239,7 +239,7 @@ def test_errors_are_those_of_dimacs() -> None:
     data = SdpaData.from_entries(
         np.array([2.0]), [2, -1], table, np.array([1.0, 1.0, -1.0, -1.0, -4.0])
     )
-    program = GivenProgram.of(homogenised(data))
+    program = BlockProgram.of(homogenised(data))
     slack = [np.array([[1.5, 1.0], [1.0, 1.5]]), np.array([2.5])]
     multipliers = [np.array([[1.0, -1.5], [-1.5, 1.0]]), np.array([0.5])]
     found = errors_of(program, Approximation(np.array([1.25]), slack, multipliers, ""))
@@ -260,9 +260,9 @@ def test_errors_are_those_of_dimacs() -> None:
 
 def test_the_given_program_in_sdpas_format_is_the_file_it_was_read_from() -> None:
     data = dense_program(5)
-    assert GivenProgram.of(homogenised(data)).sdpa() == data
-    moved = GivenProgram.of(homogenised(data)).moved(slack=0.5, multiplier=0.25)
-    given = GivenProgram.of(homogenised(data))
+    assert BlockProgram.of(homogenised(data)).sdpa() == data
+    moved = BlockProgram.of(homogenised(data)).moved(slack=0.5, multiplier=0.25)
+    given = BlockProgram.of(homogenised(data))
     x = np.arange(1.0, 4.0)
     np.testing.assert_allclose(moved.slack(x), given.slack(x) - 0.5 * given.identity)
     traces = given.rows.T @ given.identity

@@ -22,7 +22,7 @@ from perceptron_lab.problems.streams import (
     presented,
     worst_case,
 )
-from perceptron_lab.problems.streams.presented import Smoothed
+from perceptron_lab.problems.streams.stream_examples import Smoothed
 from tests.families import infeasible, planted
 from tests.problems.streams.streams import noisy, separable
 from tests.repetitions import repeated

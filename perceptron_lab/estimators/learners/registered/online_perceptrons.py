@@ -36,7 +36,7 @@ from perceptron_lab.problems.streams import (
 )
 from perceptron_lab.problems.streams.mistake_bounds import mistake_history
 from perceptron_lab.problems.streams.perceptron import Passes
-from perceptron_lab.problems.streams.presented import Presented, presented
+from perceptron_lab.problems.streams.stream_examples import StreamExamples, stream_of
 from perceptron_lab.systems import ConicSystem
 
 
@@ -104,7 +104,7 @@ class OnlineLearner(Learner):
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Prove the bounds again by their comparisons and multipliers, and count the mistakes."""
         mistakes, features = self.present(task, seed).mistakes, self.features()
-        stream = presented(
+        stream = stream_of(
             task.examples,
             task.labels,
             features["affine"],
@@ -282,7 +282,7 @@ def _said(mistakes: Mistakes, hinge: MistakeBound, novikoff: MistakeBound | None
 
 
 def _arrays(
-    proof: Mapping[str, FloatArray], name: str, stream: Presented, most: FloatArray | float
+    proof: Mapping[str, FloatArray], name: str, stream: StreamExamples, most: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
     """Return a comparison, and the multipliers of the examples presented, from 0 to most."""
     w, both_signs = (

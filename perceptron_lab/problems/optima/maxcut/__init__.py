@@ -1,6 +1,6 @@
 """The semidefinite relaxation of MAXCUT: its optimum, enclosed by proved bounds.
 
-The program and its other side, for a symmetric matrix C of order n,
+The program and its dual problem, for a symmetric matrix C of order n,
 
     max <C, X>  subject to  X_11 = ... = X_nn = 1,  X positive semidefinite,
     min x_1 + ... + x_n  subject to  F(x) = diag(x) - C positive semidefinite,

@@ -1,4 +1,4 @@
-"""The point x of the other side that belongs to V, and how far F(x) is from semidefinite.
+"""The dual point x that belongs to V, and how far F(x) is from semidefinite.
 
 At a maximum of <C, VV'>, g_i = sum_{j != i} c_ij v_j is |g_i| v_i, so that x_i = c_ii + |g_i| gives
 F(x) V = 0 and 1'x = <C, VV'>. Before it, the sum 1'x - <C, VV'> is of second order in the

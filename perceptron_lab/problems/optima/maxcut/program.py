@@ -34,7 +34,7 @@ _LAST: list[tuple[ref[ConicSystem], MaxCutProgram | None]] = []
 
 @dataclass(frozen=True, eq=False)
 class MaxCutProgram:
-    """max <C, X> subject to diag(X) = 1, X psd; its other side min 1'x, diag(x) - C psd.
+    """max <C, X> subject to diag(X) = 1, X psd; its dual problem min 1'x, diag(x) - C psd.
 
     Parameters
     ----------

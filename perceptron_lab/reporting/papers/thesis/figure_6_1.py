@@ -135,7 +135,7 @@ def optima(evidence: Evidence) -> dict[str, Optimum]:
 
 _ENDS = (
     "Objective: of the best point, proved from above. Lower bound: of the optimum, proved by the "
-    "run itself from an exactly feasible point of the other side. Above the optimum: by at most so "
+    "run itself from an exactly feasible dual point. Above the optimum: by at most so "
     "many percent of the best lower bound that any label has proved. The sequence's own stop, a "
     "small distance of consecutive objectives, proves nothing. Medians over the seeds."
 )

@@ -24,7 +24,7 @@ SMALL = 1e-290
 
 
 @dataclass(frozen=True)
-class AskedSystem(System):
+class CountedSystem(System):
     """A*y in int K, as an algorithm sees it. Scores that are not finite are a NumericalError.
 
     Parameters

@@ -39,7 +39,7 @@ from perceptron_lab.core.results import FloatArray, IntArray, Result
 from perceptron_lab.core.time_limit import check_time, seconds_left
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
-from perceptron_lab.systems.asked import AskedSystem
+from perceptron_lab.systems.counted import CountedSystem
 
 # Rows whose part of the sum of norms is below such a part of the largest may be left out
 _PARTS = (1e-2, 1e-5, 1e-9, 1e-13)
@@ -244,10 +244,10 @@ STEPS = 20
 
 
 @dataclass(frozen=True)
-class ProvedSystem(AskedSystem):
+class CertifiedSystem(CountedSystem):
     """A system whose answers are proved on ``origin``, the innermost data.
 
-    The parameters are those of :class:`~perceptron_lab.systems.asked.AskedSystem`.
+    The parameters are those of :class:`~perceptron_lab.systems.counted.CountedSystem`.
     """
 
     @property
@@ -407,7 +407,7 @@ class ProvedSystem(AskedSystem):
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
 
 
-def central_weights(system: AskedSystem) -> FloatArray:
+def central_weights(system: CountedSystem) -> FloatArray:
     """Return w in Delta(K), a multiple of e on each block, with a small norm(A w).
 
     margin <= norm(A w) for every w in Delta(K). With b_k = e_k / rank_k, the barycentre of block k,

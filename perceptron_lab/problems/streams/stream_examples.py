@@ -48,7 +48,7 @@ MOST_ITERATIONS = 200
 
 
 @dataclass(frozen=True)
-class Presented(ABC):
+class StreamExamples(ABC):
     """The k of m examples that are presented at all; what is not presented bounds nothing.
 
     Parameters
@@ -136,7 +136,7 @@ class Presented(ABC):
 
 
 @dataclass(frozen=True)
-class PresentedRows(Presented):
+class StreamRows(StreamExamples):
     """Examples as rows; a comparison is w*, or (w*, -b*) of an affine stream."""
 
     def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
@@ -160,7 +160,7 @@ class PresentedRows(Presented):
 
 
 @dataclass(frozen=True)
-class PresentedKernel(Presented):
+class StreamKernel(StreamExamples):
     """Examples known by a kernel; a comparison is f* = sum_j c_j K(x_j, .), its c for all m.
 
     Parameters
@@ -195,13 +195,13 @@ class PresentedKernel(Presented):
         return above(square + error, 2)
 
 
-def presented(
+def stream_of(
     examples: Examples,
     labels: npt.ArrayLike | None,
     affine: bool,
     presentations: npt.ArrayLike,
     kernel: AnyKernel,
-) -> Presented:
+) -> StreamExamples:
     """Return checked examples, without those that are presented 0 times."""
     if kernel is not None:
         return _by_kernel(kernel, examples, labels, affine, presentations)
@@ -216,7 +216,7 @@ def presented(
     longest = _checked_length(float(row_norms(rows).max(initial=0.0)))
     width = int(rows.shape[1])
     ends = above(longest, width + 4), below(longest, width + 4)
-    return PresentedRows(rows, signs, counts, at, *ends, width)
+    return StreamRows(rows, signs, counts, at, *ends, width)
 
 
 def _by_kernel(
@@ -225,7 +225,7 @@ def _by_kernel(
     labels: npt.ArrayLike | None,
     affine: bool,
     presentations: npt.ArrayLike,
-) -> PresentedKernel:
+) -> StreamKernel:
     if affine:
         raise InputError("an affine stream with a kernel; give a kernel to which 1 is added")
     if labels is None:
@@ -241,7 +241,7 @@ def _by_kernel(
     shortest = below(math.sqrt(square * max(0.0, 1.0 - gram.matrix.spread)), 4)
     rows = np.asarray(Coordinates(gram).data)[at]  # of the signed features
     ones = np.ones(len(rows))
-    return PresentedKernel(rows, ones, counts[at], at, longest, shortest, gram.size, gram)
+    return StreamKernel(rows, ones, counts[at], at, longest, shortest, gram.size, gram)
 
 
 def _checked_length(longest: float) -> float:

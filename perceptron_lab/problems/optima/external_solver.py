@@ -44,13 +44,13 @@ from perceptron_lab.problems.optima.levels import (
     coefficients,
     objective_of,
 )
-from perceptron_lab.problems.optima.lower_bounds import OtherSide
+from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import SdpaData
 
 
 @dataclass(frozen=True, eq=False)
-class GivenProgram:
+class BlockProgram:
     """Minimise c'x subject to F(x) = sum_i x_i F_i - F_0 in a product of matrices and rows.
 
     Parameters
@@ -74,12 +74,12 @@ class GivenProgram:
     identity: FloatArray
 
     @classmethod
-    def of(cls, system: ConicSystem) -> GivenProgram:
+    def of(cls, system: ConicSystem) -> BlockProgram:
         """Return that of a homogenised system with an objective, patterns as they are."""
         objective, identity = objective_of(system).values, system.cone.identity[1:]
         return cls(objective, *coefficients(system), blocks_behind_first(system), identity)
 
-    def moved(self, slack: float = 0.0, multiplier: float = 0.0) -> GivenProgram:
+    def moved(self, slack: float = 0.0, multiplier: float = 0.0) -> BlockProgram:
         """Return the program of F(x) - slack I, and with X = Y + multiplier I of its Y.
 
         Its feasible x have F(x) >= slack I; X satisfies <F_i, X> = c_i where <F_i, Y> is
@@ -92,7 +92,7 @@ class GivenProgram:
             constant=self.constant + slack * self.identity,
         )
 
-    def relaxed(self) -> GivenProgram:
+    def relaxed(self) -> BlockProgram:
         """Return the program min t, F(x) + t I positive semidefinite, t the last variable."""
         return replace(
             self,
@@ -193,7 +193,7 @@ class Approximation:
 
 
 @dataclass(frozen=True)
-class AskedSolver:
+class ExternalSolver:
     """A solver by its name, its tolerance (None: its own default)."""
 
     solver: Solver
@@ -209,7 +209,7 @@ class AskedSolver:
         if self.solver in _PROGRAMS:
             _PROGRAMS[self.solver]().path()
 
-    def solved(self, program: GivenProgram, seconds: float) -> Approximation:
+    def solved(self, program: BlockProgram, seconds: float) -> Approximation:
         """Return the answer that is given within some seconds; libraries take whole matrices.
 
         Raises
@@ -235,7 +235,7 @@ class AskedSolver:
 
 
 def _answered(
-    solver: Solver, limits: dict[str, float], program: GivenProgram
+    solver: Solver, limits: dict[str, float], program: BlockProgram
 ) -> tuple[Solved, str]:
     """Return what a library finds, and its name, version and status."""
     library = _LIBRARIES[solver](**limits)
@@ -244,7 +244,7 @@ def _answered(
         return library.answered(program.rows, -program.constant, program.objective, blocks)
 
 
-def errors_of(program: GivenProgram, answer: Approximation) -> dict[str, float]:
+def errors_of(program: BlockProgram, answer: Approximation) -> dict[str, float]:
     """Return the six DIMACS errors of an answer and its objective, named for runs.csv.
 
     The program is DIMACS's dual, X its primal variable: with the largest entries b of c and C of
@@ -301,7 +301,7 @@ def _lowest_below_zero(block: FloatArray) -> float:
     return 0.0
 
 
-Ask = Callable[[GivenProgram], Approximation]
+Ask = Callable[[BlockProgram], Approximation]
 """A solver: the answer for a program, or a NumericalError."""
 
 Inner = tuple[FloatArray, float]
@@ -312,7 +312,7 @@ FRACTIONS = (1e-3, 1e-5, 1e-7)
 
 
 def inner_point(
-    system: ConicSystem, program: GivenProgram, answer: Approximation, ask: Ask
+    system: ConicSystem, program: BlockProgram, answer: Approximation, ask: Ask
 ) -> Inner | None:
     """Return a point (1, x) with F(x) positive definite, and its lowest eigenvalue as computed."""
     size = _mean(answer.slack)
@@ -333,16 +333,16 @@ def inner_point(
 
 
 def inner_weights(
-    other: OtherSide, program: GivenProgram, answer: Approximation, ask: Ask
+    dual: DualProblem, program: BlockProgram, answer: Approximation, ask: Ask
 ) -> Inner | None:
     """Return weights that satisfy the equations, with a proved lowest eigenvalue > 0; or None."""
-    if other.inner is not None or other.least <= 0.0:
-        return other.inner
+    if dual.inner is not None or dual.least <= 0.0:
+        return dual.inner
     for multiplier in _tried(_mean(answer.multipliers)):
         solution = _asked(ask, program.moved(multiplier=multiplier))
         if solution is None:
             continue
-        inside = other.interior(
+        inside = dual.interior(
             program.weights(solution.multipliers) + multiplier * program.identity
         )
         if inside is not None:
@@ -359,12 +359,12 @@ def _mean(blocks: Blocks) -> float:
     return total / sum(len(block) for block in blocks)
 
 
-def _lowest(program: GivenProgram, point: FloatArray) -> float:
+def _lowest(program: BlockProgram, point: FloatArray) -> float:
     entries = program.slack(point[1:] / point[0])
     return min(float(part.lowest(entries[span])) for part, span in program.blocks)
 
 
-def _asked(ask: Ask, program: GivenProgram) -> Approximation | None:
+def _asked(ask: Ask, program: BlockProgram) -> Approximation | None:
     try:
         return ask(program)
     except NumericalError:
