@@ -1,7 +1,7 @@
 """Exactly feasible dual points of a program: lower bounds of any objective.
 
-The dual problem of min c'x, F(x) positive semidefinite, asks for X with <F_i, X> = c_i exactly. Of a
-positive definite X near such a one, X = GG' with columns g_i,
+The dual problem of min c'x, F(x) positive semidefinite, asks for X with <F_i, X> = c_i exactly. For
+a positive definite X = GG' near such a point, with columns g_i of G,
 
     X = sum_i (1 - 2 d k_i) g_i g_i' + d sum_{(i, j) in S} [(g_i + g_j)(g_i + g_j)'
                                                           + (g_i - g_j)(g_i - g_j)'],

@@ -5,8 +5,8 @@ the system and is no part of it: find (x_0, x) with x_0 > 0 and sum_i x_i F_i - 
 definite. Then x / x_0 is strictly feasible. The auxiliary variable is coordinate 0 of the point and
 one more block, the first.
 
-The dual problem of the program is max <F_0, Y> subject to <F_i, Y> = c_i, Y positive semidefinite. It
-is empty if there is a ray, x with sum_i x_i F_i positive definite and c'x < 0, for then
+The dual problem is max <F_0, Y> subject to <F_i, Y> = c_i, Y positive semidefinite. It is
+infeasible if there is a ray, x with sum_i x_i F_i positive definite and c'x < 0, for then
 0 <= <sum_i x_i F_i, Y> = c'x < 0 would hold for a feasible Y.
 
 A semidefinite program as arrays and as text, each in one canonical form.

@@ -121,7 +121,7 @@ def test_both_sides_are_decided(shape: dict[str, Any], side: str, delta: float, 
 @pytest.mark.parametrize("shape", [SHAPES["second-order"], SHAPES["semidefinite"], SHAPES["mixed"]])
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_fractions_confirm_the_weights(shape: dict[str, Any], seed: int) -> None:
-    """Exact weights inside K* with A w = 0 are near those returned; for the opposite answer, none."""
+    """Exact weights inside K* with A w = 0 are near those returned; for the other answer, none."""
     for side in ("infeasible", "feasible"):
         record = ConditionedCones(**shape, side=side, delta=1e-8)
         made, system = record.generate(seed), record.problem(seed).system
