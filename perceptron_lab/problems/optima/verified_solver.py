@@ -84,7 +84,8 @@ class VerifiedSolver(Optimiser):
     points come from known directions, or from the same solver on a perturbed program
     (:func:`.inner_point`, :func:`.inner_weights`). Without a primal or a dual interior point this
     repair fails, and the message says which is missing. Where an equation <vv', X> = 0 leaves X no
-    interior, the bound is proved on the face (:mod:`~perceptron_lab.problems.optima.faces`), exactly.
+    interior, the bound is proved exactly on the face
+    (:mod:`~perceptron_lab.problems.optima.faces`).
     Programs of MAXCUT's form above order 3000 have the bounds of ``low-rank``, of a factor of X.
 
     ``seconds`` are those to the solver's answer, and ``proof_seconds`` all others. Rows tell the
