@@ -19,7 +19,7 @@ from perceptron_lab.problems.streams import (
     hinge_loss_bound,
     hinge_loss_bound_of,
     novikoff_bound,
-    presented,
+    stream_examples,
     worst_case,
 )
 from perceptron_lab.problems.streams.stream_examples import Smoothed
@@ -253,7 +253,7 @@ def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
     rng = np.random.default_rng(0)
     rows, signs = rng.standard_normal((40, 5)), rng.choice([-1.0, 1.0], 40)
     problem = Smoothed(rows, signs, 4.0, np.full(40, 2.0), np.full(40, 1e3))
-    start, chosen = np.zeros(5), presented.minimize
+    start, chosen = np.zeros(5), stream_examples.minimize
     exact, asked = problem.solved(start), []
 
     def failing(*given: Any, **options: Any) -> Any:
@@ -262,6 +262,6 @@ def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
             raise ValueError("math domain error")
         return chosen(*given, **options)
 
-    monkeypatch.setattr(presented, "minimize", failing)
+    monkeypatch.setattr(stream_examples, "minimize", failing)
     assert problem.solved(start) == pytest.approx(exact, abs=1e-6)
     assert asked == ["trust-exact", "trust-krylov"]
