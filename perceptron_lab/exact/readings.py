@@ -281,7 +281,9 @@ def _sdpa_text(system: ConicSystem, operator: Matrix) -> str:
         rows, columns, _ = places_of([(part, span)])
         for position, matrix, value in zip(*entries.coords, entries.data.tolist(), strict=True):
             number_text = _printed(-value if matrix == 0 else value)
-            lines.append(f"{matrix} {number} {rows[position] + 1} {columns[position] + 1} {number_text}")
+            lines.append(
+                f"{matrix} {number} {rows[position] + 1} {columns[position] + 1} {number_text}"
+            )
     return "\n".join(lines) + "\n"
 
 
