@@ -129,4 +129,4 @@ def test_a_program_whose_answer_has_no_interior_beside_it_says_so(tmp_path: Path
     np.savez(path, **arrays)
     (cell,) = certify(path, tmp_path / "exact").cells
     assert cell.claims == ("objective at most",)
-    assert "optimum_lower: no exactly feasible X" in cell.message
+    assert "optimum_lower: no exactly feasible dual point" in cell.message
