@@ -22,6 +22,7 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.core import registry
 from perceptron_lab.core.results import Trace
 from perceptron_lab.experiments.running.console import VisibleConsole
+from perceptron_lab.numerics.compiled.kernel import logged_compilation
 
 FLOWERS = """\
 length,width,kind
@@ -263,6 +264,9 @@ def test_a_line_moves_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "VisibleConsole", console)
     with live.live_line("rows", quiet=False) as watch:
         assert watch is not None
+        with logged_compilation(3):
+            time.sleep(0.3)
+        assert "rows: compiling 3 kernels (first run only)" in written.getvalue()
         watch(Trace(updates=[0, 8], margin=[-0.5, 0.25]))
         time.sleep(0.3)  # the line is drawn some times a second
     assert "rows: 8 updates, margin 0.25 (computed), 0 s" in written.getvalue()

@@ -50,6 +50,16 @@ def test_the_counts_are_there_however_much_the_cells_have_to_say(screen: io.Stri
     assert max(len(re.sub("\x1b\\[[0-9;]*[A-Za-z]", "", line)) for line in (bar, running)) <= 80
 
 
+def test_compilation_is_shown_and_logged(
+    screen: io.StringIO, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ProgressLines("quickstart", quiet=False, verbose=False) as lines:
+        lines.compiling(12)
+        lines._bar.refresh()
+    assert "compiling 12 kernels" in screen.getvalue()
+    assert caplog.messages == ["compiling 12 kernels (first run only)"]
+
+
 def test_the_time_left_is_estimated_from_cells_of_the_same_label(
     screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:

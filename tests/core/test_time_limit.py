@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from perceptron_lab.core.time_limit import (
     ALLOWANCE,
@@ -16,7 +22,9 @@ from perceptron_lab.core.time_limit import (
     TimeIsUp,
     affordable,
     check_time,
+    clock_seconds,
     last_proofs,
+    paused,
     seconds_left,
     time_is_up,
     time_limit,
@@ -112,3 +120,59 @@ def test_large_calls_are_worth_while_where_the_time_suffices(clock: list[float])
     with time_limit(10.0):
         assert affordable(9.0 * RATE)
         assert not affordable(11.0 * RATE)
+
+
+Program = list[Any]
+"""Seconds that pass, and programs that run while the clocks stand still."""
+PROGRAMS = st.recursive(
+    st.lists(st.integers(1, 1000), max_size=4),
+    lambda inner: st.lists(st.integers(1, 1000) | inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def unpaused(program: Program) -> int:
+    return sum(step for step in program if isinstance(step, int))
+
+
+@given(PROGRAMS, PROGRAMS)
+def test_clocks_stand_still_in_pauses_that_may_be_nested(first: Program, second: Program) -> None:
+    now = [0.0]
+
+    def run(program: Program) -> None:
+        for step in program:
+            if isinstance(step, int):
+                now[0] += step
+            else:
+                with suppress(KeyError), paused():
+                    run(step)
+                    raise KeyError
+
+    with pytest.MonkeyPatch.context() as patch:
+        for clock in ("perf_counter", "monotonic"):
+            patch.setattr(f"perceptron_lab.core.time_limit.time.{clock}", lambda: now[0])
+        run(first)
+        began = clock_seconds()
+        with time_limit(1e6):
+            run(second)
+            assert clock_seconds() - began == unpaused(second)
+            assert seconds_left() == 1e6 - unpaused(second)
+
+
+def test_a_pause_of_one_thread_is_none_of_another_and_limits_keep_theirs() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with paused():
+            time.sleep(0.2)
+        with time_limit(0.1):
+            context = copy_context()
+            assert 0.0 < pool.submit(context.run, seconds_left).result() <= 0.1
+        began = clock_seconds()
+        pool.submit(_pause).result()
+        assert clock_seconds() - began >= 0.1
+
+
+def _pause() -> None:
+    began = clock_seconds()
+    with paused():
+        time.sleep(0.1)
+    assert clock_seconds() - began < 0.1

@@ -420,6 +420,32 @@ def test_the_libraries_have_what_they_need_whatever_the_limit_of_memory(
     assert "memory" in starved.message
 
 
+class Compiling(Watching):
+    """Keeps how many kernels are compiled."""
+
+    count = 0
+
+    def compiling(self, count: int) -> None:
+        self.count += count
+        assert not self.told
+
+
+@on_linux
+def test_kernels_are_compiled_before_the_clock_starts_and_count_for_no_limit(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    algorithms = [{"name": "cyclic-perceptron", "budget": {"seconds": 1.0}}]
+    jobs = jobs_of(configure, algorithms=algorithms)
+    limits = ProcessLimits(memory=10**6, grace=1.0, loading=1.0)
+    progress = Compiling()
+    with closing(ForkServer([*modules_of(jobs), toys.__name__])) as server:
+        outcomes = outcomes_of(jobs, server=server, limits=limits, progress=progress)
+    assert {outcome.status for outcome in outcomes} == {Status.FEASIBLE}, outcomes
+    assert {outcome.stderr for outcome in outcomes} == {""}
+    assert progress.count == len(list(tmp_path.rglob("*.nbi"))) == 3  # the sweep, and of proofs
+
+
 def test_the_modules_of_jobs_are_those_of_their_classes(configure: Configure) -> None:
     algorithms = [{"name": "perceptron", "oracle": "random"}]
     assert modules_of(jobs_of(configure, algorithms=algorithms)) == [
