@@ -20,7 +20,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-other-kernel test-pythons test-other-python test-lowest test-wheel check check-static check-configs check-style check-types check-fast format maxcut report docs measure samples
+.PHONY: help setup quickstart kernels test test-long test-processors test-other-kernel test-pythons test-other-python test-lowest test-wheel check check-static check-configs check-style check-types check-fast format maxcut report docs measure samples
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ setup: $(INSTALLED)  ## make .venv and install the package with its tools (PYTHO
 
 quickstart: $(PACKAGE)  ## install the package alone, run a small experiment to its table: a minute
 	$(BIN)/plab run configs/quickstart.yaml
+
+kernels: $(PACKAGE)  ## compile all kernels now; otherwise each is when it is first called
+	@$(BIN)/python -m perceptron_lab.numerics.compiled
 
 test: $(INSTALLED)  ## run every test, each on a few of its repetitions
 	$(BIN)/python -m pytest $(WORKERS)
