@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.printing.columns import Column, counts, texts
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import escape, plain
 from tests.reporting.latex_lines import balanced
@@ -97,6 +97,53 @@ def test_only_long_tables_that_ask_for_it_are_broken_across_pages(long: bool, li
     wide = Table("t", [counts(f"n{i}", [i] * lines) for i in range(9)], long=long)
     assert ("\\begin{table*}" in wide.latex("T")) is not broken
     assert ("\\resizebox{" in wide.latex("T")) is not broken
+
+
+def test_a_table_higher_than_a_page_is_broken_too() -> None:
+    for lines, notes, broken in ((51, [], False), (52, [], True), (50, ["x" * 85], True)):
+        latex = Table("t", [texts("problem", ["a"] * lines)], notes=notes).latex("T")
+        assert ("\\begin{longtable}" in latex) is broken
+    paragraphs = Column("cause", None, ["word " * 30] * 20, align="p{40mm}")
+    assert "\\begin{longtable}" in Table("t", [paragraphs]).latex("T")
+
+
+def longtables(*columns: Column, keys: int = 1) -> tuple[str, list[str]]:
+    """Return the LaTeX of a long table, and the formats of the columns of its longtables."""
+    latex = Table("t", columns, keys=keys, long=True).latex("T")
+    assert balanced(latex)
+    return latex, re.findall(r"begin\{longtable\}\{(.*)\}\n", latex)
+
+
+def test_a_long_table_is_upright_or_in_landscape_or_divided() -> None:
+    def several(count: int) -> list[Column]:
+        return [numbers(f"n{i}", [1.25e-17 * i] * 31) for i in range(count)]
+
+    named = [texts("problem", ["a"] * 31), texts("label", [f"l{i}" for i in range(31)])]
+    latex, formats = longtables(*named, *several(5))
+    assert formats == ["ll" + "r" * 5]
+    assert "landscape" not in latex
+    latex, formats = longtables(*named, *several(9))
+    assert formats == ["ll" + "r" * 9]
+    assert latex.count("landscape}") == 2
+    assert "pdflscape" in latex
+    latex, formats = longtables(*named, *several(15))
+    # The label follows the keys in every part
+    assert [one[:3] for one in formats] == ["llr", "llr"]
+    assert sum(map(len, formats)) == 15 + 2 * 2
+    assert latex.count("\\label{tab:t}") == latex.count("\\addtocounter{table}{-1}") == 1
+    assert latex.count(" l30 &") == 2
+
+
+def test_wide_text_is_set_as_paragraphs_that_break_at_hyphens_and_underscores() -> None:
+    name = "second-order_centre 50-20x5-0.3-0.01-feasible"
+    wide = [texts(column, [f"{name} {i}" for i in range(31)]) for column in "abcd"]
+    latex, (formats,) = longtables(*wide, counts("n", range(31)))
+    paragraph = r">\{\\raggedright\\arraybackslash\}p\{(\d+)pt\}"
+    widths = re.fullmatch(f"{paragraph * 4}r", formats)
+    assert widths
+    assert len(set(widths.groups())) == 1
+    assert "order\\_\\allowbreak{}centre" in latex
+    assert "landscape" not in latex
 
 
 @pytest.mark.parametrize("name", ["table_6_1", "table_2", "conic", "infeasible", "profile"])

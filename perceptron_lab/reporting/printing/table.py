@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -18,6 +18,14 @@ import pandas as pd
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.reporting.printing.columns import Column
+from perceptron_lab.reporting.printing.line_width import (
+    LANDSCAPE,
+    UPRIGHT,
+    breakable,
+    formats,
+    height,
+)
+from perceptron_lab.reporting.printing.line_width import parts as divided
 from perceptron_lab.reporting.printing.typesetting import escape, plain
 
 if TYPE_CHECKING:
@@ -27,8 +35,11 @@ if TYPE_CHECKING:
 _BACKSLASH = {"tex": escape("\\")}
 # From so many columns on, LaTeX sets a table in smaller print, across both columns of a page
 _MANY = 9
-# So many lines fit on a page, with the notes below them
+# From so many lines on, a table that may be long is broken across pages
 _PAGE = 30
+# So many lines, those of heads and notes included, fit on a page
+_HIGHEST = 55
+_NOTE_LINE = 85  # letters
 # Smaller where it is wider than the line
 _FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%%\n%s}"
 # longtable is refused in two columns
@@ -55,7 +66,8 @@ class Table:
     notes
         Sentences below the table, in TeX.
     long
-        Whether LaTeX breaks it across pages (``longtable``) where it has more than 30 lines.
+        Whether LaTeX breaks it across pages (``longtable``) where it has more than 30 lines; one
+        that is higher than a page is broken anyway.
     widest
         How many columns a tabular has beside the keys, unless a single group has more.
     """
@@ -119,18 +131,14 @@ class Table:
             The caption; special characters are escaped.
         """
         caption, label = escape(title), f"tab:{self.name}"
-        broken = self.long and len(self.printed[0].shown or ()) > _PAGE
         panels = [self.printed] if self.long else list(self.panels)
+        lines = sum(map(height, panels)) + sum(1 + len(note) // _NOTE_LINE for note in self.notes)
+        if (self.long and len(self.printed[0].shown or ()) > _PAGE) or lines > _HIGHEST:
+            return self._pages(panels, caption, label)
         wide = max(map(len, panels)) >= _MANY
         size = f"\\{'scriptsize' if wide else 'footnotesize'}\\setlength{{\\tabcolsep}}{{2.5pt}}"
-        if broken:
-            table = self._tabular(
-                self.printed, environment="longtable", caption=caption, label=label
-            )
-            lines = ["% needs \\usepackage{booktabs,longtable}", _ONE_COLUMN, f"{{{size}", table]
-            return "\n".join([*lines, *self.notes, "}", _AS_BEFORE]) + "\n"
         kind = "table*" if wide else "table"
-        lines = [
+        texts = [
             "% needs \\usepackage{booktabs,graphicx}",
             f"\\begin{{{kind}}}",
             f"\\centering{size}",
@@ -143,7 +151,30 @@ class Table:
             "}",
             f"\\end{{{kind}}}",
         ]
-        return "\n".join(lines) + "\n"
+        return "\n".join(texts) + "\n"
+
+    def _pages(self, panels: Sequence[Sequence[Column]], caption: str, label: str) -> str:
+        """Return the panels as longtables, upright if that is wide enough, else in landscape."""
+        parts = [part for panel in panels for part in divided(panel, self.keys)]
+        upright = all(formats(part, UPRIGHT) for part in parts)
+        line = UPRIGHT if upright else LANDSCAPE
+        first, *others = [
+            self._tabular(part, formats(part, line), "longtable", *named)
+            for part, named in zip_longest(parts, [(caption, label)], fillvalue=())
+        ]
+        texts = [
+            f"% needs \\usepackage{{array,booktabs,longtable{'' if upright else ',pdflscape'}}}",
+            _ONE_COLUMN,
+            *(() if upright else ["\\begin{landscape}"]),
+            "{\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\\raggedright",
+            first,
+            *(f"\\addtocounter{{table}}{{-1}}\n{other}" for other in others),
+            *self.notes,
+            "\n}",
+            *(() if upright else ["\\end{landscape}"]),
+            _AS_BEFORE,
+        ]
+        return "\n".join(texts) + "\n"
 
     def html(self, title: str) -> str:
         """Return a page of its own with the table; every text in it is escaped."""
@@ -183,11 +214,16 @@ class Table:
     def _tabular(
         self,
         columns: Sequence[Column],
+        formats: Sequence[str] | None = None,
         environment: str | None = None,
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        cells = [list(column.shown or ()) for column in columns]
+        formats = formats or [column.align for column in columns]
+        cells = [
+            [breakable(cell) if "p{" in how else cell for cell in column.shown or ()]
+            for column, how in zip(columns, formats, strict=True)
+        ]
         keys = list(zip(*cells[: self.keys], strict=True))
         repeated = [row > 0 and key == keys[row - 1] for row, key in enumerate(keys)]
         for line, key in enumerate(keys):
@@ -207,7 +243,7 @@ class Table:
         tabular = styler.to_latex(
             hrules=True,
             multicol_align="c",
-            column_format="".join(column.align for column in columns),
+            column_format="".join(formats),
             environment=environment,
             caption=caption,
             label=label,
