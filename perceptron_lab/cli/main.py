@@ -161,6 +161,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with suppress(OSError):  # perhaps nobody can hear it
                 echo(f"Error: {text}; make room there, and try again", err=True)
             return 2
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            echo(f"Error: {error.filename}: no such file ({error.strerror})", err=True)
+            return 2
         from perceptron_lab.solving.failures import own_error
 
         if fault := own_error(error):

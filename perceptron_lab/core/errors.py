@@ -86,10 +86,10 @@ class StoreError(PlabError):
     """Results that could not be written; those stored before are intact."""
 
 
-def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """Return ``" (did you mean 'x'?)"`` for the closest known word, or an empty string."""
-    close = get_close_matches(word, list(names), n=1, cutoff=0.6)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+def did_you_mean(word: str, names: Iterable[str], most: int = 1) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the closest known words, or an empty string."""
+    close = get_close_matches(word, list(names), n=most, cutoff=0.6)
+    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
 
 
 def listed_by(names: Collection[str], command: str) -> str:

@@ -13,14 +13,42 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.errors import DataError, did_you_mean
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names in a folder; none where the system does not list it."""
+    try:
+        return os.listdir(folder)
+    except (OSError, ValueError):  # absent, forbidden, or a path that cannot be
+        return []
+
+
+def no_such_file(path: Path, usable: Callable[[Path], bool], kind: str = "file") -> str:
+    """Return the sentence that a file is not there: in which folder, and which resemble it.
+
+    Parameters
+    ----------
+    path
+        Where nothing is.
+    usable
+        Whether an entry of the folder could have been meant.
+    kind
+        What is not there: a file, or a file or folder.
+    """
+    folder = path.parent
+    if not os.path.isdir(folder):
+        return f"{path}: no such {kind}; there is no folder {folder}"
+    shown = "the current folder" if folder == Path() else folder
+    names = [name for name in names_in(folder) if usable(folder / name)]
+    return f"{path}: no such {kind} in {shown}{did_you_mean(path.name, names, 3)}"
 
 
 def open_regular(path: Path) -> BufferedReader:

@@ -18,6 +18,7 @@ from typing import Final
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, PlabError
+from perceptron_lab.datasets.regular_files import no_such_file
 
 GROUP: Final = "perceptron_lab.plugins"
 """The group of entry points of installed plugins."""
@@ -48,7 +49,7 @@ def _load(file: Path) -> None:
     if file.suffix != ".py" or not file.stem.isidentifier():
         raise ConfigError(f"plugin {file}: give a Python file that can be imported, as mine.py")
     if not file.is_file():
-        raise ConfigError(f"plugin {file}: no such file")
+        raise ConfigError(f"plugin {no_such_file(file, lambda path: path.suffix == '.py')}")
     location, folder = file.resolve(), str(file.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -168,7 +168,7 @@ def _in_doubles(target: Target) -> Iterator[Verified]:
             is_other = is_verdict(path)
             yield on_verdict(path, problems) if is_other else _on_file(path, problems)
         else:
-            raise absent(path, "give a folder of results or one of its certificates")
+            raise absent(path, "a folder of results or one of its certificates")
 
 
 def _on_file(path: Path, problems: CertifiedProblems) -> Verified:

@@ -48,8 +48,8 @@ def test_all_faulty_files_are_named_at_once_with_their_places(
     Path("one.csv").unlink()
     Path("two.csv").write_text(GOOD.replace("2,y", "z,y", 1))
     missing, text = faults(CONFIG + "seeds: [0, 1]\n", capsys)
-    start = "own.yaml:4:13: problems.0.files.0: one.csv: no such file (did you mean 'two.csv'?)"
-    assert missing.startswith(start)
+    start = "own.yaml:4:13: problems.0.files.0: one.csv: no such file in the current folder ("
+    assert missing.startswith(f"{start}did you mean 'two.csv'?)")
     assert text.startswith(
         "own.yaml:4:22: problems.0.files.1: two.csv: line 3, column 'a': received 'z', which"
     )

@@ -46,8 +46,13 @@ def test_json(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert not printed.err
 
 
-def test_what_cannot_be_compared(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_compared(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*arguments, "--metric", "hours"]) == 2
     assert "'hours' is not one of 'seconds', 'updates'" in capsys.readouterr().err
     assert main([*arguments[:2], "nowhere"]) == 2
-    assert "nowhere: no such file or folder; `plab run CONFIG`" in capsys.readouterr().err
+    assert "nowhere: no such file or folder in the current folder" in capsys.readouterr().err
+    (tmp_path / "rows.csv").touch()
+    assert main(["compare", str(tmp_path / "rows.csv"), arguments[1]]) == 2
+    assert "rows.csv: it is a file; give a folder of results" in capsys.readouterr().err

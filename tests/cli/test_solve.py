@@ -214,8 +214,13 @@ def test_a_failed_run_is_exit_code_1(
         ([], "Missing argument 'FILE'"),
         (
             ["none.csv"],
-            "Error: none.csv: no such file (did you mean 'a.csv'?); give one that ends with .dat-s",
+            "Error: none.csv: no such file in the current folder (did you mean 'a.csv'?)",
         ),
+        (
+            ["none"],
+            "none: no such file in the current folder; give one that ends with .dat-s, .rud",
+        ),
+        (["no/none.csv"], "Error: no/none.csv: no such file; there is no folder no"),
         (["."], "Error: .: it is a folder; give a file that ends with .dat-s, .rud"),
         (["a.doc"], "Error: a.doc: nothing is known of such files; allowed are .dat-s: a sem"),
         (["a.xlsx"], "Error: a.xlsx: a file of Excel is not read; export it from Excel as CSV"),

@@ -63,7 +63,7 @@ def test_one_certificate_that_does_not_hold(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.npz"], "Error: none.npz: no such file; give a folder of results or one of its"),
+        (["none.npz"], "none.npz: no such file or folder in the current folder; give a folder of"),
         (["."], "no results there; `plab run CONFIG` makes them"),
         (["none.npz", "--base", "none"], "Directory 'none' does not exist"),
         ([], "Missing argument 'RUN|FILE'"),

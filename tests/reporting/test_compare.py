@@ -218,5 +218,5 @@ def test_what_makes_no_sense_is_refused(folders: tuple[Path, Path], tmp_path: Pa
     for wrong in ({"resamples": 0}, {"level": 1.0}, {"seed": -1}):
         with pytest.raises(ConfigError, match="allowed: 1 or more resamples"):
             compare(*folders, **wrong)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match=r"no such file or folder; results in .*: a, b"):
+    with pytest.raises(DataError, match=r"no such file or folder in .*; results in .*: a, b"):
         compare(folders[0], tmp_path / "none")

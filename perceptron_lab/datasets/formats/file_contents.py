@@ -20,7 +20,6 @@ from perceptron_lab.core.errors import (
     PlabError,
     RowError,
     counted,
-    did_you_mean,
 )
 from perceptron_lab.core.results import AnyArray, IntArray
 from perceptron_lab.datasets.formats.columns import (
@@ -37,6 +36,7 @@ from perceptron_lab.datasets.formats.row_files import (
 )
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.formats.text_tables import read_text
+from perceptron_lab.datasets.regular_files import no_such_file
 from perceptron_lab.numerics.doubles import LEAST_NORMAL, Doubles, of_short_decimals
 
 FORMATS: Final = {
@@ -144,11 +144,9 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
         )
 
 
-def _resembling(path: Path) -> str:
-    """Return the question whether a data file beside was meant; empty where none resembles it."""
-    beside = [neighbour.name for neighbour in path.parent.iterdir()] if path.parent.is_dir() else []
-    readable = [name for name in beside if name.removesuffix(".gz").endswith(tuple(FORMATS))]
-    return did_you_mean(path.name, readable)
+def _is_readable(path: Path) -> bool:
+    """Return whether the end of a file's name is one of those that are read."""
+    return path.name.lower().removesuffix(".gz").endswith(tuple(FORMATS))
 
 
 def kind_of(path: Path) -> str:
@@ -158,8 +156,8 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
     if not path.is_file():
-        reason = f"{path}: no such file{_resembling(path)}"
-        raise MissingDataError(reason, f"give one that ends with {', '.join(FORMATS)}")
+        mend = "" if _is_readable(path) else f"give one that ends with {', '.join(FORMATS)}"
+        raise MissingDataError(no_such_file(path, _is_readable), mend)
     name = path.name.lower()
     packed = name.endswith(".gz")
     kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)

@@ -174,7 +174,7 @@ def certify(
 def certifying(target: Target, output: Path, form: Form = "json") -> Iterator[CertifiedCell]:
     """Yield the outcomes of :func:`certify` one after the other."""
     if not target.path.exists():
-        raise absent(target.path, "give a folder of results or one of its certificates")
+        raise absent(target.path, "a folder of results or one of its certificates")
     with target.problems() as problems:
         output.mkdir(parents=True, exist_ok=True)
         work = _Certifier(problems, output, form)

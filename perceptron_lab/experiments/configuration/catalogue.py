@@ -21,6 +21,7 @@ from typing import Any, Final
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, did_you_mean
 from perceptron_lab.core.records import documentation_of
+from perceptron_lab.datasets.regular_files import names_in
 from perceptron_lab.experiments.configuration.yaml_source import mapping_in, read_source
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
@@ -248,7 +249,9 @@ def find_config(name: str | Path) -> Path:
     if called in shipped and str(name) in (called, f"configs/{called}.yaml"):
         path, current = shipped[called], Path.cwd()
         return path.relative_to(current) if path.is_relative_to(current) else path
+    files = [file for file in names_in(Path(name).parent) if file.endswith((".yaml", ".yml"))]
+    near = did_you_mean(os.path.basename(name), files) or did_you_mean(called, shipped)
     raise ConfigError(
-        f"{name}: no such file, and no shipped configuration{did_you_mean(called, shipped)}; "
-        "`plab list experiments` lists these"
+        f"{name}: no such file, and no shipped configuration{near}; `plab list experiments` "
+        "lists these"
     )

@@ -16,7 +16,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from perceptron_lab.core.errors import ConfigError, DataError, did_you_mean
+from perceptron_lab.core.errors import ConfigError, DataError, listed_by
+from perceptron_lab.datasets.regular_files import no_such_file
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.faults import shortened
 from perceptron_lab.experiments.storage import schema
@@ -89,15 +90,18 @@ def results_named(target: object, root: Path) -> Path | None:
     return None
 
 
-def absent(path: Path, expected: str = "") -> DataError:
+def absent(path: Path, expected: str = "a folder of results") -> DataError:
     """Return the error for results that are not there: it tells which ones are."""
-    there = [folder.name for folder in schema.folders_below(path.parent)]
-    suggestion = did_you_mean(path.name, there)
-    listed = f"; results in {path.parent}: {', '.join(there)}" if there else ""
-    if not there:
-        listed = "; `plab run CONFIG` makes results, and `plab status` lists those in results/"
-    fault = f"no such file; {expected}" if expected else "no such file or folder"
-    return DataError(f"{path}: {fault}{suggestion}{listed}")
+    if os.path.isfile(path):
+        return DataError(f"{path}: it is a file; give {expected}")
+    results = [folder.name for folder in schema.folders_below(path.parent)]
+    usable = [*results, *(file.name for file in path.parent.glob("*.npz"))]
+    fault = no_such_file(path, lambda entry: entry.name in usable, "file or folder")
+    if results:
+        listed = listed_by(results, f"plab status --output {path.parent}")
+        return DataError(f"{fault}; {listed.replace('known', f'results in {path.parent}')}")
+    remedy = "`plab run CONFIG` makes results, and `plab status` lists those in results/"
+    return DataError(f"{fault}; give {expected}; {remedy}")
 
 
 def absent_of(folder: Path) -> DataError:

@@ -61,7 +61,9 @@ def test_the_column_of_labels_is_asked_for_and_found(plab: Plab) -> None:
 def test_a_name_of_a_file_that_is_nearly_right_is_answered_by_the_file(plab: Plab) -> None:
     said = plab("solve", "peple.csv", "--labels", "target")
     assert said.code == 2
-    assert "peple.csv: no such file (did you mean 'people.csv'?); give one" in said.err
+    assert (
+        "peple.csv: no such file in the current folder (did you mean 'people.csv'?)\n" in said.err
+    )
 
 
 def test_an_answer_is_saved_and_proved_again_also_where_the_data_have_moved(plab: Plab) -> None:
@@ -74,7 +76,8 @@ def test_an_answer_is_saved_and_proved_again_also_where_the_data_have_moved(plab
     missing = plab("verify", "best.npz")
     assert missing.code == 1
     assert missing.out.startswith("MISSING  people  auto  FEASIBLE  its data: ")
-    assert "people.csv: no such file; if the data have moved, name the folder" in missing.out
+    assert "people.csv: no such file in " in missing.out
+    assert "; if the data have moved, name the folder" in missing.out
     assert plab("verify", "best.npz", "--base", "data").code == 0
 
 
