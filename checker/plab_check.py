@@ -365,7 +365,7 @@ def check(certificate, path=None):
     record = json.loads(Path(certificate).read_bytes().decode(), **once)
     form, version, data, claims = fields(record, "format version data claims")
     fits = form == "plab-certificate" and whole(version) == 2 and claims
-    readable(fits, "no claims of version 2; `plab certify ANSWER --output DIR` writes them")
+    readable(fits, "no claims of version 2; `plab certify ANSWER --into DIR` writes them")
     file, expected, *_ = fields(data, f"file sha256 form {FORMS[data['form']]}")
     path = Path(path or Path(certificate).with_name(file))
     fits = type(file) is type(expected) is str and path.is_file()

@@ -151,7 +151,7 @@ def test_data_of_a_plugin_that_is_not_named_are_unknown(
         (("check", "own.yaml"), "own.yaml: ok, 1 cell\n"),
         (("status", "own.yaml"), "results/own: 1 done of 1 cell\n"),
         (("report", "results/own"), "results/own/summary.csv\n"),
-        (("certify", "results/own", "--output", "proofs"), "results/own: 1 CERTIFIED;"),
+        (("certify", "results/own", "--into", "proofs"), "results/own: 1 CERTIFIED;"),
     ],
 )
 def test_commands_that_read_results_take_plugins(

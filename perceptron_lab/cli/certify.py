@@ -10,7 +10,7 @@ from typing import get_args
 import click
 
 from perceptron_lab.cli.echo import echo, print_json
-from perceptron_lab.cli.options import answer_options, on_target
+from perceptron_lab.cli.options import Into, answer_options, into_option, on_target
 from perceptron_lab.exact.checker import checker_path
 from perceptron_lab.experiments.certifying.certify import (
     Certification,
@@ -21,15 +21,9 @@ from perceptron_lab.experiments.certifying.certify import (
 from perceptron_lab.experiments.verification.certified_problem import Target
 
 
-@click.command("certify")
+@click.command("certify", cls=Into)
 @click.argument("target", metavar="RUN|FILE", type=click.Path(path_type=Path))
-@click.option(
-    "--output",
-    metavar="DIR",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the certificates; it is made if there is none.",
-)
+@into_option()
 @on_target
 @click.option(
     "--format",

@@ -106,6 +106,12 @@ def echo(*parts: str, err: bool = False, nl: bool = True, always: bool = False) 
     click.echo("".join(visible_parts), err=err, nl=nl)
 
 
+def deprecated(former: str, present: str) -> None:
+    """Say what replaces a spelling that still works; nothing with ``-q``."""
+    if not is_quiet():
+        echo(f"warning: {former} is deprecated; say {present}", err=True)
+
+
 def coloured(word: StatusWord) -> Coloured:
     """Return a status with the codes of its colour, which ``click.echo`` drops in pipes and files.
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from perceptron_lab.cli.echo import choose
+from perceptron_lab.cli.echo import choose, deprecated
 from perceptron_lab.core import registry
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.experiments.configuration.catalogue import gallery
@@ -104,6 +104,33 @@ output_option = click.option(
     help="Folder of all results; each experiment has a folder of its own in it.",
 )
 
+
+class Into(click.Command):
+    """A command with the option ``--into``, which takes its former name ``--output`` too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of the command line under the present name."""
+        words = [re.sub("^--output(?==|$)", "--into", word) for word in args]
+        rest = super().parse_args(ctx, words)
+        if words != args and not ctx.resilient_parsing:
+            deprecated("--output", "--into")
+        return rest
+
+
+def into_option(default: Path | None = None) -> Callable[[Command], Command]:
+    """Return the option for the folder of the files that an :class:`Into` command writes."""
+    return click.option(
+        "--into",
+        "output",
+        metavar="DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=default,
+        required=default is None,
+        show_default=True,
+        help="Folder of the files that are written; it is made if there is none.",
+    )
+
+
 base_option = click.option(
     "--base",
     metavar="DIR",
@@ -137,7 +164,8 @@ override_option = click.option(
     "overrides",
     metavar="PATH=VALUE",
     multiple=True,
-    help="Override one value, as in -s budget.seconds=5 or -s problems.0.instances=[mcp100].",
+    help="Override one value of the configuration, as in -s budget.seconds=5 or "
+    "-s problems.0.instances=[mcp100].",
 )
 
 

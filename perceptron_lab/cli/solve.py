@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from perceptron_lab.cli.answers import MOST_NUMBERS, answer
-from perceptron_lab.cli.echo import coloured, echo, is_quiet, is_verbose, print_json
+from perceptron_lab.cli.echo import coloured, deprecated, echo, is_quiet, is_verbose, print_json
 from perceptron_lab.cli.file_answers import FileAnswer
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.options import (
@@ -26,8 +26,7 @@ from perceptron_lab.core.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.core.run_options import RunOptions, Stop, Watch
 from perceptron_lab.datasets.formats.columns import LAST, Columns, listed_columns
 from perceptron_lab.datasets.formats.file_contents import FORMATS
-from perceptron_lab.experiments.configuration.faults import refuse
-from perceptron_lab.experiments.configuration.yaml_source import parse
+from perceptron_lab.experiments.configuration.yaml_source import Source
 
 if TYPE_CHECKING:
     from perceptron_lab.systems.constructors import Margin
@@ -140,9 +139,10 @@ def _bytes(text: str) -> int:
     "-s",
     "--set",
     "assignments",
-    metavar="PARAMETER=VALUE",
+    metavar="PATH=VALUE",
     multiple=True,
-    help="A parameter of the algorithm, as `plab show NAME` lists them; may be repeated.",
+    help="Set one value of the algorithm's entry, as a configuration has it: -s "
+    "parameters.epsilon=1e-6; `plab show NAME` lists the parameters. May be repeated.",
 )
 @click.option(
     "--ellipsoid",
@@ -342,13 +342,17 @@ def _refuse_unused(context: click.Context) -> None:
 
 
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:
-    """Return the parameters of an algorithm, their values in YAML."""
-    parameters = {}
+    """Return the parameters of an algorithm: overrides of its entry in a configuration."""
+    if not assignments:
+        return {}
+    # It loads the models of configurations, which files do without
+    from perceptron_lab.experiments.configuration.overrides import override
+
+    parameters: dict[str, Any] = {}
+    entry = Source("", {"parameters": parameters})
     for assignment in assignments:
-        name, equals, text = assignment.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(f"-s {assignment}; give PARAMETER=VALUE, as -s epsilon=1e-6")
-        value = parse(f"-s {assignment}", text)
-        refuse(value.faults, value.place)
-        parameters[name] = value.tree
+        if not assignment.startswith("parameters."):
+            deprecated(f"-s {assignment}", f"-s parameters.{assignment}")
+            assignment = f"parameters.{assignment}"
+        override(entry, [assignment])
     return parameters

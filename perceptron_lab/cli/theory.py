@@ -7,23 +7,22 @@ from pathlib import Path
 import click
 
 from perceptron_lab.cli.echo import echo, print_json
-from perceptron_lab.cli.options import answer_options, complete_registered, plugin_option
+from perceptron_lab.cli.options import (
+    Into,
+    answer_options,
+    complete_registered,
+    into_option,
+    plugin_option,
+)
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.reporting.theory.exhibit import written
 
 
-@click.command("theory")
+@click.command("theory", cls=Into)
 @click.argument(
     "names", metavar="[NAME]...", nargs=-1, shell_complete=complete_registered("theory")
 )
-@click.option(
-    "--output",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("results/theory"),
-    show_default=True,
-    help="Folder of the files.",
-)
+@into_option(Path("results/theory"))
 @answer_options(": the title and the files of each")
 @plugin_option
 def theory(names: tuple[str, ...], output: Path, as_json: bool) -> int:

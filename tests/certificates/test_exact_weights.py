@@ -67,7 +67,7 @@ def test_saved_contradictions_are_verified_and_certified(
     assert RATIONAL in capsys.readouterr().out
     assert main(["verify", answer]) == 0
     assert "1 PROVED" in capsys.readouterr().out
-    assert main(["certify", answer, "--output", str(tmp_path / "exact")]) == 0
+    assert main(["certify", answer, "--into", str(tmp_path / "exact")]) == 0
     (path,) = (tmp_path / "exact").rglob("*.json")
     assert not [
         reason for _, reason in checker().check(str(path), str(tmp_path / "rows.npy")) if reason

@@ -191,14 +191,28 @@ def test_a_margin_that_the_file_does_not_have(capsys: pytest.CaptureFixture[str]
 
 def test_parameters_of_an_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["rows.csv", "--algorithm", "von-neumann", "-s"]
-    assert "von-neumann(epsilon=0.5)" in said(capsys, *words, "epsilon=0.5")
+    assert "von-neumann(epsilon=0.5)" in said(capsys, *words, "parameters.epsilon=0.5")
     for assignment, message in (
-        ("epsilo=1", "unknown key 'epsilo'; allowed: epsilon, initial (did you mean 'epsilon'?)"),
-        ("epsilon=x", "epsilon: received the text 'x'; allowed: a number"),
-        ("epsilon", "give PARAMETER=VALUE"),
-        ("epsilon=[", "-s epsilon=["),
+        (
+            "parameters.epsilo=1",
+            "unknown key 'epsilo'; allowed: epsilon, initial (did you mean 'epsilon'?)",
+        ),
+        ("parameters.epsilon=x", "epsilon: received the text 'x'; allowed: a number"),
+        ("parameters.epsilon", "-s parameters.epsilon: an override is path.to.key=value"),
+        ("parameters.", "-s parameters.: an override is path.to.key=value"),
+        ("parameters.epsilon=[", "-s parameters.epsilon=["),
     ):
         assert message in " ".join(said(capsys, *words, assignment, code=2).split())
+
+
+def test_a_parameter_without_its_path_is_deprecated(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["solve", "rows.csv", "--algorithm", "von-neumann", "-s", "epsilon=0.5"]
+    warning = "warning: -s epsilon=0.5 is deprecated; say -s parameters.epsilon=0.5\n"
+    for quiet, told in (([], warning), (["--json"], warning), (["-q"], "")):
+        assert main([*words, *quiet]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == told
+        assert ("0.5" in printed.out) is (quiet != ["-q"])
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.pdf", "a.svg"])

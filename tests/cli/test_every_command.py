@@ -57,9 +57,9 @@ CALLS: dict[str, list[str]] = {
     "pages": ["report", "{folder}", "--html"],
     "status": ["status", "{folder}"],
     "verify": ["verify", "{folder}"],
-    "certify": ["certify", "{folder}", "--output", "{exact}"],
+    "certify": ["certify", "{folder}", "--into", "{exact}"],
     "compare": ["compare", "{folder}", "{folder}"],
-    "theory": ["theory", "learning_complexity", "--output", "{exact}"],
+    "theory": ["theory", "learning_complexity", "--into", "{exact}"],
     "data verify": ["data", "verify", "sdplib"],
     "solve": ["solve", "{rows}"],
 }
@@ -108,6 +108,37 @@ def test_verbose_prints_what_is_printed_without_it(
     assert printed([*words(name, folder, tmp_path), "-v"], capsys)[0]
 
 
+OUTPUT = {"run", "report", "status"}
+PATHS = {"run", "check", "status", "solve"}
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda one: str(one))
+def test_an_option_has_one_meaning(name: str, command: click.Command) -> None:
+    shown = {param.opts[0]: param for param in command.params if isinstance(param, click.Option)}
+    assert ("--output" in shown) is (name in OUTPUT)
+    if "--output" in shown:
+        assert (shown["--output"].help or "").startswith("Folder of all results")
+    assert ("-s" in shown) is (name in PATHS)
+    if "-s" in shown:
+        assert shown["-s"].metavar == "PATH=VALUE"
+
+
+@pytest.mark.parametrize("name", ["certify", "theory"])
+def test_the_former_name_of_into_is_deprecated(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    present = words(name, folder, tmp_path)
+    place = present.index("--into")
+    joined = [*present[:place], f"--output={present[place + 1]}"]
+    for former in ([*present[:place], "--output", *present[place + 1 :]], joined):
+        printed(present, capsys)
+        assert main(former) == 0
+        told = capsys.readouterr().err
+        assert told == "warning: --output is deprecated; say --into\n"
+        assert printed([*former, "-q"], capsys) == ("", "")
+    assert list((tmp_path / "exact").iterdir())
+
+
 def test_what_is_wrong_is_told_with_quiet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,6 +148,15 @@ def test_what_is_wrong_is_told_with_quiet(
     good, bad = json.loads(capsys.readouterr().out)
     assert (good["cells"], good["faults"]) == (6, [])
     assert "absent.yaml" in bad["faults"][0]
+
+
+@pytest.mark.parametrize("name", ["solve", "report", "status", "check", "verify", "compare"])
+def test_a_name_that_no_file_can_have_is_none(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "x" * 300
+    assert main([name, long, *([long] if name == "compare" else [])]) == 2
+    assert f"{long}: no such file" in capsys.readouterr().err
 
 
 def test_a_run_prints_the_bounds_that_it_has_stored(

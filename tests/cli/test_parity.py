@@ -169,17 +169,17 @@ def both_verify(command: Command) -> None:
 
 
 def both_certify(command: Command) -> None:
-    printed = json.loads(command("certify", "command/small", "--output", "one", "--json"))
+    printed = json.loads(command("certify", "command/small", "--into", "one", "--json"))
     found = lab.certify("command/small", "one")
     assert plain(found.as_json()) == printed
     assert found.counts == {"CERTIFIED": len(rows_of("command"))}
     files = {path.name: path.read_bytes() for path in Path("one").iterdir()}
-    assert command("certify", "command/small", "--output", "other").startswith("CERTIFIED")
+    assert command("certify", "command/small", "--into", "other").startswith("CERTIFIED")
     assert {path.name: path.read_bytes() for path in Path("other").iterdir()} == files
 
 
 def both_theory(command: Command) -> None:
-    command("theory", "parameter_sets", "--output", "one")
+    command("theory", "parameter_sets", "--into", "one")
     (made,) = written(["parameter_sets"], Path("other"))
     assert {path.name for path in made.files} <= {path.name for path in Path("one").iterdir()}
     csv = "parameter_sets.csv"

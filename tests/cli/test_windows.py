@@ -29,7 +29,7 @@ _COMMANDS = [
     (["verify", str(_SAMPLE / "separation_2d")], 0, "3 PROVED"),
     (["run", "quickstart", "--dry-run"], 0, "6 cells"),
     (["run", "quickstart"], 2, "on Windows: in WSL"),
-    (["theory", "claims", "--output", "theory"], 0, "claims"),
+    (["theory", "claims", "--into", "theory"], 0, "claims"),
     (["report", "bounds", "--output", "."], 0, "rates.png"),
 ]
 

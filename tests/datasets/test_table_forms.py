@@ -168,7 +168,7 @@ def test_a_saved_answer_of_any_form_is_proved_again(
     for question in ([], ["--verdict"]):
         said(name, "--labels", "y", *options, *question, "--save", "answer.npz")
         assert main(["verify", "answer.npz"]) == 0
-        assert main(["certify", "answer.npz", "--output", "proofs"]) == 0
+        assert main(["certify", "answer.npz", "--into", "proofs"]) == 0
     assert "not in it" not in capsys.readouterr().out.splitlines()[-2]
 
 

@@ -124,7 +124,7 @@ def test_a_saved_answer_on_a_text_is_about_the_decimals(
     algorithm = ["--algorithm", "minimum-norm-point"]
     assert main([*command, *algorithm, "--save", str(saved), "--json"]) == 0
     capsys.readouterr()
-    assert main(["certify", str(saved), "--output", str(out), "--json"]) == 0
+    assert main(["certify", str(saved), "--into", str(out), "--json"]) == 0
     (cell,) = json.loads(capsys.readouterr().out)
     assert cell["claims"] == ["feasible", "margin at least", "margin at most"]
     record = json.loads(Path(cell["path"]).read_bytes())
@@ -136,10 +136,10 @@ def test_a_saved_answer_on_a_text_is_about_the_decimals(
 
 def test_decided_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
-    code = main(["certify", str(path), "--output", str(tmp_path / "out")])
+    code = main(["certify", str(path), "--into", str(tmp_path / "out")])
     assert code == 0
     assert "1 CERTIFIED" in capsys.readouterr().out
-    assert main(["certify", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 2
+    assert main(["certify", str(tmp_path / "none"), "--into", str(tmp_path / "out")]) == 2
 
 
 OCCURS, EXCLUDED = "sign occurs", "sign excluded"

@@ -177,4 +177,4 @@ def test_version_1_is_refused_with_the_command_that_writes_version_2(
     old = {key: one for key, one in written["data"].items() if key != "form"} | case.old
     code, printed = answered(tmp_path, written | {"version": 1, "data": old}, case.content)
     assert code == 2
-    assert "`plab certify ANSWER --output DIR`" in printed
+    assert "`plab certify ANSWER --into DIR`" in printed

@@ -109,7 +109,7 @@ def test_the_command_writes_one_file_per_cell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = certified(tmp_path, INFEASIBLE["rows"], {"name": "auto"})
-    command = ["certify", str(path), "--output", str(tmp_path / "out"), "--format", "vipr"]
+    command = ["certify", str(path), "--into", str(tmp_path / "out"), "--format", "vipr"]
     assert main(command) == 0
     assert "infeasible" in capsys.readouterr().out
     (file,) = (tmp_path / "out").iterdir()
@@ -124,6 +124,6 @@ def test_claims_that_are_not_linear_have_no_file(
     assert claim["claim"] == "feasible"
     assert vipr_text(system, claim) is None
     out = tmp_path / "out"
-    assert main(["certify", str(path), "--output", str(out), "--format", "vipr"]) == 1
+    assert main(["certify", str(path), "--into", str(out), "--format", "vipr"]) == 1
     assert "VIPR's format is for claims that there is no point" in capsys.readouterr().out
     assert not list(out.iterdir())

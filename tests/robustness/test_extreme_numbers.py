@@ -272,7 +272,7 @@ def went_through(plab: Callable[..., Said], path: Path, *words: str) -> Any:
     record = strict(plab("solve", path, *words, "--json")[1])
     again = plab("verify", saved)
     assert again[0] == 0, again[1]
-    plab("certify", saved, "--output", path.parent / "certificates")
+    plab("certify", saved, "--into", path.parent / "certificates")
     return record
 
 
@@ -306,7 +306,7 @@ def test_infeasible_programs_of_ordinary_size(
     saved = Result.load(path.with_suffix(".npz"))
     assert proof == LinearProof.of_json(saved.certificate[PROOF])
     assert max(weight.numerator for weight in proof.weights.values()) > 10 ** (3 * equations)
-    assert plab("certify", path.with_suffix(".npz"), "--output", tmp_path / "other")[0] == 0
+    assert plab("certify", path.with_suffix(".npz"), "--into", tmp_path / "other")[0] == 0
 
 
 def test_points_of_thousands_of_digits(tmp_path: Path, plab: Callable[..., Said]) -> None:

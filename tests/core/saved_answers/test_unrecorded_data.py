@@ -34,7 +34,7 @@ def test_without_data_they_are_missing_and_not_damaged(
     said = capsys.readouterr().out
     assert said.startswith("MISSING")
     assert SAID in said
-    assert main(["certify", name, "--output", "proofs"]) == 1
+    assert main(["certify", name, "--into", "proofs"]) == 1
     assert SAID in capsys.readouterr().out
 
 
@@ -73,7 +73,7 @@ def test_data_are_named_once(
 def test_the_printed_command_checks_the_certificate_and_refuses_other_data(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["certify", "rows.npz", "--data", "rows.csv", "--output", "proofs"]) == 0
+    assert main(["certify", "rows.npz", "--data", "rows.csv", "--into", "proofs"]) == 0
     (command,) = [line for line in capsys.readouterr().out.splitlines() if "plab_check" in line][:1]
     words = [sys.executable, *shlex.split(command)[1:]]
     assert Path(words[-1]).name == "rows.csv"

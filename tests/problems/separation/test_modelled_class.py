@@ -303,4 +303,4 @@ def test_a_verdict_of_python_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_verdict_without_constant_columns_is_certified(saved: Path, tmp_path: Path) -> None:
-    assert main(["certify", str(saved), "--output", str(tmp_path / "certified")]) == 0
+    assert main(["certify", str(saved), "--into", str(tmp_path / "certified")]) == 0

@@ -126,20 +126,20 @@ def test_curves_differ_without_their_colours():
 
 
 def test_the_command_writes_a_table(tmp_path, capsys):
-    assert main(["theory", "claims", "--output", str(tmp_path)]) == 0
+    assert main(["theory", "claims", "--into", str(tmp_path)]) == 0
     assert {path.name for path in tmp_path.iterdir()} == {
         f"claims.{kind}" for kind in ("csv", "tex", "html", "md")
     }
     out = capsys.readouterr().out
     assert "claims.csv" in out
     assert "footnote 9" in out
-    assert main(["theory", "claims", "--quiet", "--output", str(tmp_path)]) == 0
+    assert main(["theory", "claims", "--quiet", "--into", str(tmp_path)]) == 0
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.slow
 def test_the_command_writes_a_table_and_a_figure(tmp_path, capsys):
-    assert main(["theory", "figure_3_2", "--output", str(tmp_path)]) == 0
+    assert main(["theory", "figure_3_2", "--into", str(tmp_path)]) == 0
     written_files = {path.name for path in tmp_path.iterdir()}
     kinds = ("csv", "tex", "html", "md", "png", "pdf", "svg")
     assert written_files == {f"figure_3_2.{kind}" for kind in kinds}
@@ -149,7 +149,7 @@ def test_the_command_writes_a_table_and_a_figure(tmp_path, capsys):
 
 
 def test_an_unknown_name_is_refused_before_anything_is_written(tmp_path, capsys):
-    assert main(["theory", "claims", "figure_3_3", "--output", str(tmp_path / "x")]) == 2
+    assert main(["theory", "claims", "figure_3_3", "--into", str(tmp_path / "x")]) == 2
     assert "unknown theory 'figure_3_3' (did you mean 'figure_3_2'?)" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
     with pytest.raises(ConfigError):
