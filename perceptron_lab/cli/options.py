@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from perceptron_lab.cli.echo import choose, deprecated
+from perceptron_lab.cli.echo import choose, deprecated, print_json
 from perceptron_lab.core import registry
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.experiments.configuration.catalogue import gallery
@@ -72,6 +72,12 @@ def answer_options(content: str, more: str = "the log") -> Callable[[Command], C
     """
     attributes: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": choose}
     options = (
+        click.option(
+            "--json-schema",
+            help="Print the JSON schema of that, and stop.",
+            is_eager=True,
+            **attributes | {"callback": _print_schema},
+        ),
         click.option("-v", "--verbose", help=f"Print {more} too.", **attributes),
         click.option("-q", "--quiet", help="Print errors only (and JSON).", **attributes),
         click.option("--json", "as_json", is_flag=True, help=f"Print JSON{content}."),
@@ -83,6 +89,14 @@ def answer_options(content: str, more: str = "the log") -> Callable[[Command], C
         return command
 
     return add
+
+
+def _print_schema(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        from perceptron_lab.cli.schemas import schema_of  # it loads what all commands print
+
+        print_json(schema_of(" ".join(context.command_path.split()[1:])))
+        context.exit()
 
 
 configs_argument = click.argument(
