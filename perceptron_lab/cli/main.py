@@ -102,6 +102,8 @@ def plab() -> None:
     Linear algebra uses one thread (OMP_NUM_THREADS and its like are set to 1 unless you set them);
     `plab run --jobs N` runs N cells at a time.
 
+    `plab run` needs Linux or macOS (on Windows: WSL); the other commands need nothing of POSIX.
+
     Environment variables: PLAB_DATA_MIRROR is a folder or an address that is asked for data files
     first, PLAB_DATA_DIR the folder of downloads, PLAB_OFFLINE=1 forbids them, NO_COLOR=1 forbids
     colours, NUMBA_CACHE_DIR is the folder of compiled code.

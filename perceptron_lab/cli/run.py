@@ -73,7 +73,7 @@ def run(
     are. `plab status CONFIG` says beforehand which are run, and why.
 
     Cells run in processes that can be limited and killed: this needs Linux or macOS, on Windows
-    WSL. Limits of memory hold on Linux only.
+    WSL; --dry-run does not. Limits of memory hold on Linux only.
     """
     if not dry_run:
         require_limited_processes()

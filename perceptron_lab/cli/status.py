@@ -41,7 +41,8 @@ def status(
 
     FOLDER holds results, which are held against what their latest run was to do; CONFIG is held
     against the results of its experiment. Without either, every experiment in the folder of results
-    is listed. No data are loaded and nothing is locked: it may be asked while `plab run` runs.
+    is listed. No data are loaded and nothing is locked: it may be asked while `plab run` runs,
+    which is seen on Linux and macOS only.
     """
     selected = targets or folders_with_results(output)
     statuses = [status_of(target, output=output, overrides=overrides) for target in selected]

@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from perceptron_lab.cli.main import plab
+from tests.cli.test_every_command import commands
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +35,14 @@ _COMMANDS = [
     (["run", "quickstart"], 2, "on Windows: in WSL"),
     (["theory", "claims", "--into", "theory"], 0, "claims"),
     (["report", "bounds", "--output", "."], 0, "rates.png"),
+    (["report", "bounds", "--html"], 0, "index.html"),
+    (["certify", str(_SAMPLE / "separation_2d"), "--into", "exact"], 0, "3 CERTIFIED"),
+    (["compare", "bounds", "bounds"], 0, "195 pairs"),
+    (["list", "oracles"], 0, "cholesky"),
+    (["show", "perceptron"], 0, "algorithm perceptron"),
+    (["solve", "rows.csv"], 0, "FEASIBLE"),
+    (["data", "verify", "sdplib"], 0, "sdplib: "),
+    (["data", "fetch", "sdplib", "none.dat-s"], 2, "none.dat-s"),
 ]
 
 
@@ -41,6 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "bounds").mkdir()
     for path in (_SAMPLE / "bounds").glob("runs*"):
         (folder / "bounds" / path.name).write_bytes(path.read_bytes())
+    (folder / "rows.csv").write_text("1,2\n3,1\n")
     return folder
 
 
@@ -63,6 +76,26 @@ def test_answers(printed: list[tuple[int, str]], number: int) -> None:
     assert ended == code, said
     assert text in said
     assert "bug" not in said
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda one: str(one))
+def test_help_says_which_commands_need_posix(
+    printed: list[tuple[int, str]], name: str, command: click.Command
+) -> None:
+    said = [
+        text
+        for (words, *_), (_, text) in zip(_COMMANDS, printed, strict=True)
+        if name in (words[0], " ".join(words[:2]))
+    ]
+    assert said
+    refused = any("on Windows: in WSL" in text for text in said)
+    assert ("this needs Linux or macOS" in " ".join((command.help or "").split())) is refused
+    assert refused is (name == "run")
+
+
+def test_help_of_all_names_them() -> None:
+    told = " ".join((plab.help or "").split())
+    assert "`plab run` needs Linux or macOS (on Windows: WSL); the other commands" in told
 
 
 @pytest.mark.usefixtures("printed")
