@@ -211,9 +211,9 @@ class Field:
 
     def covers(self, path: str) -> bool:
         """Return whether the field is at a path."""
-        if self.of_any_name:
-            return path.startswith(self.path[:-1]) and path != self.path[:-1]
-        return path == self.path
+        if not self.path.endswith(".*"):
+            return path == self.path
+        return path.startswith(self.path[:-1]) and path != self.path[:-1]
 
 
 def flattened(fields: Sequence[Field], tree: Mapping[str, object]) -> dict[str, Any]:
@@ -224,7 +224,8 @@ def flattened(fields: Sequence[Field], tree: Mapping[str, object]) -> dict[str, 
     ValueError
         If a field is unknown, missing, or has a value that is not allowed.
     """
-    flat = dict(_leaves(fields, tree, ""))
+    mappings = {one.path[: dot.start()] for one in fields for dot in re.finditer(r"\.", one.path)}
+    flat = dict(_leaves(fields, mappings, tree, ""))
     missing = [field.path for field in fields if field.required and field.path not in flat]
     if missing:
         raise ValueError(f"it has no {', '.join(missing)}")
@@ -232,7 +233,7 @@ def flattened(fields: Sequence[Field], tree: Mapping[str, object]) -> dict[str, 
 
 
 def _leaves(
-    fields: Sequence[Field], tree: Mapping[str, object], prefix: str
+    fields: Sequence[Field], mappings: Collection[str], tree: Mapping[str, object], prefix: str
 ) -> Iterator[tuple[str, Any]]:
     for name, value in tree.items():
         path = f"{prefix}{name}"
@@ -241,10 +242,10 @@ def _leaves(
         field = next((candidate for candidate in fields if candidate.covers(path)), None)
         if dotted and field is not None and not field.of_any_name:
             field = None
-        if any(candidate.path.startswith(f"{path}.") for candidate in fields) and "." not in name:
+        if path in mappings and "." not in name:
             if not isinstance(value, Mapping):
                 raise ValueError(f"{path} is {_shown(value)}; allowed: a mapping")
-            yield from _leaves(fields, value, f"{path}.")
+            yield from _leaves(fields, mappings, value, f"{path}.")
         elif field is None:
             raise ValueError(f"the field {path[:80]!r} is unknown here; remove it")
         elif not field.values.allows(value):
