@@ -112,6 +112,7 @@ UNTIED: Listed = {
     "docs/installing.md": {
         "Sizes are megabytes": "the name of a processor",
         "| package | version | MB |": "compared with installed files by tests/docs",
+        "| command | before | now |": "CPU seconds of a machine; packages by tests/docs",
     },
     "docs/public.md": {
         "What is replaced": "version numbers",
