@@ -373,13 +373,13 @@ class CertifiedSystem(CountedSystem):
         multiple = self.multiple if self.origin is None else self.origin.multiple
         norm = norm_bound(operator, cone, "atoms") / multiple
         shortest = None
-        if isinstance(operator, Classes):  # (2.67): at least margin / norm of the rows (x_i, 1)
+        if operator.free_bias:  # (2.67): at least margin / norm of the rows (x_i, 1)
             margin = None if margin is None else margin / norm
             margin = margin / norm if margin is not None and self.unit_rows else margin
         if cone.of_rows and isinstance(operator, Matrix | Gram):
             shortest = float(operator.row_norms().min()) / multiple or None
         unit = raw = margin
-        if margin is not None and self.unit_rows and isinstance(operator, Classes):
+        if margin is not None and self.unit_rows and operator.free_bias:
             raw = margin  # the rows (x_i, 1) have norms of 1 and more
         elif margin is not None and self.unit_rows:
             assert isinstance(operator, Matrix | Gram)

@@ -188,6 +188,11 @@ class CountedSystem(System):
             return score > 0.0
         return score > 0.0 and score > self.caution * float(np.abs(scores).max())
 
+    def contains(self, point: FloatArray) -> bool:
+        """Return whether A*point lies inside K, by the caution; counts a product and a query."""
+        scores = self.scores(point)
+        return self.inside(self.lowest(scores), scores)
+
     def norm(self, point: FloatArray) -> float:
         """Return the norm of a point, also where its square leaves the range of doubles."""
         square = max(self.operator.inner(point, point), 0.0)

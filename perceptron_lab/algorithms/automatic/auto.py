@@ -179,7 +179,7 @@ class Auto(SeesAll[State]):
         """Return the state at a point; two classes with a free bias begin as they are."""
         if not system.cone.of_rows:
             return DelegatedState.at(system, rng, self.epsilon, point)
-        if isinstance(system.operator, Classes):
+        if system.operator.free_bias:
             state = self.start(system, rng)
             state.notes.append("from their own start: one point tells no pair of the hulls")
             return state

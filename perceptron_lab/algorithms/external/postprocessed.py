@@ -218,11 +218,9 @@ class Postprocessed(SeesAll[PostprocessedState]):
         state.remark = state.notes[0]
         state.mirror()
         state.measure(None)
-        if point is None or not usable:
+        if point is None or not usable or not system.contains(point):
             return None
-        scores = system.scores(point)
-        inside = system.inside(system.lowest(scores), scores)
-        return FeasiblePoint(point.copy()) if inside else None
+        return FeasiblePoint(point.copy())
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: the norm of the start is not known before."""

@@ -232,8 +232,7 @@ class InteriorPoint(SeesAll[PathState]):
         self, system: ConicSystem, state: PathState, point: FloatArray
     ) -> Claim | None:
         """Return the claim of a point if it is inside."""
-        scores = system.scores(point)
-        if not system.inside(system.lowest(scores), scores):
+        if not system.contains(point):
             return None
         state.point = point
         return state.claiming(system, FeasiblePoint(point.copy()))

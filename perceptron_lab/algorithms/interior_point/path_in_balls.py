@@ -208,8 +208,7 @@ class PathInBalls(SeesAll[BallState]):
             raise NumericalError("the weights of the path in extended precision prove nothing")
         newton = state.newton()
         point = newton.point()
-        scores = system.scores(point)
-        inside = system.inside(system.lowest(scores), scores)
+        inside = system.contains(point)
         worth = state.updates - state.claimed >= (1 if inside else APART)
         if worth and (inside or newton.beyond):
             state.point, state.claimed = point, state.updates

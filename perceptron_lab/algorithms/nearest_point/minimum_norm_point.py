@@ -158,7 +158,7 @@ class MinimumNormPoint(
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system in coordinates; two classes with a free bias as they are."""
-        return system if isinstance(system.operator, Classes) else system.in_coordinates()
+        return system if system.operator.free_bias else system.in_coordinates()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> MinimumNormState | HullsState:
         """Return the state at the barycentre of the rows, none of them active.
@@ -189,7 +189,7 @@ class MinimumNormPoint(
                 return state, widest
             claim = claim_of(system, state, score, scores, norm, self.epsilon)
             if claim is not None:
-                return state, _rather_a_separator(system, state, norm, claim)
+                return state, _rather_a_separator(system, norm, claim)
             if state.phase == OPTIMAL:
                 # Whatever epsilon is, this is all that the point says.
                 if system.inside(score, scores):
@@ -197,7 +197,7 @@ class MinimumNormPoint(
                 assert state.weights is not None
                 bound = (1.0 + 1e-9) * norm + PROVABLE * system.atom_norm() + system.resolution
                 claim = MarginBelow(state.weights.copy(), bound)
-                return state, _rather_a_separator(system, state, norm, claim)
+                return state, _rather_a_separator(system, norm, claim)
             if not self._moved(system, state, scores, norm):
                 state.enter_next_phase(system, score, norm)
                 return state, None
@@ -233,17 +233,13 @@ def _rows(system: ConicSystem, working: IntArray) -> FloatArray:
     return np.ascontiguousarray(system.matrix.rows(working))
 
 
-def _rather_a_separator(
-    system: ConicSystem, state: MinimumNormState, norm: float, claim: Claim
-) -> Claim:
+def _rather_a_separator(system: ConicSystem, norm: float, claim: Claim) -> Claim:
     """Return the point of equal scores on the rows that carry w if it separates, or the claim."""
     if not isinstance(claim, MarginBelow) or norm <= ZERO * system.atom_norm():
         return claim
     rows = _rows(system, np.flatnonzero(claim.weights))
     point = equal_scores(rows)
-    scores = system.scores(point)
-    inside = system.inside(system.lowest(scores), scores)
-    return FeasiblePoint(point) if inside else claim
+    return FeasiblePoint(point) if system.contains(point) else claim
 
 
 def equal_scores(rows: FloatArray) -> FloatArray:
