@@ -69,11 +69,6 @@ def times_transposed(columns: Columns) -> FloatArray:
     return dense_array(product)
 
 
-def stored(columns: Columns) -> FloatArray:
-    """Return the entries that are stored: all, or those that are not 0."""
-    return columns if isinstance(columns, np.ndarray) else np.asarray(columns.data)
-
-
 def dense_rows(data: Data, at: IntArray, columns: IntArray) -> FloatArray:
     """Return some rows of the data, dense, with the columns that are used."""
     rows: Any = data[at]

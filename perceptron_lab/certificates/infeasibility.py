@@ -22,7 +22,6 @@ from perceptron_lab.certificates.by_cone import proofs_of, ray_on
 from perceptron_lab.certificates.contract import (
     Automorphism,
     dense_rows,
-    stored,
     times_transposed,
     used_columns,
 )
@@ -40,6 +39,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.roundoff import SMALLEST, above, gamma
+from perceptron_lab.numerics.sparse_arrays import stored_entries
 
 # Steps of norm(d)^2 = q below this are made as they are, longer ones for a length of 0.9
 WHOLE = 0.25
@@ -277,7 +277,7 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
     length, error, rank, terms = 0.0, 0.0, 0, 0
     for block in blocks:
         columns, column_error = block.image
-        length = math.hypot(length, norm_above(stored(columns)))
+        length = math.hypot(length, norm_above(stored_entries(columns)))
         error = math.hypot(error, column_error)
         rank, terms = rank + block.rank, terms + columns.shape[1] + 1
     product = (product + product.T) / 2.0

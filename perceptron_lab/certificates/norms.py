@@ -30,6 +30,7 @@ from perceptron_lab.cones.operators.rescaled import RescaledMap
 from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.sparse_arrays import largest_entry, scaled_rows
 
 # Powers of two up to which data are used as they are: their squares, and sums, are in range
 MODERATE = 250
@@ -76,13 +77,11 @@ def _in_range(operator: Operator) -> tuple[int, Operator]:
     if not isinstance(operator, Matrix) or isinstance(operator.stored, RowSource):
         return 0, operator
     data = operator.stored
-    entries = data if isinstance(data, np.ndarray) else data.data
-    largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
-    exponent = math.frexp(largest)[1]
+    exponent = math.frexp(largest_entry(data))[1]
     if operator.scale is not None or abs(exponent) < MODERATE:
         return 0, operator
     factor = math.ldexp(1.0, -exponent)
-    return exponent, Matrix(np.asarray(data * factor) if data is entries else data * factor)
+    return exponent, Matrix(data * factor)
 
 
 def known_bound(
@@ -118,14 +117,7 @@ def _euclidean(operator: Operator, cone: Cone) -> float:
             product += scaled.T @ scaled
         return min(frobenius, math.sqrt(max(largest_eigenvalue(product), 0.0)) * SLACK)
     check_time()
-    data = _rows(operator)
-    root = np.sqrt(cone.multiplicity)
-    weighted = (
-        data * root[:, None]
-        if isinstance(data, np.ndarray)
-        else sp.csr_array(sp.diags_array(root) @ data)
-    )
-    return spectral_norm_above(weighted)
+    return spectral_norm_above(scaled_rows(_rows(operator), np.sqrt(cone.multiplicity)))
 
 
 def _rows(operator: Operator) -> FloatArray | sp.csr_array:

@@ -50,12 +50,8 @@ def norm_above(vector: FloatArray) -> float:
 
     Inequality (C1) of docs/notes/how-to-distrust-us.md.
     """
-    flat = vector.ravel()
-    largest = float(np.abs(flat).max(initial=0.0))
-    if largest == 0.0:
-        return 0.0
-    scaled = flat / largest  # no overflow, and underflow only of terms below u
-    return above(largest * above(math.sqrt(float(scaled @ scaled)), len(flat)), 2)
+    largest, ratio = _norm(vector)
+    return above(largest * above(ratio, vector.size), 2) if largest else 0.0
 
 
 def norm_below(vector: FloatArray) -> float:
@@ -63,12 +59,18 @@ def norm_below(vector: FloatArray) -> float:
 
     Inequality (C1) of docs/notes/how-to-distrust-us.md.
     """
+    largest, ratio = _norm(vector)
+    return below(largest * below(ratio, 2 * vector.size), 2)
+
+
+def _norm(vector: FloatArray) -> tuple[float, float]:
+    """Return the largest size of an entry, and the computed norm over it; 0 and 0 of zeros."""
     flat = vector.ravel()
     largest = float(np.abs(flat).max(initial=0.0))
     if largest == 0.0:
-        return 0.0
-    scaled = flat / largest
-    return below(largest * below(math.sqrt(float(scaled @ scaled)), 2 * len(flat)), 2)
+        return 0.0, 0.0
+    scaled = flat / largest  # no overflow, and underflow only of terms below u
+    return largest, math.sqrt(float(scaled @ scaled))
 
 
 def over_norm(lowest: float, point: FloatArray) -> float:

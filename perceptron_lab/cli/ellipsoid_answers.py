@@ -18,6 +18,7 @@ from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.file_contents import read_contents, told
 from perceptron_lab.numerics.input_checks import refuse_rounded
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 
@@ -155,7 +156,7 @@ def ellipsoid_answer(
         if contents.classes is None:
             raise InputError("an ellipsoid separates two classes; say which column holds labels")
         examples = refuse_rounded(contents.in_memory().values).values
-        dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
+        dense = dense_array(examples)
         two = contents.two_classes()
         signs, positive, negative = two.signs, two.positive, two.negative
         classes = np.where(signs > 0, np.array(positive, object), np.array(negative, object))

@@ -53,7 +53,7 @@ from perceptron_lab.estimators.validation import (
     with_parameters,
 )
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF
-from perceptron_lab.numerics.sparse_arrays import dense_array
+from perceptron_lab.numerics.sparse_arrays import dense_array, largest_entry
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 
@@ -136,9 +136,7 @@ def linear_values(rows: Examples, weights: FloatArray, intercepts: FloatArray) -
         return np.tile(intercepts, (rows.shape[0], 1))
     with np.errstate(all="ignore"):  # values that are not finite are computed again
         values = np.asarray(rows @ weights.T + intercepts)
-        stored = rows if isinstance(rows, np.ndarray) else rows.data
-        largest = max(float(stored.max(initial=0.0)), -float(stored.min(initial=0.0)))
-        sizes = largest * np.abs(weights).sum(axis=1) + np.abs(intercepts)
+        sizes = largest_entry(rows) * np.abs(weights).sum(axis=1) + np.abs(intercepts)
     terms = weights.shape[1] + 1
     bounds = 1.01 * (terms + 2) * UNIT_ROUNDOFF * sizes + 2.0 * terms * SMALLEST
     for k, bound in enumerate(bounds.tolist()):

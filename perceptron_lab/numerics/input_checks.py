@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import InputError, RowError, counted, did_you_mean
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.doubles import LARGEST_WHOLE, Doubles, doubles_of
-from perceptron_lab.numerics.sparse_arrays import WITH_DATA, canonical, check_indices
+from perceptron_lab.numerics.sparse_arrays import WITH_DATA, canonical, check_indices, dense
 
 # What arrays of other kinds than numbers hold
 _HELD = {
@@ -208,8 +208,7 @@ def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
     overflown = np.flatnonzero(~np.isfinite(norms))
     for start in range(0, len(overflown), 1000):
         some = overflown[start : start + 1000]
-        block: Any = data[some]
-        entries = np.abs(block if isinstance(block, np.ndarray) else block.toarray())
+        entries = np.abs(dense(data[some]))
         _refuse_rows(some[np.nonzero(~np.isfinite(entries))[0]])
     extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
     if not len(extreme):

@@ -26,6 +26,24 @@ def dense_array(matrix: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
+def stored_entries(given: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
+    """Return the entries that are stored: all, or those that are not 0."""
+    return given if isinstance(given, np.ndarray) else np.asarray(given.data)
+
+
+def largest_entry(given: FloatArray | sp.csr_array) -> float:
+    """Return the largest absolute value of an entry; 0 without any."""
+    entries = stored_entries(given)
+    return max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
+
+
+def scaled_rows(rows: FloatArray | sp.csr_array, factors: FloatArray) -> FloatArray | sp.csr_array:
+    """Return rows times a factor each."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(rows * factors[:, None])
+    return sp.csr_array(sp.diags_array(factors) @ rows)
+
+
 def dense(matrix: object) -> Any:
     """Return a sparse array as a dense one; all else as it is."""
     sparse: Any = matrix

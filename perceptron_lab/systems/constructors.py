@@ -44,7 +44,7 @@ from perceptron_lab.numerics.input_checks import (
     refuse_not_finite,
     signs_of,
 )
-from perceptron_lab.numerics.sparse_arrays import dense_array
+from perceptron_lab.numerics.sparse_arrays import dense_array, scaled_rows
 
 # Rows as users pass them, shape (m, n)
 Rows = ArrayOrSparse | RowSource | Doubles
@@ -305,8 +305,8 @@ def _signed(
 ) -> FloatArray | sp.csr_array:
     """Return s_i x_i, or s_i (x_i, constant) where there is one, in the precision of the signs."""
     ones = None if constant is None else np.full((len(signs), 1), constant, signs.dtype)
+    if ones is None:
+        return scaled_rows(examples, signs)
     if isinstance(examples, np.ndarray):
-        lifted = examples if ones is None else np.hstack([examples, ones])
-        return np.asarray(lifted * signs[:, None])
-    wide = examples if ones is None else sp.hstack([examples, sp.csr_array(ones)])
-    return sp.csr_array(sp.diags_array(signs) @ wide)
+        return scaled_rows(np.hstack([examples, ones]), signs)
+    return scaled_rows(sp.hstack([examples, sp.csr_array(ones)]), signs)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-import scipy.sparse as sp
 
 from perceptron_lab.certificates.rows.negative_margin import (
     Reach,
@@ -20,11 +19,13 @@ from perceptron_lab.certificates.rows.negative_margin import (
     span_of,
 )
 from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left, time_is_up
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems.conic_system import ConicSystem, Problem
 
 # Facets from which nearer ones are looked for
@@ -146,11 +147,9 @@ def _dense_rows(system: ConicSystem) -> FloatArray:
             "doubles (integers up to 2^53, arrays of float64)"
         )
     data = system.operator.stored
-    if isinstance(data, sp.csr_array):
-        return np.asarray(data.toarray(), dtype=float)
-    if not isinstance(data, np.ndarray):
+    if isinstance(data, RowSource):
         raise InputError("the negative margin received rows on disk; give rows in memory")
-    return np.asarray(data, dtype=float)
+    return np.asarray(dense_array(data), dtype=float)
 
 
 @dataclass

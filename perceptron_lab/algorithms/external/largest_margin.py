@@ -37,6 +37,7 @@ from perceptron_lab.core.claims import UNPROVED, Claim, FeasiblePoint
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.sparse_arrays import largest_entry
 from perceptron_lab.systems import ConicSystem
 
 # Figures of an answer, as runs.csv has them
@@ -73,8 +74,7 @@ class LargestMargin:
 
     def __init__(self, system: ConicSystem) -> None:
         rows = rows_of(system)
-        entries = rows if isinstance(rows, np.ndarray) else rows.data
-        self.size = float(np.abs(entries).max(initial=0.0)) or 1.0
+        self.size = largest_entry(rows) or 1.0
         # Divided, which does not move the solution
         self.data: Rows
         if isinstance(rows, np.ndarray):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from pydantic import Field
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
@@ -33,7 +32,7 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp
-from perceptron_lab.numerics.sparse_arrays import dense_array
+from perceptron_lab.numerics.sparse_arrays import dense_array, scaled_rows
 from perceptron_lab.systems import ConicSystem
 
 # How LIBSVM is told the inner products: by the rows, or one by one
@@ -94,8 +93,7 @@ class Trained(ExternalAlgorithm[ModelState]):
             raise NumericalError("the coefficients of the linear model are not finite")
         state.point = np.asarray(point, dtype=np.float64)
         state.count(type(self).__name__, iterations, self.longest)
-        scores = system.scores(state.point)
-        inside = system.inside(system.lowest(scores), scores)
+        inside = system.contains(state.point)
         return state, FeasiblePoint(state.point.copy()) if inside or state.trained else None
 
     @abstractmethod
@@ -115,9 +113,7 @@ def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
     """Return s_i a_i and s_i, the signs in turn; a single row comes with both signs."""
     doubled = stacked(rows, rows) if rows.shape[0] == 1 else rows
     signs = np.where(np.arange(doubled.shape[0]) % 2 == 0, 1.0, -1.0)
-    if isinstance(doubled, np.ndarray):
-        return doubled * signs[:, None], signs
-    return sp.csr_array(sp.diags_array(signs) @ doubled), signs
+    return scaled_rows(doubled, signs), signs
 
 
 @parameter_record
@@ -278,7 +274,7 @@ class Svc(SeesAll[TrainedState]):
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return two classes with a free bias as they are, and any other system likewise."""
-        return system if isinstance(system.operator, Classes) else super().view(system)
+        return system if system.operator.free_bias else super().view(system)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> TrainedState:
         """Return the untrained state at 0."""

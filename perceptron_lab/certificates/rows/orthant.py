@@ -18,7 +18,6 @@ from perceptron_lab.certificates.contract import (
     ConeProofs,
     PointProof,
     dense_rows,
-    stored,
 )
 from perceptron_lab.certificates.precise_residuals import FINE, doubled_product, worth_doubling
 from perceptron_lab.certificates.rounding import (
@@ -38,6 +37,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import time_is_up
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.numerics.sparse_arrays import stored_entries
 
 
 def decided(
@@ -113,7 +113,7 @@ class Scaling(Automorphism):
         Inequality (C23) of docs/notes/how-to-distrust-us.md.
         """
         columns = self._written()
-        values = stored(columns)
+        values = stored_entries(columns)
         rounding = (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF
         return columns, rounding * norm_above(values) + values.size * SMALLEST
 

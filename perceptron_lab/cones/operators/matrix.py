@@ -18,6 +18,7 @@ from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.sparse_arrays import scaled_rows
 
 # Operations that writing out an entry stands for, at the rate of the limit of time
 WRITING = 100.0
@@ -128,11 +129,7 @@ class Matrix(Operator):
 
     def scaled(self) -> FloatArray | sp.csr_array:
         """Return S M in memory, dense or sparse."""
-        if self.scale is None:
-            return self.data
-        if isinstance(self.data, np.ndarray):
-            return np.asarray(self.data * self.scale[:, None])
-        return sp.csr_array(sp.diags_array(self.scale) @ self.data)
+        return self.data if self.scale is None else scaled_rows(self.data, self.scale)
 
     def unscaled(self) -> Matrix:
         """Return the rows as given."""
