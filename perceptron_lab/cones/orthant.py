@@ -9,6 +9,7 @@ it) or z_i < -slack (slack > 0: the closed orthant, relaxed).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -149,3 +150,9 @@ class Orthant(Cone):
         other = type(self)(self.size)
         other._use(oracles.get("orthant", MostViolated()), rng)
         return other
+
+
+def places_of_rows(blocks: Iterable[tuple[Cone, slice]]) -> IntArray:
+    """Return where all rows lie among the scores of blocks."""
+    ranges = [np.arange(span.start, span.stop) for part, span in blocks if part.of_rows]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *ranges])

@@ -57,8 +57,13 @@ def project(cone: Cone, scores: FloatArray) -> FloatArray:
     values, frame = cone.spectrum(scores)
     if not np.isfinite(values).all():
         raise NumericalError("the scores to be projected are not finite (overflow)")
+    return cone.assemble(onto_simplex(values), frame)
+
+
+def onto_simplex(values: FloatArray) -> FloatArray:
+    """Return the point of {p >= 0, sum p = 1} nearest to ``values``, whatever their mean."""
     values = values - values.max()  # the shift takes it up; large common parts would drown the 1
     descending = np.sort(values)[::-1]
     shifts = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)
     shift = shifts[np.flatnonzero(descending > shifts)[-1]]
-    return cone.assemble(np.maximum(values - shift, 0.0), frame)
+    return np.asarray(np.maximum(values - shift, 0.0))

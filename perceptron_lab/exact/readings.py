@@ -59,6 +59,7 @@ from perceptron_lab.exact.whole_numbers import (
 )
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.exact_texts import exact_text
+from perceptron_lab.numerics.input_checks import plain_label
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.conditions import Condition, over_common
 
@@ -134,7 +135,7 @@ def of_contents(contents: Contents, system: ConicSystem) -> Reading | None:
         return None
     names = list(contents.features or [])
     if contents.classes is not None:
-        labels = [str(_whole(label)) for label in np.asarray(contents.classes).tolist()]
+        labels = [str(plain_label(label)) for label in np.asarray(contents.classes).tolist()]
         if any(re.search(r"[,\s]", label) for label in labels):
             labels = [str(sorted({*labels}).index(label)) for label in labels]
         table, names = np.column_stack([table, np.array(labels, object)]), [*names, "label"]
@@ -164,10 +165,6 @@ def _decimals_of(contents: Contents) -> Any:
     else:
         decimals = np.vectorize(Decimal, [object])(rows.values)
     return np.vectorize(lambda x: format(x, "f"), [object])(decimals)
-
-
-def _whole(label: object) -> Any:
-    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _fields_of_text(content: bytes, rows: FloatArray) -> Iterator[dict[str, Any]]:

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.external.largest_margin import LargestMargin, MarginAnswer
-from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.orthant import places_of_rows
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.systems.pencil import SdpaData
 
 # Of one block, a matrix; of a diagonal block the diagonal
@@ -48,7 +48,7 @@ def sdpa_data(program: LargestMargin) -> SdpaData:
     for number, (part, span) in enumerate(_matrices(program)):
         sizes.append(_order(part))
         entries += [(at, number, i, j) for at, i, j in _places(part, span)]
-    rows = _rows(program)
+    rows = places_of_rows(program.cone.blocks)
     if len(rows):
         entries += [(int(at), len(sizes), position, position) for position, at in enumerate(rows)]
         sizes.append(-len(rows))
@@ -80,7 +80,7 @@ def answer_of(program: LargestMargin, solution: BlockAnswer) -> MarginAnswer:
         else:
             slack[span] = np.append(matrix[:-1, -1], matrix[-1, -1])
             weights[span] = np.append(2.0 * multiplier[:-1, -1], np.trace(multiplier))
-    rows = _rows(program)
+    rows = places_of_rows(program.cone.blocks)
     if len(rows):
         slack[rows], weights[rows] = solution.slack[-1], solution.multipliers[-1]
     return program.answer_from(solution.variables, slack, weights)
@@ -100,13 +100,6 @@ def _matrices(program: LargestMargin) -> list[tuple[Matrices, slice]]:
         *blocks_with_spans,
         (SecondOrder(size), slice(program.cone.size, program.cone.size + size)),
     ]
-
-
-def _rows(program: LargestMargin) -> IntArray:
-    """Return the flat places of all rows."""
-    spans = [span for part, span in program.cone.blocks if isinstance(part, Orthant)]
-    ranges = [np.arange(span.start, span.stop) for span in spans]
-    return np.concatenate(ranges) if ranges else np.zeros(0, dtype=np.int64)
 
 
 def _order(part: Matrices) -> int:

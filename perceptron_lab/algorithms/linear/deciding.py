@@ -159,7 +159,7 @@ def _made_exact(
     """Return the decision that a proposal leads to; None if nothing exact is near it."""
     weights = of_whole(rows, proposal.weights)
     if not proposal.feasible:
-        return _contradiction_near(system, rows, weights, work)
+        return _contradiction_near(system, rows, weights)
     point = point_near(system, proposal.point, proposal.tight)
     tight = set(proposal.tight.tolist())
     guess = [
@@ -191,7 +191,7 @@ def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
 
 
 def _contradiction_near(
-    system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction], work: Work
+    system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction]
 ) -> LinearDecision | None:
     support = np.array([k for k, weight in enumerate(weights) if weight], dtype=np.int64)
     vertex = farkas_vertex(rows, support) if len(support) else None

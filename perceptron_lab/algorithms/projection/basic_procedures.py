@@ -32,6 +32,7 @@ from collections.abc import Callable
 import numpy as np
 
 from perceptron_lab.cones.jordan import JordanAlgebra
+from perceptron_lab.cones.spectral import onto_simplex
 from perceptron_lab.core.results import FloatArray
 
 Projection = Callable[[FloatArray], FloatArray]
@@ -186,12 +187,3 @@ class SmoothedProcedure(BasicProcedure):
         self.image = (1.0 - theta) * self.image + theta * self.nearest
         self.steps += 1
         return solution
-
-
-def onto_simplex(values: FloatArray) -> FloatArray:
-    """Return the point of {p >= 0, sum p = 1} nearest to ``values``, whatever their mean."""
-    values = values - values.max()
-    descending = np.sort(values)[::-1]
-    shifts = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)
-    shift = shifts[np.flatnonzero(descending > shifts)[-1]]
-    return np.asarray(np.maximum(values - shift, 0.0))

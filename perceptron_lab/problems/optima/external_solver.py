@@ -34,11 +34,12 @@ from perceptron_lab.algorithms.external.largest_margin import ERRORS
 from perceptron_lab.algorithms.external.sdpa_format import Blocks
 from perceptron_lab.algorithms.external.sdpa_programs import Csdp, Dsdp, Sdpa, SdpaProgram
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import places_of_rows
 from perceptron_lab.cones.semidefinite import Semidefinite, matrices_of
 from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.killable_calls import killable
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.problems.optima.levels import (
     blocks_behind_first,
     coefficients,
@@ -109,16 +110,9 @@ class BlockProgram:
         """The blocks of matrices, in their order."""
         return matrices_of(self.blocks)
 
-    @property
-    def places_of_rows(self) -> IntArray:
-        """Where all rows lie in the entries."""
-        spans = [span for part, span in self.blocks if not isinstance(part, Semidefinite)]
-        ranges = [np.arange(span.start, span.stop) for span in spans]
-        return np.concatenate(ranges) if ranges else np.zeros(0, dtype=np.int64)
-
     def dense(self, entries: FloatArray) -> Blocks:
         """Return entries as whole matrices, and all rows as one more block if there are any."""
-        rows = self.places_of_rows
+        rows = places_of_rows(self.blocks)
         matrices = [part.matrix(entries[span]) for part, span in self.matrices]
         return [*matrices, entries[rows]] if len(rows) else matrices
 
@@ -132,7 +126,7 @@ class BlockProgram:
         entries = np.zeros(len(self.constant))
         for (part, span), block in zip(self.matrices, blocks, strict=False):
             entries[span] = block[part.rows, part.columns]
-        rows = self.places_of_rows
+        rows = places_of_rows(self.blocks)
         if len(rows):
             entries[rows] = blocks[-1]
         return entries * self.multiplicity
@@ -147,7 +141,7 @@ class BlockProgram:
         for number, (part, span) in enumerate(self.matrices):
             table[span] = np.column_stack([np.full(part.size, number), part.rows, part.columns])
             sizes.append(part.rank)
-        rows = self.places_of_rows
+        rows = places_of_rows(self.blocks)
         if len(rows):
             on = np.arange(len(rows))
             table[rows] = np.column_stack([np.full(len(rows), len(sizes)), on, on])
