@@ -46,9 +46,9 @@ def no_such_file(path: Path, usable: Callable[[Path], bool], kind: str = "file")
     folder = path.parent
     if not os.path.isdir(folder):
         return f"{path}: no such {kind}; there is no folder {folder}"
-    shown = "the current folder" if folder == Path() else folder
+    where = "the current folder" if folder == Path() else folder
     names = [name for name in names_in(folder) if usable(folder / name)]
-    return f"{path}: no such {kind} in {shown}{did_you_mean(path.name, names, 3)}"
+    return f"{path}: no such {kind} in {where}{did_you_mean(path.name, names, 3)}"
 
 
 def open_regular(path: Path) -> BufferedReader:

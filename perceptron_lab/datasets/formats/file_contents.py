@@ -156,8 +156,8 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
     if not path.is_file():
-        mend = "" if _is_readable(path) else f"give one that ends with {', '.join(FORMATS)}"
-        raise MissingDataError(no_such_file(path, _is_readable), mend)
+        remedy = "" if _is_readable(path) else f"give one that ends with {', '.join(FORMATS)}"
+        raise MissingDataError(no_such_file(path, _is_readable), remedy)
     name = path.name.lower()
     packed = name.endswith(".gz")
     kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)

@@ -158,7 +158,7 @@ class Table:
         parts = [part for panel in panels for part in divided(panel, self.keys)]
         upright = all(formats(part, UPRIGHT) for part in parts)
         line = UPRIGHT if upright else LANDSCAPE
-        first, *others = [
+        head, *tail = [
             self._tabular(part, formats(part, line), "longtable", *named)
             for part, named in zip_longest(parts, [(caption, label)], fillvalue=())
         ]
@@ -167,8 +167,8 @@ class Table:
             _ONE_COLUMN,
             *(() if upright else ["\\begin{landscape}"]),
             "{\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\\raggedright",
-            first,
-            *(f"\\addtocounter{{table}}{{-1}}\n{other}" for other in others),
+            head,
+            *(f"\\addtocounter{{table}}{{-1}}\n{rest}" for rest in tail),
             *self.notes,
             "\n}",
             *(() if upright else ["\\end{landscape}"]),
