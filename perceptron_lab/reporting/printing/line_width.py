@@ -43,8 +43,8 @@ def formats(columns: Sequence[Column], line: float) -> list[str] | None:
     while sum(widths := [max(w, min(cap, n)) for w, n in zip(least, natural, strict=True)]) > room:
         cap -= 1
     return [
-        f">{{\\raggedright\\arraybackslash}}p{{{width:.0f}pt}}" if width < wanted else column.align
-        for column, width, wanted in zip(columns, widths, natural, strict=True)
+        f">{{\\raggedright\\arraybackslash}}p{{{width:.0f}pt}}" if width < full else column.align
+        for column, width, full in zip(columns, widths, natural, strict=True)
     ]
 
 
