@@ -26,14 +26,14 @@ def dense_array(matrix: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
-def stored_entries(given: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
+def stored_entries(array: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
     """Return the entries that are stored: all, or those that are not 0."""
-    return given if isinstance(given, np.ndarray) else np.asarray(given.data)
+    return array if isinstance(array, np.ndarray) else np.asarray(array.data)
 
 
-def largest_entry(given: FloatArray | sp.csr_array) -> float:
+def largest_entry(array: FloatArray | sp.csr_array) -> float:
     """Return the largest absolute value of an entry; 0 without any."""
-    entries = stored_entries(given)
+    entries = stored_entries(array)
     return max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
 
 
