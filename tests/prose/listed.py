@@ -77,14 +77,16 @@ UNTIED: Listed = {
         "- B. Borchers": "volumes and years",
     },
     "docs/command-line.md": {
-        "A table with names is not taken": "values of columns",
-        "0 done (limits are results)": "exit codes",
+        "| option | effect |": "values of columns",
+        "Without labels there is": "values of columns",
+        "| code | meaning |": "exit codes",
     },
     "docs/concepts.md": {
         "| your problem | the system |": "definitions",
-        "Most algorithms never see": "a definition",
+        "Most algorithms do not": "a definition",
+        "For example, the perceptron": "an example of a score",
         "| status | meaning |": "a bound by definition",
-        "| goal | a run ends when": "a definition",
+        "| goal | the run ends when": "a definition",
     },
     "docs/experiments.md": {
         "An experiment is a YAML file": "a version of YAML",
