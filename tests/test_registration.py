@@ -209,7 +209,7 @@ def test_every_algorithm_of_the_package_passes(name: str) -> None:
         ("algorithm", Needy, "parameter 'eta' has no default; give one"),
         ("algorithm", Bare, "Bare does not define bound, start, step"),
         ("algorithm", Kindless, r"Kindless does not derive from perceptron_lab\.algorithms\.base"),
-        ("algorithm", Hungry, "Hungry has an __init__ of its own; delete it, and write @dataclass"),
+        ("algorithm", Hungry, "Hungry has its own __init__; delete it, and write @dataclass"),
         ("algorithm", Sums(), r"received Sums\(\); give its class"),
         ("dataset", NotData, "NotData is no dataclass; write @dataclass"),
         ("dataset", Sums, r"does not derive from .*Dataset; write `class Sums\(Dataset\)`"),

@@ -115,7 +115,7 @@ output_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("results"),
     show_default=True,
-    help="Folder of all results; each experiment has a folder of its own in it.",
+    help="Folder of all results; each experiment has its own subfolder.",
 )
 
 
@@ -158,7 +158,7 @@ generate_option = click.option(
     metavar="SIZE",
     default=f"{GENERATED // 10**6}MB",
     show_default=True,
-    help="How much generated data may take for one problem.",
+    help="Limit on the size of the generated data of one problem.",
 )
 
 data_option = click.option(
@@ -202,7 +202,7 @@ plugin_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_loaded,
-    help="Run a Python file that registers algorithms, datasets, ... of your own; may be repeated.",
+    help="Run a Python file that registers your own algorithms, datasets, ...; may be repeated.",
 )
 
 

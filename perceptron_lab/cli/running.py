@@ -96,7 +96,7 @@ class _Lines(ProgressLines):
         if error[0] is KeyboardInterrupt:
             cells = counted(self.done, "finished cell is", "finished cells are")
             where = f"{cells} in {self._folder}" if self.done else "no cell ended"
-            echo(f"interrupted; {where}; the same command goes on from there", err=True)
+            echo(f"interrupted; {where}; run the same command to resume", err=True)
 
     def started(self, cell: Cell) -> None:
         super().started(cell)
@@ -136,7 +136,10 @@ def _warn_of_report(results: Results) -> None:
     """Say what of a report could not be made, and with which caution it is to be read."""
     report = results.report
     for failure in report.failed:
-        text = f"failed: {failure}; the runs are stored: mend `report:`, and `plab report` makes it"
+        text = (
+            f"failed: {failure}; the results are stored: correct `report:` in the configuration, "
+            "then run `plab report`"
+        )
         echo(text, err=True)
     for caution in report.cautions:
         echo(f"warning: {caution}", err=True)

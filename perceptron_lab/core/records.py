@@ -30,7 +30,7 @@ def fault_of(kind: object) -> str:
     maker = next(ancestor for ancestor in kind.__mro__ if "__init__" in vars(ancestor))
     if "__dataclass_fields__" not in vars(maker):
         return (
-            f"{name} has an __init__ of its own; delete it, and write @dataclass(frozen=True) "
+            f"{name} has its own __init__; delete it, and write @dataclass(frozen=True) "
             "above the class: its fields are its parameters"
         )
     return ""

@@ -136,7 +136,7 @@ def chosen(value: object, info: ValidationInfo, choice: str, defaults: Defaults)
     if selected is None or name in defaults[selected]:
         return value if value is not None or selected is None else defaults[selected][name]
     if value is not None:
-        parameters = ", ".join(defaults[selected]) or "no parameter of its own"
+        parameters = ", ".join(defaults[selected]) or "no further parameter"
         raise ValueError(f"{choice} {selected} has no {name}; it takes {parameters}: delete {name}")
     return None
 

@@ -21,7 +21,7 @@ from perceptron_lab.numerics.sparse_arrays import WITH_DATA, canonical, check_in
 
 # What arrays of other kinds than numbers hold
 _HELD = {
-    "U": ", texts (numpy makes numbers beside a text texts)",
+    "U": ", texts (numpy converts numbers to text if one entry is text)",
     "S": ", texts",
     "M": ", dates (as numbers they are days since a first one)",
     "c": ", complex numbers",

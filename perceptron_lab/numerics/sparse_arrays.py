@@ -18,7 +18,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 # Formats that keep their entries in one array
 WITH_DATA = ("csr", "csc", "bsr", "coo", "dia")
 _COMPRESSED = ("csr", "csc", "bsr")
-_MEND = "build them anew from valid entries"
+_MEND = "build them again from valid entries"
 
 
 def dense_array(matrix: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:

@@ -218,7 +218,9 @@ def cautions(folder: Path, evidence: Evidence, executed: ExperimentRows | None =
     if environments > 1:
         sentences.append(f"rows of {environments} environments: seconds do not compare")
     if stale:
-        sentences.append(f"{stale} of {len(evidence.frame)} rows made by another numeric core")
+        sentences.append(
+            f"{stale} of {len(evidence.frame)} rows made by another version of the code"
+        )
     if missing:
         sentences.append(f"{missing} of {cells} cells have no row that serves")
     return sentences
@@ -295,7 +297,7 @@ def make_report(
             replace_file(path, content)
         except OSError as error:
             raise StoreError(
-                f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes "
+                f"{path} cannot be written ({error.strerror}); correct it, and `plab report` makes "
                 "the tables and figures: the runs are stored"
             ) from error
     failures.raise_bug()

@@ -201,7 +201,7 @@ class _Run:
         """Return a starting point as the system has it; what is none is refused."""
         system = self.judge.system
         if not self.algorithm.takes_start:
-            raise InputError(f"{self.name} has a starting point of its own; leave start out")
+            raise InputError(f"{self.name} has its own starting point; leave start out")
         unknowns = system.operator.unknowns
         try:
             start_point = np.array(start, dtype=float)

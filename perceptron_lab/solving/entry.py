@@ -221,7 +221,7 @@ def _is_cvxpy(problem: object) -> bool:
         return False
     first = problem[0] if isinstance(problem, list | tuple) and problem else problem
     if isinstance(first, cvxpy.Problem) and first is not problem:
-        raise InputError("labels beside a cvxpy problem, which has none; leave them out")
+        raise InputError("labels were given with a cvxpy problem, which takes none; leave them out")
     if isinstance(first, cvxpy.constraints.constraint.Constraint | cvxpy.Expression):
         raise InputError(
             f"received {' '.join(str(first).split())[:60]} ({type(first).__name__}), a part of a "
@@ -315,7 +315,7 @@ def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> Sy
         return read_system(Path(problem), margin=margin or "unit")
     if isinstance(problem, tuple) and len(problem) == 2 and isinstance(problem[0], str | Path):
         raise InputError(
-            f"labels beside the file {problem[0]}; name the column that holds them: "
+            f"labels were given with the file {problem[0]}; name the column that holds them: "
             "solve(read_system(Path(...), 'NAME')), or `plab solve FILE --labels NAME`"
         )
     return system_of(problem, margin)

@@ -439,5 +439,5 @@ def system_of(problem: Problem, margin: constructors.Margin | None = None) -> Sy
     if len(problem) != 2:
         raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
     if isinstance(problem[0], System):
-        raise InputError("labels beside a conic system, which has its own; leave them out")
+        raise InputError("labels were given with a conic system, which has its own; leave them out")
     return ConicSystem.from_labelled(*problem, margin=margin or "unit")

@@ -218,7 +218,7 @@ def _checked(rows: Rows, memory: int | None) -> Doubles:
     """Return a source of rows as it is, and other rows as a matrix or, with a memory, a source."""
     if isinstance(rows, RowSource):
         if memory is not None:
-            raise InputError("these rows have a memory of their own; leave memory out")
+            raise InputError("these rows have their own memory limit; leave memory out")
         return Doubles(rows)
     doubles = rows if isinstance(rows, Doubles) else doubles_of_rows(rows)
     refuse_empty(doubles.values.shape)
@@ -259,7 +259,7 @@ def _classes(doubles: Doubles, signs: FloatArray, omitted: int | None = None) ->
     double = signs.astype(np.float64)
     classes = Classes(doubles.values, double, omitted=omitted, roundings=doubles.roundings)
     if not classes.dimension > 1:
-        raise InputError("there is no feature beside the labels; give one column or more")
+        raise InputError("there are labels but no features; give one column or more")
     norms = classes.example_norms()
     fine = norms < 1e150
     if not fine.all():

@@ -138,8 +138,8 @@ def negative_margin(problem: Problem) -> NegativeMargin:
 def _dense_rows(system: ConicSystem) -> FloatArray:
     if not isinstance(system.operator, Matrix) or not system.cone.of_rows:
         raise InputError(
-            "the negative margin received a system of kernels or cones; give rows: the hull of "
-            "others is not a polytope in coordinates"
+            "the negative margin received a system of kernels or cones; give rows: only "
+            "their hull is a polytope in coordinates"
         )
     if system.operator.roundings:
         raise InputError(

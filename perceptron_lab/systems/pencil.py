@@ -310,9 +310,9 @@ def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> C
     """
     if not isinstance(matrices, Sequence | np.ndarray) or isinstance(matrices, str):
         kind = type(matrices).__name__
-        raise InputError(f"the matrices beside F_0 are a {kind}; give a list [F_1, ..., F_m]")
+        raise InputError(f"the matrices after F_0 are a {kind}; give a list [F_1, ..., F_m]")
     if not len(matrices):
-        raise InputError("no matrix beside F_0; give one matrix per unknown")
+        raise InputError("there is only F_0; give one matrix per unknown")
     symmetric = [_symmetric(matrix, f"F_{i}") for i, matrix in enumerate([constant, *matrices])]
     order = symmetric[0][0].shape[0]
     for i, (values, _) in enumerate(symmetric):

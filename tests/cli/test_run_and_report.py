@@ -159,9 +159,7 @@ def test_an_interrupt_says_what_is_saved(
     with monkeypatch.context() as during:
         during.setattr(ProgressLines, "finished", interrupted)
         assert main(["run", "small.yaml"]) == 130
-    saved = (
-        "interrupted; 3 finished cells are in results/small; the same command goes on from there"
-    )
+    saved = "interrupted; 3 finished cells are in results/small; run the same command to resume"
     assert saved in capsys.readouterr().err.splitlines()
     assert len(rows()) == 3
     assert main(["run", "small.yaml"]) == 0
@@ -176,7 +174,7 @@ def test_an_interrupt_before_the_first_row(
 
     monkeypatch.setattr(ProgressLines, "started", interrupted)
     assert main(["run", "small.yaml"]) == 130
-    assert "interrupted; no cell ended; the same command goes on" in capsys.readouterr().err
+    assert "interrupted; no cell ended; run the same command to resume" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
@@ -254,7 +252,7 @@ def test_what_cannot_be_made_is_named_and_the_rest_is_written(
     assert [line.partition(": ")[0] for line in printed] == ["failed", "failed"]
     assert "table learners: " in printed[0]
     assert "figure scaling: no two problems differ" in printed[1]
-    assert "the runs are stored" in printed[1]
+    assert "the results are stored" in printed[1]
     assert len(rows()) == 4
     assert Path("results/small/table_6_1.csv").is_file()
     assert Path("results/small/table_6_1.png").is_file()

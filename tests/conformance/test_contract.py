@@ -336,7 +336,7 @@ def test_an_oracle_for_a_cone_without_any_is_refused() -> None:
 
 @pytest.mark.parametrize("algorithm", OWN_START)
 def test_a_start_is_refused_where_the_algorithm_has_its_own(algorithm: str) -> None:
-    with pytest.raises(InputError, match=f"{algorithm} has a starting point of its own; leave"):
+    with pytest.raises(InputError, match=f"{algorithm} has its own starting point; leave"):
         solve(rows(), algorithm, start=np.ones(5))
 
 

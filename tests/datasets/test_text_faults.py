@@ -82,7 +82,10 @@ def test_a_byte_order_mark_tells_the_encoding(encoding: str, tmp_path: Path) -> 
     [
         ("a,k\n1,schön\n".encode("latin-1"), r"line 2: the byte f6, in '.*schön.*CSV UTF-8"),
         ("a,b\n1,2\n".encode("utf-16-le"), "line 1 holds a NUL character"),
-        ("a,b\n".encode("utf-16")[:-1], "it begins as UTF-16 and goes on otherwise; save it as"),
+        (
+            "a,b\n".encode("utf-16")[:-1],
+            "it begins as UTF-16 but does not continue as such; save it as",
+        ),
         (b"PK\x03\x04\x14", "it is a workbook or an archive, and no text; save its sheet"),
         ('a,b\n1,2\n3,"5\n', "line 3 opens a quotation mark that nothing closes"),
     ],
@@ -144,7 +147,7 @@ def test_what_is_no_number_in_python_alone_is_none(tmp_path: Path) -> None:
         ("a;b\n0,5;1.234\n", r"column 'b': received '1\.234', whose point may be before decimals"),
         ("a;b\n\u22121;2\n", r"write the minus sign as -"),
         ("a,b\n50%,2\n", r"write the number alone"),
-        ("a,b\n-,2\n3,4\n", r"received '-', which is no number, as others of the column are"),
+        ("a,b\n-,2\n3,4\n", r"received '-', which is no number, as the other entries of the column are"),
         ("a:b\n1:2\n", r"separate all columns by commas, all by semicolons, or all by tabs"),
         ("a,2020\n1,2\n", rf"line 1, column 1: received 'a', which is no number; {LETTER}"),
         ("a,b\n#N/A,2\n", r"received '#N/A', no value; fill it, or leave such rows out: --drop-m"),

@@ -163,7 +163,7 @@ def test_packed_files_are_unpacked(tmp_path: Path) -> None:
     problem = read_problem(path, Columns("kind"))
     assert problem.features == ("age", "weight")
     path.write_bytes(gzip.compress(LABELLED.encode())[:-9])
-    with pytest.raises(DataError, match=r"a\.csv\.gz: it cannot be unpacked .*; pack it anew"):
+    with pytest.raises(DataError, match=r"a\.csv\.gz: it cannot be unpacked .*; compress it again"):
         read_problem(path, Columns("kind"))
 
 

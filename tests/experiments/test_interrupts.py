@@ -158,7 +158,7 @@ def test_the_command_stops_cleanly(
         command.interrupt(number)
         assert command.finish() == 130
         assert command.orphans() == []
-    said = "interrupted; 4 finished cells are in results/long; the same command goes on from there"
+    said = "interrupted; 4 finished cells are in results/long; run the same command to resume"
     assert said in command.output.splitlines()
     cells = saved(folder)
     with (folder / RESULTS / "runs.csv").open(newline="") as file:

@@ -70,7 +70,7 @@ def test_stale_and_missing_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         patch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
         folder = run(made(tmp_path, seeds=[0]), output=tmp_path).folder
     results = run(made(tmp_path), output=tmp_path)
-    assert results.cautions == ("1 of 2 rows made by another numeric core",)
+    assert results.cautions == ("1 of 2 rows made by another version of the code",)
     write_report(folder, {"tables": ["table_6_1"]}, "T")
     assert "T (1 of 2 rows made by another" in (folder / "table_6_1.tex").read_text()
     refreshed = run(made(tmp_path), output=tmp_path, refresh=True)

@@ -143,7 +143,7 @@ def test_without_pairs_there_is_nothing_to_tell(tmp_path: Path) -> None:
     given = write_folder(tmp_path / "a", [row("feasible", 0.01, "ours")], config=CONFIG)
     other = write_folder(tmp_path / "b", [make_row("torus-3x3", "EA")])
     for make in (report.table, report.figure):
-        with pytest.raises(DataError, match="no label goes on from a solver's answer"):
+        with pytest.raises(DataError, match="no label continues from a solver's answer"):
             make("postprocessing", given)
         with pytest.raises(DataError, match="no problem has a controlled condition"):
             make("postprocessing", other)

@@ -85,7 +85,10 @@ def test_a_disk_that_fills_up_ends_the_run_and_nothing_else(
             assert not command.orphans()
         (said,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
         assert "cannot be written" in said
-        assert "make room on the disk, or mend what is said here, and run it again" in said
+        assert (
+            "free space on the disk, or remove the cause named here, and run the same command to "
+            "resume" in said
+        )
         assert "Traceback" not in command.output
         rows.append(saved(results))
         assert rows[-1].items() >= rows[-2].items()

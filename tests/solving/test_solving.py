@@ -514,8 +514,8 @@ def test_a_name_or_a_record_in_the_second_place_is_an_algorithm() -> None:
     [
         ((np.eye(3), "perceptron", [1, 0, 1]), r"give solve\(X, y, algorithm\)"),
         ((np.eye(3), [1, 0, 1], int), "algorithm <class 'int'>; give a name"),
-        ((ConicSystem.from_rows(np.eye(2)), [1, 0]), "labels beside a conic system"),
-        (("rows.csv", [1, 0]), "labels beside the file rows.csv; name the column"),
+        ((ConicSystem.from_rows(np.eye(2)), [1, 0]), "labels were given with a conic system"),
+        (("rows.csv", [1, 0]), "labels were given with the file rows.csv; name the column"),
         ((np.eye(3), ["a", None, "b"]), "label 1 is missing"),
         ((np.eye(3), ["a", "b", "c"]), "3 values, 'a', 'b', 'c'; give two classes, such as"),
         ((FRAME.assign(city=["a", "b", "c"]),), "column 'city' holds 'a' .str.; encode it"),

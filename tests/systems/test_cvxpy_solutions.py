@@ -115,7 +115,7 @@ def test_parts_of_a_problem_and_labels_beside_one_are_refused() -> None:
     for part in (x >= 1, [x >= 1, x <= 2], x + 1, [x]):
         with pytest.raises(InputError, match=r"a part of a cvxpy problem; give cvxpy.Problem\("):
             solve(part)
-    with pytest.raises(InputError, match="labels beside a cvxpy problem"):
+    with pytest.raises(InputError, match="labels were given with a cvxpy problem"):
         solve(problem(x >= 1), [0, 1])
 
 

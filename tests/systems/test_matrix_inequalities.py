@@ -78,11 +78,11 @@ def test_no_point_is_proved_by_weights() -> None:
 @pytest.mark.parametrize(
     ("constant", "matrices", "reason"),
     [
-        (np.eye(2), [], "no matrix beside F_0"),
-        (np.eye(2), None, "the matrices beside F_0 are a NoneType; give a list"),
-        (np.eye(2), sp.eye_array(2), r"the matrices beside F_0 are a \w+; give a list"),
-        (np.eye(2), "F", "the matrices beside F_0 are a str; give a list"),
-        (np.eye(2), {"a": np.eye(2)}, "the matrices beside F_0 are a dict; give a list"),
+        (np.eye(2), [], "there is only F_0"),
+        (np.eye(2), None, "the matrices after F_0 are a NoneType; give a list"),
+        (np.eye(2), sp.eye_array(2), r"the matrices after F_0 are a \w+; give a list"),
+        (np.eye(2), "F", "the matrices after F_0 are a str; give a list"),
+        (np.eye(2), {"a": np.eye(2)}, "the matrices after F_0 are a dict; give a list"),
         (np.eye(2), [[[1.0, 2.0], [0.0, 1.0]]], "F_1 is not symmetric: 2.0 in row 1, column 2"),
         (np.eye(2), [np.eye(3)], "F_1 has order 3, F_0 has 2"),
         (np.ones((2, 3)), [np.eye(2)], r"F_0 has shape \(2, 3\); give a square matrix"),

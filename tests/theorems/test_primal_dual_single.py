@@ -87,7 +87,7 @@ def test_margins_beyond_single_precision_are_separated_in_double() -> None:
         assert result.point is not None
         assert (rows @ result.point > 0).all()
         endings.append(result.certificate["notes"][-1])
-    assert sum("went on in double precision" in note for note in endings) >= 5
+    assert sum("continued in double precision" in note for note in endings) >= 5
     assert any("separated in single precision only" in note for note in endings)
 
 

@@ -254,4 +254,4 @@ def test_data_without_a_separator_end_the_rescaling(name, kind):
     assert result.margin_upper <= 0.01
     assert result.margin_lower is None or result.margin_lower <= 0.0
     assert result.trace.phase[-1] == "phase 1, continued"
-    assert "updates go on without any" in result.certificate["notes"][0]
+    assert "updates continue without one" in result.certificate["notes"][0]

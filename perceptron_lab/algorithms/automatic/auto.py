@@ -61,7 +61,7 @@ class WorkingState(State):
             start_note = [GIVEN] if self.began == GIVEN else []
             self.notes = [*start_note, first, *self.search.events]
         if self.largest:
-            self.notes.append("then minimum-norm-point went on towards the largest margin")
+            self.notes.append("then minimum-norm-point continued towards the largest margin")
 
     def separate(self, system: ConicSystem, joining: IntArray) -> bool:
         """Let rows join; make y a separator of the working set, or set weights on it: False."""

@@ -302,7 +302,7 @@ class RowSeparation:
         self._stepping, self._single = False, None
         self.events.append(
             f"primal-dual steps did not separate {counted(len(self.working), 'row')}: the rescaled "
-            "perceptron went on"
+            "perceptron continued"
         )
         return False, None
 

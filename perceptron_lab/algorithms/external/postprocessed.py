@@ -122,7 +122,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
         self.opening()
         if not self.following().takes_start:
             raise ConfigError(
-                f"{self.algorithm} has a starting point of its own; choose another algorithm, such "
+                f"{self.algorithm} has its own starting point; choose another algorithm, such "
                 "as auto, ellipsoid or perceptron"
             )
 

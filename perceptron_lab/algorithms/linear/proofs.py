@@ -183,7 +183,7 @@ def faults(system: LinearSystem, status: Status, proof: LinearProof) -> list[str
     faults = []
     if status is Status.FEASIBLE:
         if proof.point is None or len(proof.point) != len(system.variables):
-            faults.append("a point is claimed, and there is none of that size")
+            faults.append("a point is claimed, but the proof has none of that size")
         elif system.violation(proof.point):
             faults.append("the point violates a condition")
         elif proof.complete and not set(proof.tight) <= always_tight(system, proof.always):

@@ -214,7 +214,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         state.phase = "phase 1, continued"
         state.notes.append(
             f"after {state.rescalings} rescalings no margin of {self.margin:g} or more is left: "
-            "updates go on without any"
+            "updates continue without one"
         )
 
     def _room(self, system: ConicSystem) -> float:

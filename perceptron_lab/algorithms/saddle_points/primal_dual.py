@@ -108,12 +108,12 @@ def step_single(
             return FeasiblePoint(run.point.copy()), False
         state.notes.append(
             f"a point separated in single precision only (least score {lowest:.1e} in double); "
-            "went on in double precision"
+            "continued in double precision"
         )
         return None, True
     check_time()
     if run.iterations < iterations:
-        state.notes.append("single precision overflowed; went on in double precision")
+        state.notes.append("single precision overflowed; continued in double precision")
         return None, True
     claim, bound = None, system.worth(epsilon)
     if run.length <= bound and system.norm(system.combine(run.weights)) <= bound:
@@ -122,7 +122,7 @@ def step_single(
     if run.length <= RESOLUTION:
         state.notes.append(
             f"norm(A x) came down to {run.length:.1e}, which single precision can hardly tell "
-            "from 0; went on in double precision"
+            "from 0; continued in double precision"
         )
         return claim, True
     return claim, False

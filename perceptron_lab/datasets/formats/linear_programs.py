@@ -314,7 +314,7 @@ class _MpsReader:
         if kind.upper() not in ("N", "L", "G", "E"):
             raise InputError(f"row {name} is of kind {kind}; allowed: N, L, G, E")
         if name in self.kinds:
-            raise InputError(f"a second row is called {name}; give each a name of its own")
+            raise InputError(f"a second row is called {name}; give each a different name")
         self.kinds[name] = kind.upper()
         self.entries[name] = {}
 

@@ -105,7 +105,7 @@ class NumpyRows(_FileRows):
     def _read(self, file: BinaryIO, count: int) -> Dense:
         rows = np.fromfile(file, self._kind, count * self.shape[1])
         if len(rows) < count * self.shape[1]:
-            raise DataError(f"{self.path}: it became shorter while it was read; write it anew")
+            raise DataError(f"{self.path}: it became shorter while it was read; write it again")
         doubles = self._doubles(rows.reshape(count, self.shape[1]))
         return np.asarray(doubles, dtype=self.dtype)
 

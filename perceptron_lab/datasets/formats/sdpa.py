@@ -108,7 +108,7 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
         )
     if not value.values.any():
         raise reader.error(
-            "every entry is 0, so there is no program; mend the file", reader.table_line(0)
+            "every entry is 0, so there is no program; correct the file", reader.table_line(0)
         )
     data = SdpaData.from_entries(objective.values, blocks, indices, value.values)
     return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
@@ -140,7 +140,7 @@ class _SdpaReader:
             raise self.error(
                 f"{quantity} is {number}, but the whole file has only {self._characters} "
                 "characters; "
-                "mend the count, or fetch the file again"
+                "correct the count, or fetch the file again"
             )
         return number
 
@@ -249,7 +249,7 @@ class _SdpaReader:
             where = f"lines {first} to {self._line} hold" if several else "this line holds"
             raise self.error(
                 f"{where} {numbers_read} numbers for {quantity}, but {count} are promised above; "
-                "mend the "
+                "correct the "
                 "list or the count"
             )
 

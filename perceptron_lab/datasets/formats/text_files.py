@@ -49,7 +49,7 @@ def _unpacked(content: bytes) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             content = file.read(allowed + 1 if allowed else -1)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"it cannot be unpacked ({error}); pack it anew") from None
+        raise InputError(f"it cannot be unpacked ({error}); compress it again") from None
     if len(content) > allowed > 0:
         raise InputError(
             f"unpacked it takes more than {allowed / 2**30:.3g} GiB, half of this machine's "
@@ -66,7 +66,7 @@ def _decoded(content: bytes) -> str:
         return content.decode(encoding or "utf-8-sig")
     except UnicodeDecodeError as error:
         if encoding:
-            fault = f"it begins as {encoding} and goes on otherwise"
+            fault = f"it begins as {encoding} but does not continue as such"
             raise InputError(f"{fault}; save it as UTF-8") from None
         at = error.start
         before = _LINE_END.sub("\n", content[:at].decode("latin-1"))

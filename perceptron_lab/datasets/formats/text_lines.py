@@ -236,7 +236,7 @@ class Lines:
             return f"line {line} opens a quotation mark that nothing closes; close or delete it"
         match = _TOO_LONG.search(error)
         if match is None:
-            return f"{error}; mend it"
+            return f"{error}; correct it"
         line = self._line_of(int(match[2]) - 1)
         fault = f"line {line} has {match[3]} fields, the first has {match[1]}"
         fields = self._fields_of(line)

@@ -380,12 +380,12 @@ class _Table:
         if self.header is None and line == self.lines.first:
             return f"{fault}; {_NAMED_BY_NUMBERS}"
         if any(is_number(number_text(other, self.lines.separator)) for other in column):
-            return f"{fault}, as others of the column are; mend it, or remove the row"
+            return f"{fault}, as the other entries of the column are; correct it, or remove the row"
         one_hot = self.columns.option("one_hot")
         if len({*column}) == len(column) > 2:
             return f"{fault}; {self._leave_out(j)}"
         if self.place is not None:
-            return f"{fault}; mend it, or make columns of 0 and 1 of texts: {one_hot}"
+            return f"{fault}; correct it, or encode texts as columns of 0 and 1: {one_hot}"
         name = str(j + 1) if self.header is None else self.header[j]
         labels, rows = self.columns.option("labels", name), self.columns.option("rows")
         return (

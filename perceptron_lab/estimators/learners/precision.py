@@ -43,7 +43,7 @@ def checked_scores(scores: npt.ArrayLike) -> FloatArray:
     if len(missing):
         raise InputError(
             f"the score of example {missing[0]} is NaN ({len(missing)} such scores); it cannot be "
-            "ranked: mend the model or leave the example out"
+            "ranked: correct the model or leave the example out"
         )
     return values
 

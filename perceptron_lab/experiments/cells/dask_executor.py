@@ -189,7 +189,8 @@ class _ClusterRun:
 
 def _gone() -> ConfigError:
     return ConfigError(
-        "dask's scheduler has gone; start it again, and run the same command: it goes on from what "
+        "dask's scheduler cannot be reached; start it again, and run the same command: it resumes "
+        "from what "
         "is stored"
     )
 

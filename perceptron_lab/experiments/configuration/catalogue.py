@@ -118,7 +118,7 @@ def show(name: str) -> list[dict[str, Any]]:
         names = list(dict.fromkeys(named))
         raise ConfigError(
             f"nothing is called {name!r}{did_you_mean(name, names)}; `plab list KIND` lists names "
-            f"({', '.join(KINDS)}), those of your own with --plugin FILE.py"
+            f"({', '.join(KINDS)}), your own with --plugin FILE.py"
         )
     meanings = []
     for kind in kinds:

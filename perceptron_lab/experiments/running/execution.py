@@ -70,7 +70,8 @@ class Execution:
     """
 
     jobs: Annotated[
-        int, Option("Cells at a time, each in a process of its own.", "-j", "N", least=1)
+        int,
+        Option("Number of cells that run at a time, each in its own process.", "-j", "N", least=1),
     ] = 1
     fresh: Annotated[bool, Option("Start over; earlier results are kept, renamed.")] = False
     refresh: Annotated[bool, Option("Run stale cells again: those of other numeric code.")] = False

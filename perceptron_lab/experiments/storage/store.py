@@ -253,7 +253,8 @@ class Store(AbstractContextManager["Store"]):
         except (*schema.FAILURES, OSError) as error:
             raise StoreError(
                 f"{self.folder}: {subject} cannot be written ({reason_of(error)}); {self._safe()}; "
-                "make room on the disk, or mend what is said here, and run it again: it continues"
+                "free space on the disk, or remove the cause named here, and run the same command "
+                "to resume"
             ) from error
 
     def _safe(self) -> str:

@@ -83,7 +83,7 @@ class LinearAnswer:
         if self.certificate.message != message(self.system, decision):
             yield "the message does not follow from the exact numbers and the data"
         if self.certificate.bound != NO_BOUND:
-            yield "a bound of updates is claimed, and there is none"
+            yield "a bound on updates is claimed, but no theorem gives one"
         yield from self._rounding_faults()
 
     def verified(self) -> Iterator[Check]:
@@ -125,7 +125,7 @@ class LinearAnswer:
         proof = self.proof
         assert proof.point is not None
         if proof.weights or proof.irreducible:
-            yield "a contradiction is claimed beside a point"
+            yield "both a contradiction and a point are claimed"
         if proof.violation != (0.0, 0.0):
             yield f"a violation in {list(proof.violation)} is claimed, and the point has none"
         if list(proof.tight) != tight_at(self.system, *over_common(proof.point)):
@@ -144,7 +144,7 @@ class LinearAnswer:
     def _infeasible_faults(self) -> Iterator[str]:
         proof = self.proof
         if proof.point is not None or proof.tight or proof.always or proof.complete:
-            yield "a point, or what is tight at it, is claimed beside a contradiction"
+            yield "a point, or its tight conditions, and a contradiction are claimed"
         if not all(proof.weights.values()):
             yield "a weight of the contradiction is 0"
         if proof.violation[1] is not None or proof.violation[0] not in (0.0, self._least):

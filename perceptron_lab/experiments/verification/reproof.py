@@ -97,7 +97,7 @@ def _with_fields(
     """Return a finding with the arrays that its proofs have read, and the constant bound."""
     faults = list(finding.faults)
     if certificate.bound != bound:
-        faults.append("a bound of updates is claimed, and there is none")
+        faults.append("a bound on updates is claimed, but no theorem gives one")
     read = {f"proof.{name}" for name in arrays.read}
     return replace(
         finding, faults=tuple(faults), verified=finding.verified | read | {Check.NO_BOUND}

@@ -177,7 +177,7 @@ def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
     yield from _compared(ratios)
     certified = sum(cell.filed for cell in experiment.cells)
     if certified:
-        yield f"The certificates of {counted(certified, 'cell')} are beside this page."
+        yield f"The certificates of {counted(certified, 'cell')} are in the folder of this page."
 
 
 def _size(experiment: PageData, runs: pd.DataFrame) -> str:

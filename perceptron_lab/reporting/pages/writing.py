@@ -300,6 +300,6 @@ def _write(path: Path, text: str) -> None:
         replace_file(path, visible(text).encode())
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written ({error.strerror}); mend that, and `plab report --html` "
-            "makes the pages: the runs are stored"
+            f"{path} cannot be written ({error.strerror}); correct that, then run "
+            "`plab report --html`: the results are stored"
         ) from error

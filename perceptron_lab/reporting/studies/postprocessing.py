@@ -103,7 +103,7 @@ def continued_labels(outline: Outline) -> dict[str, Method]:
     }
     if not labels:
         raise DataError(
-            "no label goes on from a solver's answer; give {name: postprocessed, parameters: "
+            "no label continues from a solver's answer; give {name: postprocessed, parameters: "
             "{first: scs-direct, algorithm: auto}}"
         )
     return labels

@@ -159,7 +159,7 @@ def test_without_an_answer_the_second_begins_at_its_own_start(
 
 def test_names_and_parameters_are_refused_in_its_words() -> None:
     for given, said in (
-        ({"algorithm": "von-neumann"}, "von-neumann has a starting point of its own; choose"),
+        ({"algorithm": "von-neumann"}, "von-neumann has its own starting point; choose"),
         ({"first": "scz"}, "unknown algorithm 'scz'"),
         ({"first_parameters": {"tolerence": 1}}, "the first scs-direct has no parameter 'tole"),
         ({"parameters": {"epsilon": -1.0}}, "parameters of the second auto"),

@@ -122,7 +122,7 @@ def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab, own: 
     Path("mine.py").write_text(WRONG)
     refused = own("list", "algorithms")
     assert refused.code == 2
-    assert "Mine has an __init__ of its own; delete it, and write @dataclass" in refused.err
+    assert "Mine has its own __init__; delete it, and write @dataclass" in refused.err
     Path("mine.py").write_text(RIGHT)
     assert "How fast." in own("show", "mine").out
     text = plab("show", "quickstart").out.replace("experiment: quickstart", "experiment: own")

@@ -159,7 +159,7 @@ def test_a_scheduler_that_goes_away_ends_the_run(
             execution = Execution(executor="dask", scheduler=home.stdout.readline().strip())
             config = configure(algorithms=[faulty("not"), faulty("spin")])
             watcher = AtCell("spin", home.kill)
-            with pytest.raises(ConfigError, match="scheduler has gone; start it again"):
+            with pytest.raises(ConfigError, match="scheduler cannot be reached; start it again"):
                 run_cells(config, output=tmp_path, execution=execution, progress=watcher)
             assert home.wait(10) == -signal.SIGKILL
             with Reader.open(tmp_path / "toy") as reader:

@@ -240,7 +240,7 @@ def test_changed_proofs_are_found_out() -> None:
         ([[1.0], [2.0]], [0, None], "label 1 is missing"),
         (np.zeros((0, 2)), [], "rows have shape (0, 2)"),
         ([1, 2], [0, 1], "or of a single column x.reshape(-1, 1)"),
-        ([[1], ["x"]], [0, 1], "texts (numpy makes numbers beside a text texts)"),
+        ([[1], ["x"]], [0, 1], "texts (numpy converts numbers to text if one entry is text)"),
         (np.array([["2020-01-01"], ["2020-01-02"]], "M8[D]"), [0, 1], "days since a first one"),
         (pd.DataFrame({"when": [date(2020, 1, 1)] * 2}), [0, 1], "give dates as numbers, such as"),
         (pd.DataFrame({"when": pd.to_datetime(["2020-01-01"] * 2)}), [0, 1], "give dates as num"),

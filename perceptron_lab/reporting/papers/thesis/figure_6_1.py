@@ -220,8 +220,8 @@ def one_problem(outline: Outline) -> str:
     problems = outline.problems()
     if len(problems) != 1:
         raise DataError(
-            f"{len(problems)} problems; it draws the objectives of one: take the others into an "
-            "experiment of their own"
+            f"{len(problems)} problems; it draws the objectives of one: put the others into "
+            "separate experiments"
         )
     return problems[0]
 

@@ -226,7 +226,7 @@ def resisting_problems(outline: Outline) -> dict[str, Resisting]:
     problems = problems_of(outline, Resisting)
     if not problems:
         raise DataError(
-            "no problem resists, and it shows mistakes beside the number that is forced; give one "
+            "no problem resists, and it compares mistakes with the number that is forced; give one "
             "of {dataset: resisting}"
         )
     return problems

@@ -324,7 +324,7 @@ def difficulties(outline: Outline) -> dict[str, float]:
     if len(shapes) > 1:
         raise DataError(
             f"problems of {len(shapes)} shapes {sorted(shapes)}; it draws one shape, "
-            "put the others into an experiment of their own"
+            "put the others into separate experiments"
         )
     return kappas
 

@@ -127,7 +127,7 @@ def pairs_of(outline: Outline) -> dict[str, tuple[str, str]]:
     if incomplete or not pairs:
         raise DataError(
             f"table_6_1_oracles: {', '.join(incomplete) or 'no two labels'} as `PRA ORACLE` of "
-            "rescaled-perceptron beside `EA ORACLE` of ellipsoid; name them so"
+            "rescaled-perceptron and `EA ORACLE` of ellipsoid; name them so"
         )
     return pairs
 
