@@ -280,7 +280,8 @@ def test_a_wrong_command_line_is_exit_code_2(
         (
             "a.csv",
             "1,2\n3,x4\n",
-            "line 2, column 2: received 'x4', which is no number, as the other entries of the column",
+            "line 2, column 2: received 'x4', which is no number, as the other entries of the "
+            "column",
         ),
         ("a.csv", "x,y\n1,2\n3,4,5\n", "line 3 has 3 fields, the first has 2; give every row"),
         ("a.csv", "1:2\n3:4\n", "line 2, column '1:2': received '3:4', which is no number"),

@@ -147,7 +147,10 @@ def test_what_is_no_number_in_python_alone_is_none(tmp_path: Path) -> None:
         ("a;b\n0,5;1.234\n", r"column 'b': received '1\.234', whose point may be before decimals"),
         ("a;b\n\u22121;2\n", r"write the minus sign as -"),
         ("a,b\n50%,2\n", r"write the number alone"),
-        ("a,b\n-,2\n3,4\n", r"received '-', which is no number, as the other entries of the column are"),
+        (
+            "a,b\n-,2\n3,4\n",
+            r"received '-', which is no number, as the other entries of the column are",
+        ),
         ("a:b\n1:2\n", r"separate all columns by commas, all by semicolons, or all by tabs"),
         ("a,2020\n1,2\n", rf"line 1, column 1: received 'a', which is no number; {LETTER}"),
         ("a,b\n#N/A,2\n", r"received '#N/A', no value; fill it, or leave such rows out: --drop-m"),
