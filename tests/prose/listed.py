@@ -98,8 +98,8 @@ UNTIED: Listed = {
         "`plab verify` writes only": "a default",
     },
     "docs/extending.md": {
-        "A file with such a line is a plugin": "an exit code",
-        "`make check` runs ruff": "releases of Python, parameters",
+        "`plugins: [mine.py]` in a configuration": "an exit code",
+        "| command | what it runs |": "releases of Python",
     },
     "docs/faq.md": {
         "## My file holds decimals": "an example of a decimal",
@@ -136,7 +136,7 @@ UNTIED: Listed = {
         "- *Rows*: a'y > 0": "formulas, a citation and a constant of the code",
     },
     "docs/reliability.md": {
-        "| fault | injected": "counts of the longest run of the tests that it names",
+        "| fault | number injected": "counts of the longest run of the tests that it names",
         "A cell costs": "seconds by the benchmark that it names",
     },
     "docs/start.md": {"Python 3.11 or newer": "the version that is required"},
