@@ -4,8 +4,8 @@
 
 The digest of a row contains names and sources of modules, so that a move or a new name makes rows
 stale that a run would make again bit for bit. Of each algorithm (learner, optimiser) and dataset of
-the store the quickest cell that a clock did not end is run again. If all columns but times and
-environments agree, and all lists of the traces but the seconds, every row is given the digest that
+the store the quickest cell that a clock did not end is run again. If all columns but times,
+messages and environments agree, and all lists of the traces but the seconds, every row is given the digest that
 its code has now. Otherwise the differences are listed, and the store stays as it is.
 
 Columns, measures and parameters that rows did not have when they were made are not compared. Each
@@ -40,7 +40,7 @@ from perceptron_lab.experiments.storage.stored import Planned, Stored
 from scripts.stores import edited, ranks_of, replace_row
 
 _NOT_REPEATABLE: Final = {Status.TIME_LIMIT, Status.KILLED, Status.CRASHED, Status.OUT_OF_MEMORY}
-_OF_THE_RUN: Final = ("environment", "core", "cell")
+_OF_THE_RUN: Final = ("environment", "core", "cell", "message")
 
 
 @dataclass(frozen=True)
