@@ -5,8 +5,9 @@
 The digest of a row contains names and sources of modules, so that a move or a new name makes rows
 stale that a run would make again bit for bit. Of each algorithm (learner, optimiser) and dataset of
 the store the quickest cell that a clock did not end is run again. If all columns but times,
-messages and environments agree, and all lists of the traces but the seconds, every row is given the digest that
-its code has now. Otherwise the differences are listed, and the store stays as it is.
+messages and environments agree, and all lists of the traces but the seconds, every row is given
+the digest that its code has now. Otherwise the differences are listed, and the store stays as it
+is.
 
 Columns, measures and parameters that rows did not have when they were made are not compared. Each
 store has a process of its own, under the BLAS kernel that its rows were made under.
