@@ -49,12 +49,13 @@ def test_the_runs_it_is_about() -> None:
     assert HEAD in PAGE
     runs = times("labelled")
     assert len(LINE.findall(PAGE)) == runs["problem"].nunique()
-    text = paragraph("Labelled examples with an affine separator")
+    families = paragraph("The second benchmark has labelled examples")
+    text = f"{families} {paragraph('The times are medians over')}"
     for claim in (
         f"medians over {runs['seed'].nunique()} instances",
         "limit of 10 s",
         "three degrees of freedom",
-        "1 moves nothing",
+        "a factor of 1 leaves the data unchanged",
     ):
         assert claim in text
         text = text.replace(claim, "")

@@ -14,10 +14,10 @@ def test_a_million_rows() -> None:
     assert runs["proved"].all()
     assert set(runs["problem.dimension"]) == {1000}
     large = runs.loc[1_000_000]
-    text = paragraph("Rows may be larger than memory")
+    text = paragraph("Data may be larger than memory")
     for claim in (
-        "A million rows of dimension 1000 in single precision, 4 GB,",
-        f"in {large['products']:.0f} passes and {large['seconds']:.0f} s",
+        "a million rows of dimension 1000 in single precision (4 GB)",
+        f"takes {large['products']:.0f} passes and {large['seconds']:.0f} s",
     ):
         assert claim in text
         text = text.replace(claim, "")
