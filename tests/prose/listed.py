@@ -49,7 +49,7 @@ TIED: Listed = {
         "In `plab run margin_dependence`": "test_told_of_rescaling",
     },
     "docs/separation.md": {
-        "`--verdict`, or `separation(X, y)`": "test_told_of_verdicts_and_programs"
+        "`plab run separation_verdicts` runs": "test_told_of_verdicts_and_programs"
     },
     "docs/which-algorithm.md": {
         "This benchmark has 48 instances": "test_told_of_tiny_margins",
@@ -108,10 +108,10 @@ UNTIED: Listed = {
         "Only the files of SDPLIB": "the name of a hash",
         "- A column looks like class labels": "values of columns",
     },
-    "docs/separation.md": {"Every verdict says which class": "values of columns"},
+    "docs/separation.md": {"`--one-hot` creates a coefficient": "values of columns"},
     "docs/glossary.md": {"| of answers | meaning": "0 is the origin"},
     "docs/guarantees.md": {
-        "| name | what | guarantee": "formulas of theorems",
+        "| name | description | bound": "formulas of theorems",
         "L bounds the norms": "definitions",
     },
     "docs/installing.md": {
@@ -133,8 +133,9 @@ UNTIED: Listed = {
     },
     "docs/papers/maxcut.md": {"`plab run sdplib` decides whatever": "a number of vertices"},
     "docs/proofs.md": {
-        "A claim of an algorithm is checked": "the range of whole numbers in a double",
-        "- *Rows*: a'y > 0": "formulas, a citation and a constant of the code",
+        "Each claim of an algorithm is verified": "the range of integers in a double",
+        "| claim | verification |": "formulas, a citation and a constant of the code",
+        "The existence proof for infeasibility": "0 is the origin",
     },
     "docs/reliability.md": {
         "| fault | number injected": "counts of the longest run of the tests that it names",

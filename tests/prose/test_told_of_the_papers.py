@@ -44,7 +44,7 @@ def test_no_ellipsoid_separates() -> None:
 
 
 def test_table_1() -> None:
-    assert "every algorithm within the bound of its theorem" in outcome("rates")
+    assert "every algorithm stays within the bound of its theorem" in outcome("rates")
     ratios = sample("rates", "rates")["largest ratio"].dropna()
     assert len(ratios) > 20
     assert ratios.max() <= 1.0
@@ -59,7 +59,7 @@ def test_the_algorithms_of_the_other_papers_hold_to_their_bounds() -> None:
 
 
 def test_table_2() -> None:
-    assert "the order in iterations reproduced" in outcome("margin_sets")
+    assert "the order by iterations is reproduced" in outcome("margin_sets")
     table = sample("margin_sets", "table_2").set_index(["rows", "dimension", "label"])
     iterations = table.loc[5000, 100]["iterations"]
     order = ["MPLFP", "SPCT", "VN", "PCT"]
@@ -79,7 +79,7 @@ def test_the_exact_method_is_ahead_of_the_bisections() -> None:
 
 
 def test_the_worst_case_grows_exactly() -> None:
-    assert "reproduced, with the exact growth" in outcome("worst_case")
+    assert "reproduced, and the growth is known exactly" in outcome("worst_case")
     table = sample("worst_case", "mistakes")
     own = table[table["label"] == "order of the notes"]
     order = own["problem"].str.extract(r"-(\d+)$")[0].astype(int)
@@ -87,5 +87,5 @@ def test_the_worst_case_grows_exactly() -> None:
 
 
 def test_no_algorithm_makes_fewer_mistakes_than_forced() -> None:
-    assert "the orders hold" in outcome("resisting")
+    assert "the orders of growth hold" in outcome("resisting")
     assert (sample("resisting", "resisting")["least ratio"].dropna() >= 1.0).all()

@@ -21,12 +21,13 @@ def test_verdicts() -> None:
     assert list(konis["problem"]) == ["overlap-40-2i-2f-gap30"]
     converged = separated & (table["LogisticRegression C inf says"] == "converged")
     assert table["LogisticRegression C inf says"].isin(["converged", "not converged"]).all()
-    text = paragraph("`--verdict`, or `separation(X, y)`")
+    text = paragraph("`plab run separation_verdicts` runs")
     for claim in (
-        f"Of its {seeds.sum()} data sets {seeds[separated].sum()} are separated",
-        f"as converged on {seeds[converged].sum()} of them",
-        f"end on all {seeds[separated].sum()} without",
-        f"calls {konis['Konis LP by HiGHS wrong'].sum()} data sets separated that overlap by 2⁻³⁰",
+        f"on the same {seeds.sum()} data sets",
+        f"In {seeds[separated].sum()} of them the classes are separated",
+        f"reports convergence on {seeds[converged].sum()} of these",
+        f"ends on all {seeds[separated].sum()} without",
+        f"separation for {konis['Konis LP by HiGHS wrong'].sum()} data sets that overlap by 2⁻³⁰",
     ):
         assert claim in text, claim
         text = text.replace(claim, "")
