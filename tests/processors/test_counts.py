@@ -24,7 +24,7 @@ SMALL = ("mcp100", "mcp124-1", "mcp124-2")
 
 
 def test_the_page_says_what_is_recorded() -> None:
-    text = paragraph('The thesis\'s "updates" are queries')
+    text = paragraph("None of the 28 counts")
     moved = {cell: spread for cell, spread in spreads().items() if spread.hangs_on_zeros}
     most = max(spread.change for spread in moved.values())
     assert "None of the 28 counts depends on the processor" in text

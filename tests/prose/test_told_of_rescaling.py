@@ -18,12 +18,13 @@ def test_forced_mistakes() -> None:
     mistakes = found["mistakes"]
     assert mistakes["space-dilation"] == forced
     assert found.loc["perceptron", "status"] == "UPDATE_LIMIT"
-    text = paragraph("Against the resisting oracle in dimension")
+    text = paragraph("A resisting oracle (`plab run resisting`)")
     for claim in (
-        "in dimension 50, at a margin of a millionth",
+        "In dimension 50 and at a margin of a millionth",
         f"{forced} mistakes are forced",
-        f"the ellipsoid method {mistakes['ellipsoid']}",
-        f"not ended after {mistakes['perceptron']}",
+        f"Space dilation makes exactly {forced}",
+        f"the ellipsoid method makes {mistakes['ellipsoid']}",
+        f"not finished after {mistakes['perceptron']}",
     ):
         assert claim in text
         text = text.replace(claim, "")
@@ -37,12 +38,11 @@ def test_decided_systems() -> None:
     decided = sided["decided"]
     runs = pd.read_csv(SAMPLES / "rescaling" / "runs.csv")
     assert runs["problem.delta"].min() == 1e-8
-    text = paragraph("Of 30 feasible and infeasible systems")
+    text = paragraph("The feasible and infeasible systems of")
     for claim in (
-        f"Of {problems} feasible and infeasible systems",
-        "down to a condition of 10⁻⁸",
-        f"smoothed procedure decides {decided['PR smoothed']}, Clarabel {decided['clarabel']} and "
-        f"SCS {decided['scs']}",
+        "have a condition down to 10⁻⁸",
+        f"smoothed procedure decides all {decided['PR smoothed']} of the {problems} systems, "
+        f"Clarabel decides {decided['clarabel']} and SCS {decided['scs']}",
     ):
         assert claim in text
         text = text.replace(claim, "")
@@ -72,12 +72,12 @@ def test_answers_before_and_after() -> None:
     assert runs.loc[runs["problem.side"] == "infeasible", "problem.delta"].min() == 1e-8
     text = paragraph("`plab run postprocessing` starts")
     for claim in (
-        f"Of its {problems} systems {auto.loc['scs', 'proved before']} are decided by SCS's "
-        f"answers and {auto.loc['clarabel', 'proved before']} by Clarabel's",
-        f"of either {proved} are: all, infeasible twins of the worst condition and programs of "
-        "SDPLIB included",
-        f"up to {shown_above(before['scs'])} for SCS and {shown_above(before['clarabel'])} for "
-        f"Clarabel before, and {shown_above(after)} at most after",
+        f"The answers of SCS decide {auto.loc['scs', 'proved before']} of its {problems} systems, "
+        f"and the answers of Clarabel decide {auto.loc['clarabel', 'proved before']}.",
+        f"Started from either answer, `` decides all {proved}, including the infeasible systems "
+        "with the worst condition and the programs of SDPLIB",
+        f"up to {shown_above(before['scs'])} for SCS and up to {shown_above(before['clarabel'])} "
+        f"for Clarabel, and afterwards they are at most {shown_above(after)}",
     ):
         assert claim in text, claim
         text = text.replace(claim, "")
@@ -107,11 +107,11 @@ def test_laws() -> None:
     smooth = [ranges["smoothed-perceptron"], ranges["mirror-prox"]]
     ranges["smoothed"] = (min(one for one, _ in smooth), max(one for _, one in smooth))
     told = {label: f"{low:.2f} to {high:.2f}" for label, (low, high) in ranges.items()}
-    text = paragraph("In `plab run margin_dependence`")
+    text = paragraph("`plab run margin_dependence` fits")
     for claim in (
-        f"an exponent of {told['von-neumann']} for von Neumann's algorithm and "
-        f"{told['perceptron']} for the perceptron, whose theorems have 2",
-        f"of {told['smoothed']} for the smoothed perceptron and Mirror-Prox, whose theorems have 1",
+        f"Its exponent is {told['von-neumann']} for von Neumann's algorithm and "
+        f"{told['perceptron']} for the perceptron. Their theorems state an exponent of 2.",
+        f"Mirror-Prox the exponent is {told['smoothed']}, and their theorems state 1.",
     ):
         assert claim in text, claim
         text = text.replace(claim, "")
