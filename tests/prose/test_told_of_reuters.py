@@ -100,8 +100,7 @@ def on_cells_below() -> list[str]:
     distinct = choices.groupby("label")["chosen"].nunique()
     assert (distinct > 1).all(), "a label that chooses one candidate everywhere is a fault"
     return [
-        "With 30 features and one first pivot the difference "
-        f"{gap('SVM k30 best C', 'SVM k30')}",
+        f"With 30 features and one first pivot the difference {gap('SVM k30 best C', 'SVM k30')}",
         f"with all words the choice by test precision {gap('SVM full best C', 'SVM full')}",
         "more than 3 points below the thesis. "
         f"There are {len(found)} of them: all {spelt(len(scs))} cells of SCS and the "
