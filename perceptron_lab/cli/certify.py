@@ -31,24 +31,24 @@ from perceptron_lab.experiments.verification.certified_problem import Target
     type=click.Choice(get_args(Form)),
     default="json",
     show_default=True,
-    help="json for the checker; vipr: linear proofs for VIPR's, CELL.vipr.",
+    help="json for the standalone checker, or vipr for VIPR's checker (linear problems).",
 )
 @answer_options(": an outcome per cell")
 def certify(target: Target, output: Path, form: Form, as_json: bool) -> int:
-    """Write exact certificates of proved answers, for a checker without any of this code.
+    """Write certificates that a standalone checker can verify without this package.
 
-    RUN is the folder of an experiment's results, FILE one of its certificates, or a result that
-    `plab solve --save` has written. CELL.certificate.json holds whole numbers that prove the
-    status, and the bounds of the margin; CELL.data the data, where these were generated: others
-    stay where they are, and the certificate tells their sha256. Each has been accepted by the
-    checker, one file of plain Python, by the command that is printed:
+    RUN is the folder of an experiment's results; FILE is one of its certificates or a result of
+    `plab solve --save`. CELL.certificate.json holds integers that prove the status and the bounds
+    of the margin. CELL.data holds generated data; data that came from a file stay there, and the
+    certificate records their sha256. Every certificate is checked when it is written. The checker
+    is one file of plain Python. Its command is printed:
 
       python plab_check.py CELL.certificate.json [DATA]
 
-    With --format vipr, CELL.vipr is a linear program with a proof that it has no point, or of a
-    lower bound, for VIPR's checker: viprchk CELL.vipr.
+    With --format vipr, CELL.vipr holds a linear program and a proof that it is infeasible, or of a
+    lower bound on its optimum. VIPR's checker verifies it: viprchk CELL.vipr.
 
-    Exit code 1 if some answer has no exact proof.
+    The exit code is 1 if an answer has no exact proof.
     """
     cells = []
     for cell in certifying(target, output, form):

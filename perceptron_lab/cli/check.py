@@ -24,11 +24,11 @@ from perceptron_lab.experiments.configuration.plan import plan
 @plugin_option
 @answer_options(": an object per configuration")
 def check(configs: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> int:
-    """Check configurations; nothing is downloaded or run.
+    """Check configurations without downloading data or running anything.
 
-    CONFIG is a file or the name of a shipped configuration. Every fault of every file is listed;
-    a table or figure that the experiment does not suit is one. Your own files are read, if they
-    are not larger than 20 MB. Cells of plugins that are not loaded are counted, not checked.
+    CONFIG is a file or the name of a shipped configuration. All errors in all files are listed. It
+    is an error if a table or figure does not suit the experiment. Your own data files are read if
+    they are at most 20 MB. Cells that need a plugin which is not loaded are counted, not checked.
     """
     checked = [_checked(name, overrides) for name in configs]
     faults = [fault for record in checked for fault in record["faults"]]

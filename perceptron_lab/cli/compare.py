@@ -18,16 +18,20 @@ from perceptron_lab.reporting.compare import compare as compare_folders
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
 @click.option(
-    "--metric", type=click.Choice(METRICS), default=METRICS[0], show_default=True, help="A column."
+    "--metric",
+    type=click.Choice(METRICS),
+    default=METRICS[0],
+    show_default=True,
+    help="Column to compare.",
 )
-@answer_options(", every pair of rows in it")
+@answer_options(", with every pair of rows")
 def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
     """Compare the results in the folders A and B.
 
-    Rows are paired by problem, label and seed. Printed are the geometric mean of B / A for every
-    label, over pairs that ended with the same proved status, with a 95 % bootstrap interval over
-    problems; the changes of status; what only one of the two has; and where their configurations
-    and environments differ.
+    Rows are paired by problem, label and seed. For every label the geometric mean of B / A is
+    printed, over the pairs that ended with the same proved status, with a 95 % bootstrap interval
+    over problems. Changes of status, rows that only one folder has, and differences between the
+    configurations and environments are listed too.
     """
     comparison = compare_folders(a, b, metric=metric)
     if as_json:

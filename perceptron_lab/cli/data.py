@@ -34,7 +34,7 @@ _collection = click.argument(
 
 
 def _other_files(context: click.Context) -> list[str]:
-    """Return the files of the collection that is given, but for those that are named already."""
+    """Return the files of the chosen collection that are not yet on the command line."""
     name, named = context.params.get("collection_name"), context.params.get("names") or ()
     files = collection(name).files if name in COLLECTIONS else ()
     return [file for file in files if file not in named]
@@ -42,23 +42,23 @@ def _other_files(context: click.Context) -> list[str]:
 
 @click.group("data")
 def data() -> None:
-    """Fetch and verify data files.
+    """Download data files and check their hashes.
 
-    PLAB_DATA_MIRROR names a folder or an http(s) address with <collection>/<file> that is asked
-    first; PLAB_DATA_DIR is where downloads go (by default data/ in a clone of the project, else
-    the user's cache folder); PLAB_OFFLINE=1 forbids downloads.
+    PLAB_DATA_MIRROR is a folder or an http(s) address where <collection>/<file> is looked up first.
+    PLAB_DATA_DIR is the folder for downloads (by default data/ in a clone of the project, otherwise
+    the user's cache folder). PLAB_OFFLINE=1 forbids downloads.
     """
 
 
 @data.command("fetch")
 @_collection
 @click.argument("names", metavar="[NAMES]...", nargs=-1, shell_complete=completing(_other_files))
-@answer_options(": file -> its path")
+@answer_options(": an object file -> path")
 def fetch_command(collection_name: str | None, names: tuple[str, ...], as_json: bool) -> None:
-    """Make data files available on this machine, verified by their sha256.
+    """Download data files and check their sha256 hashes.
 
-    Without NAMES the whole collection, without COLLECTION every collection. Files that are there
-    already are not fetched again.
+    Without NAMES the whole collection is downloaded; without COLLECTION, all collections. Files
+    that are already on this machine are not downloaded again.
     """
     paths = {}
     for name, path in fetching(collection_name, names):
@@ -71,13 +71,12 @@ def fetch_command(collection_name: str | None, names: tuple[str, ...], as_json: 
 
 @data.command("verify")
 @_collection
-@answer_options(": collection -> file -> its state")
+@answer_options(": an object collection -> file -> state")
 def verify_command(collection_name: str | None, as_json: bool) -> None:
-    """Compare the data files on this machine with their registered sha256.
+    """Check the sha256 hashes of the data files on this machine.
 
-    Counts of words that are kept are computed again from the files, if all are there. Exit code 1
-    if a file that is there has another sha256, or other counts are kept; missing files are no
-    fault.
+    Saved word counts are computed again if all their files are present. The exit code is 1 if the
+    hash of a file or a saved count differs. Missing files are reported, but are no error.
     """
     states_found: set[FileState] = set()
     states_by_source = verify_data(collection_name)

@@ -1,7 +1,7 @@
 """The command ``plab``: its table of commands, and its exit codes.
 
-0 done; 1 some cell failed or is not proved again; 2 wrong command line, configuration or data, or
-results that cannot be written; 3 a bug; 130 Ctrl-C.
+0 success; 1 a cell failed or a saved answer could not be verified; 2 invalid command line,
+configuration or data, or results that cannot be written; 3 a bug; 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -33,19 +33,37 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 COMMANDS: Final = {
-    "run": ("perceptron_lab.cli.run:run", "Run experiments; write their tables and figures."),
-    "status": ("perceptron_lab.cli.status:status", "Say which cells are done, and which are not."),
-    "report": ("perceptron_lab.cli.report:report", "Rebuild tables and figures from results."),
-    "solve": ("perceptron_lab.cli.solve:command", "Solve the system in a file, and prove it."),
+    "run": ("perceptron_lab.cli.run:run", "Run experiments and write their tables and figures."),
+    "status": ("perceptron_lab.cli.status:status", "Show which cells of an experiment are done."),
+    "report": (
+        "perceptron_lab.cli.report:report",
+        "Rebuild tables and figures from saved results.",
+    ),
+    "solve": (
+        "perceptron_lab.cli.solve:command",
+        "Solve the problem in a file and verify the answer.",
+    ),
     "check": ("perceptron_lab.cli.check:check", "Check configurations without running them."),
-    "list": ("perceptron_lab.cli.names:listing", "List what can be named in a configuration."),
-    "show": ("perceptron_lab.cli.names:show", "Explain one name, with its parameters."),
-    "verify": ("perceptron_lab.cli.verify:verify", "Prove the answers of results again."),
-    "certify": ("perceptron_lab.cli.certify:certify", "Write exact certificates of results."),
-    "theory": ("perceptron_lab.cli.theory:theory", "Draw and tabulate the theory of the papers."),
-    "compare": ("perceptron_lab.cli.compare:compare", "Compare the rows of two runs."),
-    "data": ("perceptron_lab.cli.data:data", "Fetch and verify data files."),
-    "help": ("perceptron_lab.cli.main:help_command", "Print this, or the help of a command."),
+    "list": (
+        "perceptron_lab.cli.names:listing",
+        "List algorithms, datasets, experiments, tables, ...",
+    ),
+    "show": (
+        "perceptron_lab.cli.names:show",
+        "Describe an algorithm, dataset, ... and its parameters.",
+    ),
+    "verify": (
+        "perceptron_lab.cli.verify:verify",
+        "Verify saved answers again on the original data.",
+    ),
+    "certify": (
+        "perceptron_lab.cli.certify:certify",
+        "Write certificates for the standalone checker.",
+    ),
+    "theory": ("perceptron_lab.cli.theory:theory", "Plot and tabulate the bounds of the papers."),
+    "compare": ("perceptron_lab.cli.compare:compare", "Compare two runs of the same problems."),
+    "data": ("perceptron_lab.cli.data:data", "Download data files and check their hashes."),
+    "help": ("perceptron_lab.cli.main:help_command", "Print this help, or that of a command."),
 }
 """Name -> ("module:attribute", summary), so that ``plab --help`` loads none of the modules."""
 
@@ -60,7 +78,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command; None if there is no such command."""
+        """Import and return a command; return None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
@@ -70,24 +88,24 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; the error for an unknown one suggests the closest."""
+        """Return the command of a name; the error for an unknown name suggests the closest."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             suggestion = did_you_mean(args[0], COMMANDS)
             ctx.fail(f"no command {args[0]!r}{suggestion}; commands: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with their summaries from the table."""
+        """Write the names and summaries of the commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the name of a command from the table."""
+        """Complete the name of a command in a shell."""
         return completed(incomplete) + click.Command.shell_complete(self, ctx, incomplete)
 
 
 def completed(incomplete: str) -> list[CompletionItem]:
-    """Return the commands whose names begin so, from the table."""
+    """Return the commands whose names start with the given text."""
     named = {name: text for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)}
     return [CompletionItem(name, help=summary) for name, summary in named.items()]
 
@@ -95,25 +113,26 @@ def completed(incomplete: str) -> list[CompletionItem]:
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="plab %(version)s")
 def plab() -> None:
-    """A laboratory for perceptron-type feasibility algorithms; every answer is proved.
+    """Decide feasibility of linear and conic systems, verify the answers, compare algorithms.
 
-    `plab run quickstart` runs a first experiment; `plab list experiments` names the others.
+    `plab solve FILE` answers the question of one file. `plab run quickstart` runs a first
+    experiment. `plab list experiments` lists the others.
 
-    Linear algebra uses one thread (OMP_NUM_THREADS and its like are set to 1 unless you set them);
-    `plab run --jobs N` runs N cells at a time.
+    Linear algebra uses one thread: OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS are
+    set to 1 unless you set them. `plab run --jobs N` runs N cells in parallel.
 
-    `plab run` needs Linux or macOS (on Windows: WSL); the other commands need nothing of POSIX.
+    `plab run` needs Linux or macOS (on Windows: WSL); the other commands run on Windows too.
 
-    Environment variables: PLAB_DATA_MIRROR is a folder or an address that is asked for data files
-    first, PLAB_DATA_DIR the folder of downloads, PLAB_OFFLINE=1 forbids them, NO_COLOR=1 forbids
-    colours, NUMBA_CACHE_DIR is the folder of compiled code.
+    Environment variables: PLAB_DATA_MIRROR is a folder or address where data files are looked up
+    first. PLAB_DATA_DIR is the folder for downloads. PLAB_OFFLINE=1 forbids downloads. NO_COLOR=1
+    turns colours off. NUMBA_CACHE_DIR is the folder for compiled code.
 
-    Completion of commands, names and options: put `eval "$(_PLAB_COMPLETE=bash_source plab)"` into
-    ~/.bashrc (zsh_source into ~/.zshrc; fish_source).
+    Shell completion: add `eval "$(_PLAB_COMPLETE=bash_source plab)"` to ~/.bashrc. For zsh use
+    zsh_source and ~/.zshrc; for fish use fish_source.
 
-    Exit codes: 0 done, 1 some cell failed or is not proved again, or some table or figure cannot be
-    made, 2 wrong command line, configuration or data, or results that cannot be written, 3 a bug,
-    130 interrupted.
+    Exit codes: 0 success; 1 a cell failed, a saved answer could not be verified, or a table or
+    figure could not be made; 2 invalid command line, configuration or data, or results that cannot
+    be written; 3 a bug; 130 interrupted.
     """
 
 
@@ -126,7 +145,7 @@ def plab() -> None:
 )
 @click.pass_context
 def help_command(context: click.Context, words: tuple[str, ...]) -> int:
-    """Print the help of plab, or that of a command, as `plab COMMAND --help` does."""
+    """Print the help of plab or of a command; the same as `plab COMMAND --help`."""
     assert context.parent is not None
     context.parent.command.main(
         [*words, "--help"], prog_name=context.parent.info_name, standalone_mode=False
@@ -184,12 +203,12 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning as plab prints its own; where in the code it was raised helps nobody here."""
+    """Print a Python warning as one line, without the place in the code that raised it."""
     echo(f"warning: {message}", err=True)
 
 
 def _report_bug(error: Exception) -> None:
-    """Say that this is a bug, and where its traceback is."""
+    """Report an unexpected error as a bug, with the path of its log."""
     from perceptron_lab.experiments.provenance.environment import masked, packages
 
     described = [

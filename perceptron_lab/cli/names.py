@@ -1,4 +1,4 @@
-"""``plab list`` and ``plab show``: what has a name, and the meanings of a name."""
+"""``plab list`` and ``plab show``: registered names, and the description of one name."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _LEGEND = (
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
-@answer_options(": a list of what has a name")
+@answer_options(": a list of names with summaries")
 @plugin_option
 def listing(kind: str | None, as_json: bool) -> int:
-    """List names of a kind, such as algorithms or shipped experiments, each with a summary.
+    """List the names of a kind, such as algorithms or experiments, each with a summary.
 
-    Without KIND the kinds are listed.
+    Without KIND, the kinds are listed.
 
-    For algorithms a second table says on which kinds of systems each of them runs, and where a
-    theorem bounds its updates.
+    For algorithms a second table shows the kinds of systems on which each of them runs, and where a
+    theorem bounds its number of updates.
     """
     items = list_names(kind) if kind else _kinds()
     if as_json:
@@ -64,7 +64,7 @@ _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
 def plain(text: str) -> str:
-    r"""Return reStructuredText of a docstring as text for a terminal.
+    r"""Return the reStructuredText of a docstring as plain text for a terminal.
 
     Examples
     --------
@@ -86,9 +86,9 @@ def plain(text: str) -> str:
 @answer_options(": a list of the meanings")
 @plugin_option
 def show(name: str, as_json: bool) -> int:
-    """Explain an algorithm, learner, oracle, dataset, table or figure, or print a configuration.
+    """Describe an algorithm, learner, oracle, dataset, table or figure, or print a configuration.
 
-    Where a name has several meanings, all are shown.
+    If a name has several meanings, all are shown.
     """
     meanings = meanings_of(name)
     if as_json:

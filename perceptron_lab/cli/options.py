@@ -22,7 +22,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 
 
 def bytes_of(text: str) -> int:
-    """Return a number of bytes, given as ``512MB``: kB, MB and GB are powers of 1000."""
+    """Return the number of bytes of a size such as ``512MB``; kB, MB and GB are powers of 1000."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(k|M|G)?B?", text.strip(), re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"received {text!r}; give a size such as 64MB or 2GB")
@@ -34,7 +34,7 @@ Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem
 
 
 def completing(names: Callable[[click.Context], Iterable[str]]) -> Completion:
-    """Return a completion of the names that a function returns, each once."""
+    """Return a shell completion for the names that a function returns, without duplicates."""
     return lambda context, parameter, incomplete: [
         CompletionItem(name)
         for name in dict.fromkeys(names(context))
@@ -45,41 +45,41 @@ def completing(names: Callable[[click.Context], Iterable[str]]) -> Completion:
 def complete_config(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete the name of a shipped configuration, or a file."""
+    """Complete the name of a shipped configuration or a file."""
     names = completing(lambda context: gallery())(context, parameter, incomplete)
     return [*names, CompletionItem(incomplete, type="file")]
 
 
 def registered(*kinds: str) -> Iterable[str]:
-    """Return the registered names of some kinds; nothing of them is imported."""
+    """Return the registered names of some kinds without importing their modules."""
     return [name for kind in kinds for name in registry.names(kind)]
 
 
 def complete_registered(*kinds: str) -> Completion:
-    """Return a completion of the registered names of some kinds."""
+    """Return a shell completion for the registered names of some kinds."""
     return completing(lambda context: registered(*kinds))
 
 
 def answer_options(content: str, more: str = "the log") -> Callable[[Command], Command]:
-    """Return the options of every command: ``--json``, which it receives, ``-q`` and ``-v``.
+    """Return a decorator that adds ``--json``, ``--json-schema``, ``-q`` and ``-v`` to a command.
 
     Parameters
     ----------
     content
-        What the JSON is, as ``": a list of experiments"``.
+        Description of the JSON output, such as ``": a list of experiments"``.
     more
-        What ``-v`` adds.
+        Description of the additional output with ``-v``.
     """
     attributes: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": choose}
     options = (
         click.option(
             "--json-schema",
-            help="Print the JSON schema of that, and stop.",
+            help="Print the JSON schema of that output and exit.",
             is_eager=True,
             **attributes | {"callback": _print_schema},
         ),
-        click.option("-v", "--verbose", help=f"Print {more} too.", **attributes),
-        click.option("-q", "--quiet", help="Print errors only (and JSON).", **attributes),
+        click.option("-v", "--verbose", help=f"Also print {more}.", **attributes),
+        click.option("-q", "--quiet", help="Print only errors (and JSON).", **attributes),
         click.option("--json", "as_json", is_flag=True, help=f"Print JSON{content}."),
     )
 
@@ -102,12 +102,12 @@ def _print_schema(context: click.Context, parameter: click.Parameter, value: boo
 configs_argument = click.argument(
     "configs", metavar="CONFIG...", nargs=-1, required=True, shell_complete=complete_config
 )
-"""Files, or names of shipped configurations; at least one."""
+"""One or more configurations: files, or names of shipped configurations."""
 
 targets_argument = click.argument(
     "targets", metavar="[CONFIG|FOLDER]...", nargs=-1, shell_complete=complete_config
 )
-"""Configurations, or folders of results; perhaps none."""
+"""Any number of configurations or folders of results."""
 
 output_option = click.option(
     "--output",
@@ -120,10 +120,10 @@ output_option = click.option(
 
 
 class Into(click.Command):
-    """A command with the option ``--into``, which takes its former name ``--output`` too."""
+    """A command with the option ``--into``; its former name ``--output`` is accepted too."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of the command line under the present name."""
+        """Parse the command line with ``--output`` replaced by ``--into``."""
         words = [re.sub("^--output(?==|$)", "--into", word) for word in args]
         rest = super().parse_args(ctx, words)
         if words != args and not ctx.resilient_parsing:
@@ -132,7 +132,7 @@ class Into(click.Command):
 
 
 def into_option(default: Path | None = None) -> Callable[[Command], Command]:
-    """Return the option for the folder of the files that an :class:`Into` command writes."""
+    """Return the option for the output folder of an :class:`Into` command."""
     return click.option(
         "--into",
         "output",
@@ -141,7 +141,7 @@ def into_option(default: Path | None = None) -> Callable[[Command], Command]:
         default=default,
         required=default is None,
         show_default=True,
-        help="Folder of the files that are written; it is made if there is none.",
+        help="Folder for the files; it is created if it does not exist.",
     )
 
 
@@ -149,7 +149,7 @@ base_option = click.option(
     "--base",
     metavar="DIR",
     type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="Folder that relative paths of data files start from, if they have moved.",
+    help="Folder to which relative paths of data files refer, if they have moved.",
 )
 
 generate_option = click.option(
@@ -158,18 +158,18 @@ generate_option = click.option(
     metavar="SIZE",
     default=f"{GENERATED // 10**6}MB",
     show_default=True,
-    help="Limit on the size of the generated data of one problem.",
+    help="Largest size of the data generated for one problem.",
 )
 
 data_option = click.option(
     "--data",
     metavar="FILE",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="The data of a result that was saved from Python, and does not record them.",
+    help="Data file of a result that was saved from Python without recording its data.",
 )
 
 labels_option = click.option(
-    "--labels", metavar="COLUMN", help="The column of --data that holds labels, if there is one."
+    "--labels", metavar="COLUMN", help="Column of --data with the class labels, if any."
 )
 
 override_option = click.option(
@@ -178,8 +178,8 @@ override_option = click.option(
     "overrides",
     metavar="PATH=VALUE",
     multiple=True,
-    help="Override one value of the configuration, as in -s budget.seconds=5 or "
-    "-s problems.0.instances=[mcp100].",
+    help="Override one value of the configuration, e.g. -s budget.seconds=5 or "
+    "-s problems.0.instances=[mcp100]. May be repeated.",
 )
 
 
@@ -202,12 +202,12 @@ plugin_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_loaded,
-    help="Run a Python file that registers your own algorithms, datasets, ...; may be repeated.",
+    help="Python file that registers your own algorithms, datasets, ... May be repeated.",
 )
 
 
 def on_target(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that say where the data of answers are; the command receives a Target."""
+    """Add the options that locate the data of saved answers; the command receives a Target."""
 
     @wraps(command)
     def called(

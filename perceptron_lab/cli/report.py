@@ -1,4 +1,4 @@
-"""``plab report``: tables and figures of results that are there already."""
+"""``plab report``: rebuild tables and figures from saved results."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from perceptron_lab.reporting.report import processors
 @click.command("report")
 @targets_argument
 @click.option(
-    "--html", is_flag=True, help="Write pages (index.html) instead of tables and figures."
+    "--html", is_flag=True, help="Write HTML pages (index.html) instead of tables and figures."
 )
 @output_option
 @plugin_option
 @answer_options(": the files of each experiment, and what could not be made")
 def report(targets: tuple[str, ...], html: bool, output: Path, as_json: bool) -> int:
-    """Rebuild the tables and figures of results.
+    """Rebuild tables and figures from saved results.
 
-    FOLDER holds results (runs.sqlite), or several such folders; CONFIG stands for the results of
-    its experiment, reported as it says now. Without either, every experiment in the folder of
-    results is reported. A table or figure that the runs do not suit is named, and the others are
-    written: exit code 1.
+    FOLDER holds the results of an experiment (runs.sqlite), or several such folders. CONFIG stands
+    for the results of its experiment, with the tables and figures that it lists now. Without
+    arguments, every experiment in the folder of results is reported. If a table or figure does not
+    suit the runs, it is named, the others are written, and the exit code is 1.
 
-    With --html each experiment has one page that needs no network and can be sent: index.html in
-    its folder; and where all results of a folder are reported, there is one of all of them.
+    --html writes one self-contained page per experiment, index.html in its folder, which needs no
+    network and can be sent by mail. If all results of a folder are reported, an overview page is
+    written too.
     """
     if html:
         return _write_pages(targets, output, as_json)
@@ -72,7 +73,7 @@ def _record(
 
 
 def _ended(records: list[dict[str, object]], as_json: bool) -> int:
-    """Print JSON if it is asked for; return the exit code."""
+    """Print the records if JSON is requested, and return the exit code."""
     if as_json:
         print_json(records)
     return 1 if any(record["failed"] for record in records) else 0

@@ -1,4 +1,4 @@
-"""``plab run``: experiments from configurations to tables.
+"""``plab run``: run experiments and write their tables and figures.
 
 Little is imported here, so that the server of the cells can be started first and load its modules
 while this process loads its own.
@@ -29,7 +29,7 @@ from perceptron_lab.experiments.running.execution import Execution, Option
 
 
 def execution_options(command: Callable[..., object]) -> Callable[..., Any]:
-    """Add the options that the fields of :class:`Execution` declare."""
+    """Add one option for each annotated field of :class:`Execution`."""
     hints = get_type_hints(Execution, include_extras=True)
     for field in reversed(fields(Execution)):
         if get_origin(hints[field.name]) is not Annotated:
@@ -51,7 +51,9 @@ def execution_options(command: Callable[..., object]) -> Callable[..., Any]:
 @click.command("run")
 @configs_argument
 @execution_options
-@click.option("--dry-run", is_flag=True, help="Print the cells and stop; nothing is loaded.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the cells without loading data or running them."
+)
 @output_option
 @override_option
 @plugin_option
@@ -64,16 +66,18 @@ def run(
     as_json: bool,
     **choices: Any,
 ) -> int:
-    """Run experiments, and write their tables and figures.
+    """Run experiments and write their tables and figures.
 
-    CONFIG is a file or the name of a shipped configuration (`plab list experiments`). Everything
-    is checked and loaded before the first cell runs; every row is saved as soon as its cell ends.
-    Ctrl-C ends the run and keeps what is finished. The same command goes on where a run ended:
-    cells whose row serves are not run again, those that crashed, raised or were killed from outside
-    are. `plab status CONFIG` says beforehand which are run, and why.
+    CONFIG is a file or the name of a shipped configuration (`plab list experiments`). A cell is one
+    algorithm on one problem with one seed. All inputs are checked and loaded before the first cell
+    runs. Each result is saved as soon as its cell ends, and Ctrl-C keeps the finished cells.
 
-    Cells run in processes that can be limited and killed: this needs Linux or macOS, on Windows
-    WSL; --dry-run does not. Limits of memory hold on Linux only.
+    Run the same command again to resume: finished cells are skipped, and cells that crashed, raised
+    an error or were killed from outside run again. `plab status CONFIG` lists beforehand the cells
+    that would run, and why.
+
+    Each cell runs in its own process with limits on time and memory; this needs Linux or macOS (on
+    Windows: WSL), except for --dry-run. Memory limits work on Linux only.
     """
     if not dry_run:
         require_limited_processes()

@@ -1,4 +1,4 @@
-"""``plab solve``: one file, one algorithm, one proved answer."""
+"""``plab solve``: solve the problem in one file and verify the answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"
 WIDTH = 1e-8
-"""The relative width of an interval around an optimum that is asked for by default."""
+"""The default relative width of the interval around an optimum."""
 _UNUSED: Final = {
     "--verdict": ("--memory", "--oracle", "-s", "--margin", "--plot", "--ellipsoid", "--optimum"),
     "--ellipsoid": ("--memory", "--oracle", "-s", "--margin", "--save", "--optimum"),
@@ -42,13 +42,13 @@ _UNUSED: Final = {
         *("--one-hot", "--drop", "--columns", "--positive", "--reference", "--plot"),
     ),
 }
-"""Question -> the options that it does not use."""
+"""Question -> the options that do not apply to it."""
 _GOAL_WORDS = ("decide", "budget", "margin_upper=", "margin_ratio=", "width=")
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
 def _goal(text: str) -> Goal:
-    """Return the goal that a word means: ``decide``, ``budget``, or as ``margin_upper=1e-6``."""
+    """Return the goal of a text: ``decide``, ``budget``, or for example ``margin_upper=1e-6``."""
     try:
         return goal_of(text)
     except InputError:
@@ -58,7 +58,7 @@ def _goal(text: str) -> Goal:
 
 
 def _bytes(text: str) -> int:
-    """Return the memory that a pass may take, given as ``512MB``."""
+    """Return the bytes of memory for a pass, from a size such as ``512MB``."""
     size = bytes_of(text)
     if size < LEAST_MEMORY:
         raise click.BadParameter(f"received {text!r}; allowed: {LEAST_MEMORY // 10**6}MB or more")
@@ -67,65 +67,72 @@ def _bytes(text: str) -> int:
 
 @click.command(
     "solve",
-    epilog="FILE ends with " + "; ".join(f"{end}: {words}" for end, words in FORMATS.items()) + ".",
+    epilog="Formats of FILE by the end of its name: "
+    + "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
+    + ".",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--labels",
     metavar=f"COLUMN|{LAST}",
-    help="Column of two classes in a .csv, .tsv, .txt, .npy or .parquet file, by its name or its "
-    "number from 1 on; the answer is an affine separator (w, b).",
+    help="Column with two class labels (.csv, .tsv, .txt, .npy, .parquet), by name or number "
+    "(counted from 1). The answer is an affine separator (w, b).",
 )
-@click.option("--rows", is_flag=True, help="There are no labels, whatever the columns look like.")
-@click.option("--drop-missing", is_flag=True, help="Leave out rows of a text that lack an entry.")
+@click.option(
+    "--rows", is_flag=True, help="Treat all columns as data, even if one looks like labels."
+)
+@click.option(
+    "--drop-missing", is_flag=True, help="Drop the rows of a text file with missing entries."
+)
 @click.option(
     "--one-hot",
     is_flag=True,
-    help="Make a column of 0 and 1 of each level of a column of texts but one, the reference.",
+    help="Encode each text column as 0/1 indicators of its levels but one, the reference level.",
 )
 @click.option(
     "--reference",
     "reference",
     metavar="COLUMN=LEVEL",
     multiple=True,
-    help="The reference level of a column, with --one-hot; by default the first in sorted order. "
+    help="Reference level of a column with --one-hot; by default the first in sorted order. "
     "May be repeated.",
 )
 @click.option(
     "--positive",
     metavar="VALUE",
-    help="The label of the positive class, against all others; by default the larger of two, or "
-    "the later in sorted order.",
+    help="Label of the positive class; all other labels are negative. By default the larger of "
+    "two labels, or the later in sorted order.",
 )
 @click.option(
     "--drop",
     metavar="COLUMN",
     multiple=True,
-    help="Leave out a column of a table, by its name or number; may be repeated.",
+    help="Column of a table to leave out, by name or number. May be repeated.",
 )
 @click.option(
     "--columns",
     "listed",
     metavar="A,B",
     default="",
-    help="The columns of a table that are coordinates, by names or numbers; the others but that of "
+    help="Columns of a table to use as coordinates, by name or number; all others except "
     "--labels are left out.",
 )
 @click.option(
     "--memory",
     type=_bytes,
     metavar="SIZE",
-    help="Read the rows of a .npy or .parquet file block by block, a pass over them taking this "
-    "much memory (as 512MB), beside some numbers per row and those rows that the algorithm keeps. "
-    f"Without it a .npy file is mapped; a .parquet file is read with {MEMORY // 10**6}MB.",
+    help="Read a .npy or .parquet file block by block with this much memory per pass, e.g. 512MB. "
+    "A few numbers per row and the rows that the algorithm keeps come on top. By default a .npy "
+    f"file is memory-mapped and a .parquet file is read with {MEMORY // 10**6}MB.",
 )
 @click.option(
     "--margin",
     type=click.Choice(["unit", "directional", "geometric"]),
     default="unit",
     show_default=True,
-    help="Of rows: divided by their norms, or as given; of two classes as well: half the distance "
-    "of their hulls (the margin of support vector machines).",
+    help="Definition of the margin. unit: rows are divided by their norms; directional: rows as "
+    "they are; geometric (two classes only): half the distance of the convex hulls, as in support "
+    "vector machines.",
 )
 @click.option(
     "--algorithm",
@@ -133,7 +140,7 @@ def _bytes(text: str) -> int:
     default="auto",
     show_default=True,
     shell_complete=complete_registered("algorithm"),
-    help="A name of `plab list algorithms`.",
+    help="Algorithm to run (`plab list algorithms`).",
 )
 @click.option(
     "-s",
@@ -141,27 +148,27 @@ def _bytes(text: str) -> int:
     "assignments",
     metavar="PATH=VALUE",
     multiple=True,
-    help="Set one value of the algorithm's entry, as a configuration has it: -s "
-    "parameters.epsilon=1e-6; `plab show NAME` lists the parameters. May be repeated.",
+    help="Set one parameter of the algorithm, e.g. -s parameters.epsilon=1e-6 "
+    "(`plab show NAME` lists them). May be repeated.",
 )
 @click.option(
     "--ellipsoid",
     is_flag=True,
-    help="Ask instead whether an ellipsoid separates the classes: a proved bracket of the "
-    "separation ratio, with either class inside.",
+    help="Decide instead whether an ellipsoid separates the classes. The answer is a proved "
+    "interval for the separation ratio, for either class inside.",
 )
 @click.option(
     "--verdict",
     is_flag=True,
-    help="Ask instead whether the classes are separated completely, quasi-completely or overlap, "
-    "and which coefficients of logistic regression diverge: proved in exact arithmetic.",
+    help="Decide instead, in exact arithmetic, whether the classes are completely or "
+    "quasi-completely separated or overlap, and which coefficients of logistic regression diverge.",
 )
 @click.option(
     "--optimum",
     is_flag=True,
-    help="Ask instead for the optimum of a semidefinite program (.dat-s; of a graph, .rud or .mtx, "
-    f"its MAXCUT relaxation, and a cut): a proved interval, of relative width {WIDTH:g} or --goal "
-    "width=NUMBER. --algorithm may name an optimiser.",
+    help="Compute instead a proved interval for the optimum of a semidefinite program (.dat-s), or "
+    "of the MAXCUT relaxation of a graph (.rud, .mtx) with a cut. Its relative width is "
+    f"{WIDTH:g}, or --goal width=NUMBER. --algorithm may name an optimiser.",
 )
 @click.option(
     "--oracle",
@@ -169,7 +176,8 @@ def _bytes(text: str) -> int:
     metavar="NAME",
     multiple=True,
     shell_complete=complete_registered("oracle"),
-    help="A name of `plab list oracles`; at most one per kind of cone, each with an option.",
+    help="Separation oracle (`plab list oracles`), at most one per kind of cone. Repeat the option "
+    "for several oracles.",
 )
 @click.option(
     "--goal",
@@ -178,30 +186,51 @@ def _bytes(text: str) -> int:
     default="decide",
     show_default=True,
     shell_complete=completing(lambda context: _GOAL_WORDS),
-    help=_GOALS,
+    help=f"When the run stops: {_GOALS}. decide: at the first proof; budget: when the budget is "
+    "used up; margin_upper: also when the margin is proved to be at most NUMBER; margin_ratio: "
+    "when the lower bound of the margin is at least NUMBER times its upper bound; width: when the "
+    "interval of the optimum has this relative width.",
 )
-@click.option("--budget-updates", type=click.IntRange(min=0), default=_UPDATES, show_default=True)
-@click.option("--budget-seconds", type=click.FloatRange(min=0), default=_SECONDS, show_default=True)
+@click.option(
+    "--budget-updates",
+    type=click.IntRange(min=0),
+    default=_UPDATES,
+    show_default=True,
+    help="Largest number of updates.",
+)
+@click.option(
+    "--budget-seconds",
+    type=click.FloatRange(min=0),
+    default=_SECONDS,
+    show_default=True,
+    help="Time limit of the algorithm in seconds.",
+)
 @plugin_option
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers.",
+)
 @answer_options(
-    f" with the names of runs.csv, point and weights (null above {MOST_NUMBERS} entries), labels, "
-    "features and certificate; numbers that are not finite are null",
-    "the course of the algorithm, the method of the proof and the log",
+    f": the columns of runs.csv, point and weights (null above {MOST_NUMBERS} entries), labels, "
+    "features and certificate; infinities and NaN are null",
+    "the progress of the algorithm, the method of the proof and the log",
 )
 @click.option(
     "--save",
     metavar="RESULT.npz",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write point, weights and trace, or with --verdict its exact proof, to a file; "
-    "`plab verify` proves it again.",
+    help="Save point, weights and trace (with --verdict the exact proof) to a file that "
+    "`plab verify` can verify again.",
 )
 @click.option(
     "--plot",
     metavar="FIGURE.png",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Draw margins and bounds over the updates (.png, .pdf or .svg); with --ellipsoid the "
-    "classes and their ellipse, for two features.",
+    help="Plot margins and bounds over the updates (.png, .pdf or .svg). With --ellipsoid and "
+    "two features, plot the classes and their ellipse.",
 )
 def command(
     file: Path,
@@ -229,13 +258,15 @@ def command(
     save: Path | None,
     plot: Path | None,
 ) -> int:
-    """Solve the system in FILE: a point strictly inside, or a proof that there is (nearly) none.
+    """Solve the feasibility problem in FILE and verify the answer.
 
-    Rows of numbers are the system rows @ y > 0; with --labels the question is whether an affine
-    function separates two classes; with --optimum a semidefinite program's optimum is asked for.
-    FILE is - for standard input. The answer is proved on the
-    numbers of the file: text is read as the decimals printed, and what no double is equal to is
-    enclosed. Ctrl-C ends the run with what is proved so far.
+    For rows of numbers, find y with rows @ y > 0 or prove that (nearly) no such y exists. With
+    --labels, find an affine function that separates two classes. With --optimum, bound the optimum
+    of a semidefinite program. FILE is - for standard input.
+
+    The answer is verified on the exact numbers in the file: text is read as decimals, and a decimal
+    that is not a double is enclosed in an interval. Ctrl-C stops the run and prints the results
+    proved so far.
     """
     budget = _budget(budget_updates, budget_seconds)
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
@@ -279,14 +310,14 @@ def command(
 
 
 def _asking(question: str) -> Callable[..., FileAnswer]:
-    """Return the function that answers a question, loaded when it is asked."""
+    """Import and return the function that answers a question."""
     name = f"{question}_answer"
     answering: Callable[..., FileAnswer] = registry.loaded(f"perceptron_lab.cli.{name}s:{name}")
     return answering
 
 
 def _budget(updates: int, seconds: float) -> Budget:
-    """Return the budget, or refuse seconds that are not finite."""
+    """Return the budget; raise an error if the seconds are not finite."""
     try:
         return Budget(updates, seconds)
     except InputError:
@@ -296,7 +327,7 @@ def _budget(updates: int, seconds: float) -> Budget:
 
 
 def _refuse_misplaced(save: Path | None, plot: Path | None, algorithm: str) -> None:
-    """Raise an error for files that cannot be written, and for what runs in experiments alone."""
+    """Raise an error for output files that cannot be written, learners and optimisers."""
     for path in (save, plot):
         if path is not None and not path.parent.is_dir():
             raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
@@ -316,7 +347,7 @@ def _refuse_misplaced(save: Path | None, plot: Path | None, algorithm: str) -> N
 
 
 def _width(goal: Goal) -> Width:
-    """Return the width that is asked for; ``decide`` is the default of all questions."""
+    """Return the requested width; the goal ``decide`` stands for the default width."""
     if isinstance(goal, Width):
         return goal
     if goal == "decide":
@@ -325,14 +356,14 @@ def _width(goal: Goal) -> Width:
 
 
 def _printed(file_answer: FileAnswer) -> list[str]:
-    """Return the parts of an answer as text, its status in colour."""
+    """Return the text of an answer in parts, with its status in colour."""
     status = file_answer.status  # it begins the second line
     before, line, after = file_answer.text(verbose=is_verbose()).partition(f"\n{status}")
     return [before, "\n", coloured(status), after] if status and line else [before]
 
 
 def _refuse_unused(context: click.Context) -> None:
-    """Refuse options that the question does not use."""
+    """Raise an error for options that do not apply to the question."""
     question = next((name for name in _UNUSED if context.params[name.strip("-")]), "")
     options = {option.opts[0]: option for option in context.command.params}
     for name in _UNUSED.get(question, ()):
@@ -342,7 +373,7 @@ def _refuse_unused(context: click.Context) -> None:
 
 
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:
-    """Return the parameters of an algorithm: overrides of its entry in a configuration."""
+    """Return the algorithm's parameters from assignments ``parameters.NAME=VALUE``."""
     if not assignments:
         return {}
     # It loads the models of configurations, which files do without

@@ -22,12 +22,12 @@ from perceptron_lab.experiments.running.status import status as status_of
 from perceptron_lab.experiments.storage.results_folder import folders_with_results
 
 _ALIKE: Final = 3
-"""Lines of cells that share state and reason; more cells are one line."""
+"""Largest number of cells with one state and reason that are listed line by line."""
 
 
 @click.command("status")
 @targets_argument
-@answer_options(": a list of experiments", "every cell, also those that are done,")
+@answer_options(": a list of experiments", "all cells, finished cells included,")
 @output_option
 @override_option
 @plugin_option
@@ -37,12 +37,14 @@ def status(
     output: Path,
     overrides: tuple[str, ...],
 ) -> int:
-    """Say which cells of experiments are done, running, failed, stale or missing, and why.
+    """Show which cells of an experiment are done, running, failed, stale or missing, and why.
 
-    FOLDER holds results, which are held against what their latest run was to do; CONFIG is held
-    against the results of its experiment. Without either, every experiment in the folder of results
-    is listed. No data are loaded and nothing is locked: it may be asked while `plab run` runs,
-    which is seen on Linux and macOS only.
+    FOLDER holds results: they are compared with the configuration of their latest run. CONFIG is a
+    configuration: it is compared with the results of its experiment. Without arguments, every
+    experiment in the folder of results is listed.
+
+    No data are loaded and no files are locked, so the command is safe while `plab run` runs.
+    Running cells are detected on Linux and macOS only.
     """
     selected = targets or folders_with_results(output)
     statuses = [status_of(target, output=output, overrides=overrides) for target in selected]

@@ -1,4 +1,4 @@
-"""``plab theory``: the theory of the papers as figures and tables."""
+"""``plab theory``: the theoretical bounds of the papers as tables and figures."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from perceptron_lab.reporting.theory.exhibit import written
 @answer_options(": the title and the files of each")
 @plugin_option
 def theory(names: tuple[str, ...], output: Path, as_json: bool) -> int:
-    """Draw and tabulate the theory of the papers, without running an experiment.
+    """Plot and tabulate the theoretical bounds of the papers, without running an experiment.
 
-    NAME is one of `plab list theory`; without any all are made. Each gives a table (CSV, LaTeX,
-    HTML, Markdown) and mostly a figure (PNG, PDF, SVG).
+    NAME is one of `plab list theory`; without a name all are made. Each writes a table (CSV, LaTeX,
+    HTML, Markdown) and in most cases a figure (PNG, PDF, SVG).
     """
     records = []
     for exhibit in written(names, output):

@@ -1,4 +1,4 @@
-"""``plab verify``: the certificates of results, proved again on the original data."""
+"""``plab verify``: verify saved answers again on the original data."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ from perceptron_lab.experiments.verify import Verification, verifying
 @click.option(
     "--exact",
     is_flag=True,
-    help="Make exact certificates as well, and let their checker judge (see plab certify).",
+    help="Also write exact certificates and run the standalone checker (see plab certify).",
 )
 @answer_options(": a verdict per cell")
 def verify(target: Target, exact: bool, as_json: bool) -> int:
-    """Prove the answers of results again, from the original data; no algorithm runs.
+    """Verify saved answers again on the original data, without running any algorithm.
 
-    RUN is the folder of an experiment's results, FILE one of its certificates. Points, weights and
-    ellipsoids are taken from the certificates, the data from where the experiment had them, and
-    every claim is proved anew. Nothing is written but into a temporary folder, which is removed;
-    generated data are generated there. Fields that no check covers, as counts and times, are named
-    after "not verified". Exit code 1 if a claim is not proved, with --exact if a
-    status has no exact proof, or if runs.csv is not what is stored.
+    RUN is the folder of an experiment's results; FILE is a single saved answer. Points, weights and
+    ellipsoids are read from the certificates, data from the files and generators of the experiment.
+    Every claim is then verified from these. Generated data go to a temporary folder, which is
+    removed; nothing else is written.
+
+    Fields that cannot be checked, such as times and counts, are listed after "not verified". The
+    exit code is 1 if a claim is not proved, if runs.csv differs from the stored rows, or, with
+    --exact, if a status has no exact proof.
     """
     cells = []
     for cell in verifying(target, exact=exact):

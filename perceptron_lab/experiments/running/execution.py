@@ -71,20 +71,23 @@ class Execution:
 
     jobs: Annotated[
         int,
-        Option("Number of cells that run at a time, each in its own process.", "-j", "N", least=1),
+        Option("Number of cells to run in parallel, each in its own process.", "-j", "N", least=1),
     ] = 1
-    fresh: Annotated[bool, Option("Start over; earlier results are kept, renamed.")] = False
-    refresh: Annotated[bool, Option("Run stale cells again: those of other numeric code.")] = False
+    fresh: Annotated[bool, Option("Start over; the earlier results are renamed.")] = False
+    refresh: Annotated[bool, Option("Run stale cells again (from another code version).")] = False
     retries: Annotated[
-        int, Option("Run a cell again that crashed, was killed or raised.", metavar="N", least=0)
+        int,
+        Option(
+            "Rerun cells that crashed, were killed or raised, up to N times.", metavar="N", least=0
+        ),
     ] = 0
-    fail_fast: Annotated[bool, Option("End the run with the first failure.")] = False
+    fail_fast: Annotated[bool, Option("Stop at the first failure.")] = False
     executor: Annotated[
         Executor, Option("Where cells run: on this machine, or on a dask cluster.")
     ] = "processes"
     scheduler: Annotated[
         str | None,
-        Option("Of dask's scheduler; without it, N workers on this machine.", metavar="ADDRESS"),
+        Option("Dask scheduler; by default N workers on this machine.", metavar="ADDRESS"),
     ] = None
     server: ForkServer | None = None
 
