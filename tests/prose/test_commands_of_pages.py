@@ -147,3 +147,10 @@ def test_readme_leads_from_a_csv_to_a_proof_and_from_a_yaml_to_a_page(
     assert sum(line.startswith("PROVED: ") for line in printed) == 3  # the checker's sentences
     page = (tmp_path / "results" / "my" / "index.html").read_text()
     assert "Three algorithms on my patients" in page
+
+
+@pytest.mark.parametrize("page", ["docs/command-line.md", "docs/experiments.md"])
+def test_examples_of_pages_are_those_of_readme(page: str) -> None:
+    for language in ("text", "yaml"):
+        expected = {line for block in blocks("README.md", language) for line in block.splitlines()}
+        assert {line for block in blocks(page, language) for line in block.splitlines()} <= expected
