@@ -12,6 +12,7 @@ from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.run_options import TraceOptions
 from perceptron_lab.experiments.configuration.plan import Cell, load_problems, plan
+from perceptron_lab.numerics.compiled import kernel
 from tests.experiments.conftest import Configure
 
 
@@ -188,3 +189,20 @@ def test_a_problem_that_cannot_be_loaded_is_named(configure: Configure) -> None:
     cells = plan(configure(problems=[{"dataset": "toy", "instances": ["eye-2", "absent"]}]))
     with pytest.raises(DataError, match="problem absent: absent: no such file; make it"):
         load_problems(cells, Path())
+
+
+def test_problems_of_cells_are_loaded_by_compiled_functions(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interpreted ones round otherwise in the last digits, which bounds would show."""
+    cell = first(configure)
+    dataset, sizes = type(cell.instance.dataset.record), list[int]()
+    load = dataset.load
+
+    def noted(record: Any, *arguments: Any, **options: Any) -> Any:
+        sizes.append(kernel._SMALL.get())
+        return load(record, *arguments, **options)
+
+    monkeypatch.setattr(dataset, "load", noted)
+    cell.load(Path())
+    assert sizes == [-1]
