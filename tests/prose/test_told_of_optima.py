@@ -37,25 +37,26 @@ def test_relaxations_of_maxcut() -> None:
     limit = rows[(rows["problem"] == "maxG55") & (rows["label"] == "DSDP")].iloc[0]
     assert limit["status"] == "NUMERICAL_ERROR"
 
-    def told(label: str) -> str:
-        return f"{rounded(ratios[label])} times as long and proves {_widest(label)} at best"
-
-    def _widest(label: str) -> str:
-        return scientific(float(widths.loc[label, "min"]))
-
+    lines = ["| solver | relative time | smallest width |", "|---|---|---|"]
+    for label in ("DSDP", "CSDP", "SCS", "Clarabel"):
+        width = scientific(float(widths.loc[label, "min"]))
+        lines.append(f"| {label} | {rounded(ratios[label])} | {width} |")
+    parts = (
+        "`plab run maxcut_optimum` runs on",
+        "The other solvers were run",
+        "| solver | relative time |",
+        "DSDP returned no answer",
+    )
     text = held(
-        paragraph("`plab run maxcut_optimum`: of"),
+        " ".join(map(paragraph, parts)),
         [
-            f"all {len(ours)} relaxations of SDPLIB that were at hand",
-            "a relative width of 1e-8 or less",
-            f"in {rounded(ours.sum())} s together, the proofs included",
-            f"{rounded(ours['maxG55'])} s for the 5000 vertices of maxG55",
-            f"DSDP takes {told('DSDP')}",
-            f"CSDP {told('CSDP')}",
-            f"SCS {told('SCS')}",
-            f"Clarabel, on the {spelt(int(widths.loc['Clarabel', 'count']))} smallest, "
-            f"{told('Clarabel')}",
-            f"no answer to maxG55 within {math.floor(limit['seconds'])} s",
+            f"on {len(ours)} relaxations of SDPLIB",
+            "a relative width of 1e-8 or less on each of them",
+            f"takes {rounded(ours.sum())} s for all together, including verification",
+            f"{rounded(ours['maxG55'])} s for maxG55 with 5000 vertices",
+            f"Clarabel on the {spelt(int(widths.loc['Clarabel', 'count']))} smallest",
+            " ".join(lines),
+            f"no answer for maxG55 within {math.floor(limit['seconds'])} s",
         ],
     )
     assert numbers(text) == []
@@ -66,11 +67,11 @@ def test_other_programs() -> None:
     both = best[best["width"].notna()]
     assert set(best.index) - set(both.index) == {"hinf1"}
     text = held(
-        paragraph("`plab run sdplib_optimum`: of"),
+        paragraph("`plab run sdplib_optimum` runs on"),
         [
-            f"of the {spelt(len(best))} other programs at hand that have an optimum, "
-            f"{spelt(len(both))} have",
-            f"{scientific(both['width'].min())} to {scientific(both['width'].max())} wide",
+            f"on the {spelt(len(best))} other available programs that have an optimum",
+            f"{spelt(len(both)).capitalize()} of them get lower and upper bounds that are "
+            f"{scientific(both['width'].min())} to {scientific(both['width'].max())} apart",
         ],
     )
     assert numbers(text) == []
@@ -85,14 +86,14 @@ def test_from_a_thousand_vertices_to_a_million() -> None:
     random, union, torus = "random-20000-50000", "planar-20000-118000", "torus-1000x1000"
     gigabytes = rows["megabytes"] / 1000.0
     text = held(
-        paragraph("`plab run maxcut_scaling`: a"),
+        paragraph("`plab run maxcut_scaling` runs on"),
         [
-            f"a random graph of 20 000 vertices takes {rounded(times[random])} s to a width of "
+            f"A random graph with 20 000 vertices takes {rounded(times[random])} s to a width of "
             "1e-6",
-            f"a union of two planar ones with as many {rounded(times[union])} s and "
-            f"{rounded(gigabytes[union])} GB",
-            f"a torus of a million {rounded(times[torus])} s and {rounded(gigabytes[torus])} GB to "
-            f"{scientific(rows.loc[torus, 'width'])}",
+            f"A union of two planar graphs with as many vertices takes {rounded(times[union])} s "
+            f"and {rounded(gigabytes[union])} GB",
+            f"A torus with a million vertices takes {rounded(times[torus])} s and "
+            f"{rounded(gigabytes[torus])} GB to a width of {scientific(rows.loc[torus, 'width'])}",
             f"at least {math.floor(100 * rows['cut ratio'].min())} % of the optimum",
         ],
     )
