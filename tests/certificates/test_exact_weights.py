@@ -19,7 +19,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.exact.checker import checker
-from perceptron_lab.systems import proved as module
+from perceptron_lab.systems import certified as module
 from perceptron_lab.systems.certified import exact_weights
 
 

@@ -273,7 +273,7 @@ def test_a_result_is_saved_with_its_fractions(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"point": ["1/3", "-1"]}, "the point violates a condition"),
-        ({"point": ["1/3"]}, "there is none of that size"),
+        ({"point": ["1/3"]}, "but the proof has none of that size"),
         ({"always": {}}, "tight at every point, and that is not proved"),
     ],
 )

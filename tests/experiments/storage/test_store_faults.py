@@ -137,7 +137,8 @@ def test_the_error_says_what_where_why_and_what_is_safe(tmp_path: Path) -> None:
         cell = make_planned(0).cell
         said = (
             rf"{tmp_path}: the row of p0, EA \(cell {cell}\) cannot be written \(Bad file descr.*"
-            r"; the 2 cells that were finished before are safe there; .* run it again: it continues"
+            r"; the 2 cells that were finished before are safe there; .* run the same command to "
+            r"resume"
         )
         with pytest.raises(StoreError, match=said):
             add(store, make_planned(0))
