@@ -1,1 +1,1 @@
-"""The command line: a thin shell over ``perceptron_lab.run`` and ``solve``."""
+"""The command line interface, a thin layer over ``perceptron_lab.run`` and ``solve``."""

@@ -1,4 +1,4 @@
-"""The answer to one file: solved once, told in a sentence, saved so that it can be verified."""
+"""The answer to the problem of one file: as text, as JSON, and saved for verification."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ResultAnswer(FileAnswer):
 
     @property
     def _course(self) -> list[str]:
-        """Sentences on the course of the algorithm, and the method of a proof by weights."""
+        """Sentences on the progress of the algorithm and the method of a proof by weights."""
         certificate = self.result.certificate
         notes = list(certificate.get("notes", []))
         if "infeasibility_method" in certificate:
@@ -153,7 +153,7 @@ class ResultAnswer(FileAnswer):
 
     @property
     def sentence(self) -> str:
-        """The answer in words, for its reader."""
+        """The answer as a sentence."""
         result, labels = self.result, self.problem.labels
         if self.algorithm.kind == "optimiser" and result.status is not Status.INFEASIBLE:
             return _on_optimum(result)
@@ -229,7 +229,7 @@ class ResultAnswer(FileAnswer):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Sentences on how a table was read, which JSON has no key for."""
+        """Notes on how a table was read, for which JSON has no key."""
         return () if isinstance(self.problem.system, LinearSystem) else self.problem.notes
 
     @property
@@ -239,7 +239,7 @@ class ResultAnswer(FileAnswer):
         return {"notes": list(self.problem.notes)} if linear else {}
 
     def save(self, path: Path) -> None:
-        """Write the result with the sha256 of its data, so that ``plab verify`` proves it again.
+        """Save the result with the sha256 of its data, for ``plab verify``.
 
         An earlier file is whole until the new one is.
         """
@@ -251,7 +251,7 @@ class ResultAnswer(FileAnswer):
         return self.result.plot()
 
     def _source(self, path: Path) -> dict[str, Any] | None:
-        """Return what a certificate says of data and algorithm; nothing of standard input."""
+        """Return the data and algorithm as a certificate records them; empty for standard input."""
         if self.file == STANDARD_INPUT:
             return None
         columns = {name: value for name, value in asdict(self.columns).items() if value}
@@ -278,7 +278,7 @@ class ResultAnswer(FileAnswer):
 
 
 def _on_optimum(result: Result) -> str:
-    """Return in words what is proved of an optimum; the result's own line has the whole width."""
+    """Return the proved bounds of an optimum as a sentence."""
     lower, upper, width = result.optimum_lower, result.optimum_upper, result.optimum_width
     if lower is not None and upper is not None and width is not None:
         interval = f"[{text_below(lower, 12)}, {text_above(upper, 12)}]"
@@ -292,7 +292,7 @@ def _on_optimum(result: Result) -> str:
 
 
 def _on_cut(figures: Mapping[str, float]) -> str:
-    """Return in words what is proved of a cut; nothing where there is none."""
+    """Return the proved value of a cut as a sentence; empty without a cut."""
     if "cut" not in figures:
         return ""
     text = f"; a cut has {text_below(figures['cut'], 12)}"
@@ -329,7 +329,7 @@ def answer(
     algorithm: str,
     parameters: Mapping[str, object],
 ) -> ResultAnswer:
-    """Solve the system in a file; ``plab solve`` in Python.
+    """Solve the problem in a file, as ``plab solve`` does.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``plab certify``: exact certificates of results, for a checker that stands for itself."""
+"""``plab certify``: write exact certificates for a standalone checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``plab check``: a configuration with its report, before anything is run."""
+"""``plab check``: check configurations before anything is run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -
 
 
 def _checked(name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
-    """Return what is known of a configuration: its number of cells, or its faults."""
+    """Return the number of cells of a configuration, or its faults."""
     try:
         experiment = checked_with_report(name, overrides)
         cells = len(plan(experiment)) + experiment.unchecked_cells

@@ -1,4 +1,4 @@
-"""``plab compare``: two runs of the same problems, row by row."""
+"""``plab compare``: compare two runs of the same problems row by row."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
 
 
 def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table with its title; nothing without rows."""
+    """Print a table with its title, unless it is empty."""
     if rows and title:
         echo(title)
     if rows:

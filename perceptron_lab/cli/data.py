@@ -1,4 +1,4 @@
-"""``plab data``: fetch and verify the data files of the registered collections."""
+"""``plab data``: download and verify the data files of the registered collections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines on the terminal: all that a command prints, but tables and progress, passes here."""
+"""Terminal output of the commands, except tables and progress bars."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def _chosen(name: str) -> bool:
 
 
 def is_quiet() -> bool:
-    """Return whether this command prints errors and JSON only."""
+    """Return whether the command runs with ``-q`` and prints errors and JSON only."""
     return _chosen(_QUIET)
 
 
 def is_verbose() -> bool:
-    """Return whether this command says more."""
+    """Return whether the command runs with ``-v``."""
     return _chosen(_VERBOSE)
 
 
 def choose(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Note the option ``-q`` or ``-v`` of a command.
+    """Store the option ``-q`` or ``-v`` of a command.
 
     With ``-v`` the log is printed on stderr; with ``-q`` warnings of the log are not.
     """
@@ -67,12 +67,12 @@ class _Echo(logging.Handler):
 
 
 def print_json(value: object) -> None:
-    """Print JSON values, also with ``-q``; null in the place of numbers that are not finite."""
+    """Print JSON values, also with ``-q``; infinities and NaN become null."""
     click.echo(visible(json.dumps(_finite(value), indent=2)))
 
 
 def _finite(value: object) -> Any:
-    """Return JSON values, null in the place of numbers that are not finite: JSON has none."""
+    """Return JSON values with null for infinities and NaN, which JSON lacks."""
     if isinstance(value, Mapping):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -87,7 +87,7 @@ class Coloured(str):
 
 
 def echo(*parts: str, err: bool = False, nl: bool = True, always: bool = False) -> None:
-    """Print a line; only a :class:`Coloured` part keeps its codes, all other text is made visible.
+    """Print a line; control characters are escaped except in :class:`Coloured` parts.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def echo(*parts: str, err: bool = False, nl: bool = True, always: bool = False) 
 
 
 def deprecated(former: str, present: str) -> None:
-    """Say what replaces a spelling that still works; nothing with ``-q``."""
+    """Warn that an old spelling is deprecated, unless ``-q`` is set."""
     if not is_quiet():
         echo(f"warning: {former} is deprecated; say {present}", err=True)
 

@@ -140,7 +140,7 @@ def ellipsoid_answer(
     seconds: float | None = None,
     stop: Callable[[], object] | None = None,
 ) -> EllipsoidAnswer:
-    """Separate the two classes of a file by ellipsoids; ``plab solve --ellipsoid`` in Python.
+    """Separate the two classes of a file by ellipsoids, as ``plab solve --ellipsoid`` does.
 
     Parameters
     ----------

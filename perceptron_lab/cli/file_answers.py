@@ -1,4 +1,4 @@
-"""The answer to a question about one file: text, JSON, and files that are written of it."""
+"""The interface of answers to a question about one file: text, JSON, and saved files."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ class FileAnswer(ABC):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Sentences on how a file was read, which JSON has no key for."""
+        """Notes on how a file was read, for which JSON has no key."""
         return ()
 
     def save(self, path: Path) -> None:
-        """Write the answer, so that ``plab verify`` proves it again; some answers refuse."""
+        """Save the answer for ``plab verify``; some answers cannot be saved."""
         raise DataError(f"{self.file}: an answer of this kind is not saved; use --json")
 
     def plot(self) -> Figure:
-        """Return a figure of the answer; some answers refuse."""
+        """Return a figure of the answer; some answers cannot be plotted."""
         raise DataError(f"{self.file}: an answer of this kind has no figure; use --json")
 
     def draw(self, path: Path) -> None:
-        """Write the figure of the answer; the end of the name says in which format."""
+        """Save the figure of the answer in the format of the file extension."""
         figure = self.plot()
         with replaced(path) as partial:
             figure.savefig(partial, format=path.suffix.removeprefix("."), dpi=200)
 
     def reading_line(self, reading: str, notes: Sequence[str]) -> str:
-        """Return the line before an answer that says how its file was read; empty if plain.
+        """Return a line on how the file was read, printed before the answer; empty if as usual.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class FileAnswer(ABC):
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield the place of a new file; an earlier file is whole until the new one is."""
+    """Yield a temporary path; on success the file replaces the earlier one atomically."""
     try:
         with replacing(path) as partial:
             yield partial

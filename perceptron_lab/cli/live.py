@@ -1,4 +1,4 @@
-"""One run on the terminal: a line that moves while it goes on, and Ctrl-C that keeps the proof."""
+"""A single run on the terminal: a live progress line, and Ctrl-C that keeps what is proved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perceptron_lab.experiments.running.console import VisibleConsole
 
 
 class Interrupt:
-    """Whether the run is to end: the first Ctrl-C asks it to, a second one ends the program.
+    """Handler of Ctrl-C: the first one asks the run to stop, a second one ends the program.
 
     While data are read, before the first question, nothing is proved: then the first one does.
     """
@@ -40,7 +40,7 @@ class Interrupt:
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Let Ctrl-C ask a run to end; the earlier handler is there again afterwards."""
+    """Let Ctrl-C ask a run to stop, and restore the earlier handler afterwards."""
     interrupt = Interrupt()
     in_main_thread = threading.current_thread() is threading.main_thread()
     if not in_main_thread or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
@@ -54,7 +54,7 @@ def interruptible() -> Iterator[Interrupt]:
 
 
 def _known(trace: Trace) -> str:
-    """Return what the last record knows: the margin, or what is proved of an optimum."""
+    """Return the margin of the last record, or its proved bounds of an optimum."""
     if "optimum_upper" not in trace.measures:
         return f"margin {trace.margin[-1]:.3g} (computed)"
     last = [trace.measures[name][-1] for name in ("optimum_lower", "optimum_upper")]
@@ -64,7 +64,7 @@ def _known(trace: Trace) -> str:
 
 @contextmanager
 def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
-    """Show margin, updates and seconds on a terminal while a run goes on; elsewhere nothing."""
+    """Show margin, updates and seconds during a run if the output is a terminal."""
     console = VisibleConsole(stderr=True, highlight=False)
     if quiet or not console.is_terminal:
         yield None

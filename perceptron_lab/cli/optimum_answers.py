@@ -19,7 +19,7 @@ from perceptron_lab.problems.optima.optimum import found_by, program_of
 def optimum_answer(
     file: Path, options: RunOptions, *, algorithm: str, parameters: Mapping[str, object]
 ) -> ResultAnswer:
-    """Enclose the optimum of the program in a file; ``plab solve --optimum`` in Python.
+    """Enclose the optimum of the program in a file, as ``plab solve --optimum`` does.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def show_frame(title: str, frame: pd.DataFrame) -> None:
-    """Print a frame, numbers to the right; columns that hold nothing are left out.
+    """Print a DataFrame with numbers right-aligned and without empty columns.
 
     What is wider than the terminal is printed in parts, each beginning with the columns that tell
     the lines apart.
@@ -75,7 +75,7 @@ def show_frame(title: str, frame: pd.DataFrame) -> None:
 def _parts(
     keys: Sequence[_Column], columns: Sequence[_Column], console: Console
 ) -> list[list[_Column]]:
-    """Divide the columns so that each part fits the console, as far as one beside the keys does."""
+    """Split the columns into parts that fit the console, each with the key columns."""
     parts = [[*keys, *columns[:1]]]
     for column in columns[1:]:
         table = _table([*parts[-1], column])

@@ -49,7 +49,7 @@ def run_all(
 
 
 def _warn(experiment: Experiment, output: Path) -> None:
-    """Say where overrides lead, and which of them do less than they seem to."""
+    """Report the folder of the overrides, and overrides without effect on some entries."""
     if experiment.changed:
         folder = output / experiment.name
         text = f"overrides change what is run: results in {folder} (-s experiment=NAME names it)"
@@ -59,7 +59,7 @@ def _warn(experiment: Experiment, output: Path) -> None:
 
 
 def show_all(configs: Sequence[Source], overrides: Sequence[str], *, as_json: bool) -> int:
-    """Print the cells of configurations; nothing is loaded."""
+    """Print the cells of configurations without loading data."""
     columns = ("problem", "label", "algorithm", "oracle", "seed")
     records = []
     for experiment in _loaded(configs, overrides):
@@ -133,7 +133,7 @@ def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experim
 
 
 def _warn_of_report(results: Results) -> None:
-    """Say what of a report could not be made, and with which caution it is to be read."""
+    """Print the tables and figures that could not be made, and the warnings of a report."""
     report = results.report
     for failure in report.failed:
         text = (

@@ -1,4 +1,4 @@
-"""The JSON schemas of what ``--json`` prints, one for each command (draft 2020-12).
+"""JSON schemas of the ``--json`` output of every command (draft 2020-12).
 
 Commands may add keys; the keys that are here stay, with their types.
 """
@@ -163,7 +163,7 @@ class Report(Written):
 
 
 class Name(BaseModel):
-    """A name; of an algorithm with the systems that it runs on."""
+    """A registered name; an algorithm also has the kinds of systems that it runs on."""
 
     name: str
     summary: str
@@ -180,7 +180,7 @@ class Parameter(BaseModel):
 
 
 class Meaning(BaseModel):
-    """A meaning of a name; of a configuration its text."""
+    """One meaning of a name; a configuration has its text."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""``plab status``: how far experiments are, also while they run."""
+"""``plab status``: the progress of experiments, also while they run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def status(
 
 
 def _groups(state: ExperimentStatus, verbose: bool) -> list[list[CellStatus]]:
-    """Return the cells of which there is something to be said, those together that are alike."""
+    """Return the cells to list, grouped by state and reason."""
     if verbose:
         return [list(state.cells)]
     groups: dict[tuple[str, ...], list[CellStatus]] = {}

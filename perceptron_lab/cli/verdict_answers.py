@@ -51,7 +51,7 @@ class VerdictAnswer(FileAnswer):
         return {"file": self.file.name} | self.found.as_json() | notes_and_reading
 
     def save(self, path: Path) -> None:
-        """Write the verdict with the sha256 of its data, so that ``plab verify`` proves it again.
+        """Save the verdict with the sha256 of its data, for ``plab verify``.
 
         An earlier file is whole until the new one is. Standard input is no file that could be read
         again: a verdict on it is saved without a source.
@@ -75,7 +75,7 @@ def verdict_answer(
     seconds: float | None = None,
     stop: Callable[[], object] | None = None,
 ) -> VerdictAnswer:
-    """Decide whether the two classes of a file are separated; ``plab solve --verdict`` in Python.
+    """Decide whether the two classes of a file are separated, as ``plab solve --verdict`` does.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def verify(target: Target, exact: bool, as_json: bool) -> int:
 
 
 def _line(cell: Verified, *, alone: bool) -> str:
-    """Return what follows the verdict in its line; what is not verified of a file in a second."""
+    """Return the text after the verdict, with unverified fields of a file on a second line."""
     proved = "EXACTLY" if cell.exact else ""
     words = [proved, cell.problem, cell.label, cell.status]
     if cell.verdict is Verdict.PROVED:

@@ -21,10 +21,10 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Dataset(ABC):
     """Named instances of a problem, chosen by parameters.
 
-    A dataset of your own is a frozen dataclass that derives from this class. Its fields are the
+    Your own dataset is a frozen dataclass that derives from this class. Its fields are the
     parameters that a configuration may give; its docstring is shown by ``plab show``, one paragraph
     of the section Parameters for each field. A pydantic dataclass has its parameters checked when
-    the configuration is read. Each cell of an experiment calls ``load`` in a process of its own, so
+    the configuration is read. Each cell of an experiment calls ``load`` in a separate process, so
     that equal arguments must give equal data.
 
     Examples

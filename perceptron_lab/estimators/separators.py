@@ -249,7 +249,7 @@ class OnlineClassifier(SeparatingClassifier):
         y: npt.ArrayLike,
         classes: npt.ArrayLike | None = None,
     ) -> Self:
-        """Present examples, each once and in their order; the functions go on from where they are.
+        """Present examples once each, in their order, and continue from the present functions.
 
         Nothing is proved where examples are not kept: ``status_`` is FITTED, ``separable_`` None.
         ``updates_`` are counted on; for a perceptron they are its mistakes. A ``fit`` before leaves

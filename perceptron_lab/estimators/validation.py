@@ -87,7 +87,7 @@ def new_examples(estimator: BaseEstimator, examples: object, *, sparse: bool) ->
 
 
 def refuse_one_class(estimator: BaseEstimator, classes: AnyArray, rows: int) -> None:
-    """Refuse labels that are all the same."""
+    """Raise an error if all labels are equal."""
     if len(classes) < 2:
         raise InputError(
             f"{type(estimator).__name__} needs examples of two classes; the data has one class, "

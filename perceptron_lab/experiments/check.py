@@ -72,7 +72,7 @@ class Outline(Protocol):
         """Return problem -> dimension and constraints, of those whose shape is known."""
 
     def recorded(self) -> TraceOptions:
-        """Return what the traces hold beside their usual records."""
+        """Return the further contents of the traces."""
 
 
 Need = Callable[[Outline], object]

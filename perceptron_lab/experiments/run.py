@@ -130,7 +130,7 @@ def run(
 
     Cells that have a row from an earlier run are not run again. Every cell runs in a process of its
     own, and its row is stored as soon as it has ended, so that nothing is lost whatever ends the
-    run: the next one goes on from there. A table or figure that the rows do not suit is named in
+    run: the next one resumes from there. A table or figure that the rows do not suit is named in
     the results' ``cautions``; the others are written.
 
     Parameters
@@ -147,7 +147,7 @@ def run(
     fresh
         Start over; the earlier store is kept under another name.
     refresh
-        Run those cells again whose row was made by another version of the numeric core.
+        Run the cells again whose row was made by another code version.
     retries
         How often a cell is run again that crashed, was killed or raised.
     fail_fast
@@ -170,7 +170,7 @@ def run(
 
     Examples
     --------
-    A configuration of one's own, as a mapping:
+    Your own configuration, as a mapping:
 
     >>> problems = [{"dataset": "maxcut", "instances": ["random-50-120"]}]
     >>> config = {"experiment": "mine", "problems": problems, "algorithms": [{"name": "auto"}]}

@@ -1,4 +1,4 @@
-"""Certificates proved again, from the original data, without running any algorithm."""
+"""Verify certificates on the original data without running any algorithm."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Verification:
 
     @property
     def failed(self) -> list[Verified]:
-        """The cells with a claim that is not proved, for whatever reason."""
+        """The cells with a claim that is not proved, for any reason."""
         return [cell for cell in self.cells if cell.verdict.failed]
 
     @property
@@ -100,7 +100,7 @@ def verify(
     data: str | Path | None = None,
     labels: str | None = None,
 ) -> Verification:
-    """Prove the claims of results again, on the original data; no algorithm runs.
+    """Verify the claims of results on the original data; no algorithm runs.
 
     FEASIBLE: the point is strictly feasible. INFEASIBLE: the weights prove it. The bracket of the
     margin is reached again but for a part of 1e-9 of each bound, since machines add up numbers in
@@ -108,7 +108,7 @@ def verify(
     of mistakes from their comparison and multipliers; the mistakes on a stream are counted again.
     Bounds of a program's optimum are proved from a point and a dual point, or its weights.
     Measures of a point are measured again; other figures of learners are named as unchecked.
-    A dataset of your own has to be registered before, as it was for the run.
+    Register your own datasets first, as for the run.
 
     Nothing is written but into a temporary folder, which is removed: the package's generated data
     are generated there again, and downloads go there. A runs.csv that differs from the store is
@@ -269,7 +269,7 @@ def checks_of_all(claims: Claims) -> frozenset[Check]:
 
 
 def optimum_faults(claims: Claims, flat: Flat) -> Iterator[str]:
-    """Yield which bound of an optimum beside the figures, in a saved result, is not theirs."""
+    """Yield the bounds of an optimum that differ from the numbers of a saved result."""
     for name in OPTIMUM if "source.sha256" in flat else ():
         if flat.get(name) != claims.figures.get(name):
             yield f"{name} is {flat.get(name)}, and {claims.figures.get(name)} among the figures"

@@ -236,8 +236,8 @@ def read_problem(
         Which column of a table holds labels, and what is done about missing entries and texts.
         Without labels a table with names is refused if a column of it looks like labels.
     memory
-        Bytes that a pass over the rows may take, 1 MB or more, beside the vectors of an algorithm;
-        only for .npy and .parquet files, the others are read as a whole.
+        Bytes that a pass over the rows may take, 1 MB or more, in addition to the vectors of an
+        algorithm; only for .npy and .parquet files, the others are read as a whole.
     margin
         ``unit``, ``directional`` or, of labelled examples, ``geometric``; as for
         :meth:`.ConicSystem.from_labelled`.

@@ -90,7 +90,7 @@ class Document:
         The categories; two documents of the collection name one twice, which counts once.
     text, body
         All that stands in ``<TEXT>``, tags removed, character references resolved; and the
-        ``<BODY>`` alone, empty where there is none.
+        ``<BODY>`` alone, empty if it is missing.
     """
 
     number: int

@@ -55,7 +55,7 @@ class Sdplib(Dataset):
     without the row of the objective). Files are identified by their sha256; 87 of the
     collection's 92 are registered.
 
-    Licence: published for research without a licence of its own; cite it.
+    Licence: published for research without a licence; cite it.
 
     Citation: B. Borchers, SDPLIB 1.2, a library of semidefinite programming test problems,
     Optimization Methods and Software 11(1):683-690, 1999.

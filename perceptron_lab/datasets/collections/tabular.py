@@ -69,7 +69,7 @@ class Tabular(Dataset):
 
     With a test_fraction the classes are split in proportion, by the seed: all instances of one seed
     and source share one split. Then each answer is measured: ``test_error``, the fraction of the
-    test examples of its own classes on which sign f is wrong (f = 0 is wrong), and ``decisions``,
+    test examples of its two classes on which sign f is wrong (f = 0 is wrong), and ``decisions``,
     f(x) for all test examples in the order of :func:`held_out_labels`, in single precision since
     traces hold many of them. Learners have a task: the scaled features (whatever the kernel) of the
     training and test examples of its classes; without a test_fraction only such learners can have
@@ -213,7 +213,7 @@ class HeldOut:
     def task(self, name: str) -> Task:
         """Return the task of learning the positive class, under the instance's name.
 
-        Its test examples are those of its own classes.
+        Its test examples are those of its two classes.
         """
         signs, test_rows = self._test_signs()
         examples = self.examples

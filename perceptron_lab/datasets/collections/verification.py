@@ -1,6 +1,6 @@
-"""Verification of data files on this machine, and of the counts kept of them.
+"""Verify the data files on this machine, and the saved counts of their words.
 
-Apart from what finds and fetches files, so that readers of one collection need not those of others.
+A separate module, so that the readers of one collection do not import those of the others.
 """
 
 from __future__ import annotations

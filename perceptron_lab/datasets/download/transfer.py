@@ -4,7 +4,7 @@ A home that answers https is never followed to plain http: who reads and changes
 Other redirects are followed, since only the sha256 decides what a file is.
 
 Connections end by the clock: one that brings too little is shut down, wherever it hangs. Time-outs
-of sockets begin anew with every byte, so that a server which drips its headers, its body or endless
+of sockets restart with every byte, so that a server which drips its headers, its body or endless
 ``100 Continue`` would never meet one. A thread looks at the clock instead.
 
 Why not pooch, which this package uses for the name of the cache: its downloader limits neither the

@@ -120,7 +120,7 @@ LAST: Final = "last"
 LONGEST_TEXT: Final = 200
 """Characters of a file that a message shows at most."""
 NAMES_OF_LABELS: Final = frozenset({"label", "labels", "target", "class", "y"})
-"""Names of columns that would be taken for coordinates by mistake."""
+"""Names of columns that would be mistaken for coordinates."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,9 @@ class Columns:
     drop
         Columns that are left out, each by its name or its number from 1 on.
     columns
-        The columns that are coordinates, likewise, or a text with commas between them; empty for
-        all but those of labels, of row names and of ``drop``. They keep the order of the file.
+        The columns that are coordinates, in the same form, or a text with commas between them;
+        empty for all but those of labels, of row names and of ``drop``. They keep the order of the
+        file.
     reference
         ``COLUMN=LEVEL`` each: with ``one_hot``, the level of a column of texts that gets no column;
         by default the first one in sorted order.
@@ -293,7 +294,7 @@ class Contents:
     features
         The names of the coordinates; None where the file has none.
     label
-        The name of the column of labels; None likewise.
+        The name of the column of labels, or None.
     notes
         Sentences on what was left out.
     reading

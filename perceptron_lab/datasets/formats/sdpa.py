@@ -74,14 +74,14 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
     counts and the block orders, braces, parentheses and commas, explicit signs, Fortran exponents
     (``1.0D+00``), lists and entries that run over several lines. Explicit zeros are dropped, an
     entry of the lower triangle stands for its mirror image, and an exact repetition counts once.
-    Numbers are the decimals printed: where these are no doubles, the data say so.
+    Numbers are the decimals printed: where these are not doubles, the data record it.
 
     Parameters
     ----------
     text
         The text of the file.
     source
-        Its name in messages, each a ``DataError`` with source, line, reason and mend.
+        Its name in messages, each a ``DataError`` with source, line, reason and remedy.
     """
     reader = _SdpaReader(text, source)
     variables = reader.count("the number of variables m")

@@ -76,7 +76,7 @@ class Lines:
         Whether a line ``sep=;`` of the file states the separator, as Excel reads it.
     row_names
         Whether the first line had one field fewer than the others, as R's ``write.table`` writes
-        the names of columns beside those of rows; it has an empty one here.
+        the names of columns next to those of rows; it has an empty one here.
     starts
         The number of the line that each row of fields begins in, less that of the first one; None
         where no quoted field has several lines.
@@ -157,7 +157,7 @@ class Lines:
             first += len(texts)
 
     def _divided(self) -> AnyArray | None:
-        """Return the fields of a short text; None of others, and where something may be wrong."""
+        """Return the fields of a short text; None for longer or doubtful ones."""
         quoted, separator = '"' in self.text, self.separator
         if len(self.text) > _SHORT or (quoted and (separator == " " or "\t" in self.text)):
             return None
@@ -230,7 +230,7 @@ class Lines:
         return self.first + (rows if self.starts is None else self.starts[rows])
 
     def _explained(self, error: str) -> str:
-        """Return what pandas found wrong, and how to mend it."""
+        """Return the error that pandas reports and how to fix it."""
         if match := _UNCLOSED.search(error):
             line = self._line_of(int(match[1]))
             return f"line {line} opens a quotation mark that nothing closes; close or delete it"

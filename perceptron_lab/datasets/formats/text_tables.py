@@ -1,9 +1,9 @@
 """Rows of numbers as text: separators found, columns named, numbers as the decimals printed.
 
 Readers of libraries divide the lines into fields (:mod:`.text_lines`). All else is done here, since
-they have no option for it: decimal commas are told from separators of thousands, and printed
-decimals from the doubles nearest to them (a proof is about the decimals); row names, labels and
-levels of texts are found; and each refusal names the line, the column and what to write instead.
+they have no option for it: decimal commas are distinguished from separators of thousands, and
+printed decimals from the doubles nearest to them (a proof is about the decimals); row names, labels
+and levels of texts are found; and each refusal names the line, the column and what to write instead.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _FEW: Final = 3  # Rows that may count on by chance
 def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -> Contents:
     """Return the numbers of a text, as the decimals printed, with names and labels of columns.
 
-    Where no comma separates fields, commas of numbers are decimal commas, and a note says so. A
+    Where no comma separates fields, commas of numbers are decimal commas, with a note. A
     first column without a name whose entries differ holds row names or a row index: it is left out,
-    and a note says so. Lines that begin with # are comments.
+    with a note. Lines that begin with # are comments.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ class _Table:
         return values
 
     def _no_number(self, line: int, j: int, chunk: Fields) -> str:
-        """Return that an entry of a column is no number, and how to mend it."""
+        """Return the message that an entry is not a number, and how to fix it."""
         column: list[str] = chunk.texts[:, j].tolist()
         word = column[chunk.lines.tolist().index(line)]
         fault = (

@@ -123,7 +123,7 @@ def subspace_basis(
 
 
 def _ranks(cone: Cone) -> npt.NDArray[np.int64]:
-    """Return the number of eigenvalues of each block, rows being blocks of their own."""
+    """Return the number of eigenvalues of each block, each row being one block."""
     ranks: list[int] = []
     for part, _ in cone.blocks:
         ranks += [1] * part.rank if isinstance(part, Orthant) else [part.rank]

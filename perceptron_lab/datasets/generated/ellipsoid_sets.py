@@ -265,7 +265,7 @@ class InvertedBalls(GeneratedDataset):
     Figure 7.4 of `Kharechko2009`. The seed determines everything but the factor, so that all
     factors see the same examples.
 
-    An instance has several repetitions, tasks with maps and examples of their own; algorithms,
+    An instance has several repetitions, tasks with separate maps and examples; algorithms,
     which seek an affine separator, get the first one's training examples. Its name holds all
     parameters, as in ``all-2x50-500x25-1e-6``.
 

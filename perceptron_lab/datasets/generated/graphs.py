@@ -3,7 +3,7 @@
 The G-set, graphs of 800 to 20 000 vertices for MAXCUT, was made by G. Rinaldi's generator ``rudy``
 and published by `HelmbergRendl2000`: random graphs of a given density, unions of two nearly maximal
 planar graphs, and toroidal grids, each with weights 1 or with weights +1 and -1. The families are
-made anew here, with as many edges as are asked for; they are not rudy's own graphs, and planar ones
+generated here, with as many edges as are asked for; they are not rudy's own graphs, and planar ones
 have other degrees (near 6, since they are Delaunay triangulations).
 
 Edges are pairs (i, j), i < j, in two arrays. All functions are vectorised: a torus of a million

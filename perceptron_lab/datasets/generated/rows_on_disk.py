@@ -1,6 +1,6 @@
 """Generated rows that are larger than memory: written to disk once, and read block by block.
 
-Bytes that another process changes while they are read are not noticed, nor is a description beside
+Bytes that another process changes while they are read are not noticed, nor is a description next to
 them that was changed together with them: the sha256 of such rows is another one, and the cells that
 use them are others.
 """
@@ -45,7 +45,7 @@ ENTRIES = 2**21
 
 
 class Description(BaseModel):
-    """Of a file of rows, noted beside it when it was made."""
+    """Description of a file of rows, stored next to it when it is made."""
 
     model_config = STRICT
     sha256: str
@@ -79,7 +79,7 @@ class RowsOnDisk(GeneratedDataset):
     margin is known. The instance's name, as in ``reflected-1000x1000000-1``, and the seed determine
     the rows, which take 4 dimension x rows bytes on disk. The file is kept; delete it to have the
     room back. Before a process uses it for the first time, its sha256 is compared with the one
-    noted beside it when it was made; a file that was changed is made again.
+    stored next to it when it was made; a file that was changed is made again.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class RowsOnDisk(GeneratedDataset):
         return f"{self.family}-{self.dimension}x{self.rows}-{plain(self.difficulty)}"
 
     def problem(self, seed: int, base: Path = Path()) -> Problem:
-        """Return the instance; its file is made if there is none yet, relative to a folder."""
+        """Return the instance; its file is made if it does not exist, relative to a folder."""
         file = self.path(seed, base)
         # A verification makes the rows again, whatever a folder holds that others have named.
         path = written(file.parent) / file.name
@@ -146,7 +146,7 @@ class RowsOnDisk(GeneratedDataset):
         return folder / f"{self.name}-seed{seed}.npy"
 
     def blocks(self, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the rows, a block from a seed of its own each, and the direction y*."""
+        """Yield blocks of rows, each from a separate seed, and the direction y*."""
         source = seed_sequence(self.name, seed)
         centre = random_unit(np.random.default_rng(source), self.dimension)
         step = max(1, ENTRIES // self.dimension)
@@ -157,7 +157,7 @@ class RowsOnDisk(GeneratedDataset):
                 yield half_sphere(rng, centre, count, self.difficulty), centre
 
     def _write(self, seed: int, path: Path) -> Description:
-        """Write the file, so that it is whole once it is there, and its description beside it."""
+        """Write the file atomically, with its description next to it."""
         header = BytesIO()
         described = {"descr": "<f4", "fortran_order": False, "shape": (self.rows, self.dimension)}
         np.lib.format.write_array_header_1_0(header, described)

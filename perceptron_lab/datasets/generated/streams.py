@@ -148,7 +148,7 @@ class Resisting(GeneratedDataset):
     Algorithms that learn by cuts at their own points alone ask directly: perceptron, second-order-
     perceptron, winnow, ellipsoid, space-dilation, deterministic-rescaled-perceptron, correlation-
     rescaling. A row that was shown and is violated again is another mistake. All others are run in
-    rounds: on the rows shown so far, as a system of its own, until a point is proved, which is the
+    rounds: on the rows shown so far, as a separate system, until a point is proved, which is the
     next query. The budget is that of all rounds together.
 
     The instance's name holds its parameters, as in ``resisting-10-0.01`` (dimension, margin).

@@ -2,8 +2,8 @@
 
 They come from a partial Cholesky factorisation of a kernel matrix, with pivots biased to positive
 examples. K = (k(d_i, d_j)), m x m, is approximated by F F', F of shape (m, k). The residuals
-n_i = K_ii - (F F')_ii start at n_i = K_ii. For j = 1 .. k (Algorithm 1, its garbled indices
-mended):
+n_i = K_ii - (F F')_ii start at n_i = K_ii. For j = 1 .. k (Algorithm 1, with corrected
+indices):
 
     i_j = argmax_i b_i,  b_i = B n_i for a positive example, n_i for a negative one
     F_ij = (k(d_i, d_{i_j}) - sum_{t<j} F_it F_{i_j t}) / sqrt(n_{i_j})    for every i
@@ -320,7 +320,7 @@ def partial_cholesky(
 
     Ties: biased residuals within ``TIE_TOLERANCE`` of the largest are tied. Of the examples tied
     for the first pivot the one at position ``pivot_start`` (modulo their number) in the order of
-    the rows is taken, of others the first.
+    the rows is taken, otherwise the first.
 
     It stops early, with fewer features, when every residual is at most ``RANK_TOLERANCE`` times
     the largest K_ii: K has that numerical rank.
@@ -401,7 +401,7 @@ def computed_columns(
 ) -> tuple[Callable[[int], FloatArray], FloatArray]:
     """Return the columns of K, computed when they are asked for, and its diagonal.
 
-    Squared norms that are 1 to rounding are taken for exactly 1, so that no rounding error chooses
+    Squared norms that are 1 to rounding are treated as exactly 1, so that no rounding error chooses
     the first pivot.
     """
 

@@ -45,7 +45,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class Reproved:
-    """The status and the bounds of a task that are proved again."""
+    """The verified status and bounds of a task."""
 
     status: Status  # FITTED if nothing is
     # name of a figure -> its proved bound: a lower one for *_lower, an upper one for

@@ -131,7 +131,7 @@ def tune(
     labels
         Booleans, or 1 for a positive and -1 or 0 for a negative example, shape ``(m,)``.
     features
-        A scikit-learn transformer such as ``GramSchmidtFeatures``, fitted anew to the training
+        A scikit-learn transformer such as ``GramSchmidtFeatures``, fitted again to the training
         part of each fold; or None for the examples themselves.
     kernel
         For a classifier that takes kernel matrices: their kernel, and one matrix of each fold's

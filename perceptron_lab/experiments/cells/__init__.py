@@ -1,4 +1,4 @@
-"""Cells run each in a limited process of its own, on this machine or on a cluster.
+"""Run every cell in a separate process with limits, on this machine or on a cluster.
 
 A server process imports the numerical code once and forks a process for each cell. To import takes
 1.2 s of processor time, to fork 0.01 s (Python 3.11, two cores), so that every cell may have a
@@ -8,7 +8,7 @@ fresh process: no caches, threads or random states of an earlier one.
 modules; pebble builds on it. The tests of faults refuse it, for what a user notices:
 
 - Nothing outlives a run, even one ended by SIGKILL: cells, and processes that cells have started,
-  are killed with it. Children of the fork server of ``multiprocessing`` go on.
+  are killed with it. Children of the fork server of ``multiprocessing`` keep running.
 - A limit of memory per cell, beyond what the imported modules take, that ends as a message
   (OUT_OF_MEMORY) and not as a machine that swaps; and the peak of each cell. With the other fork
   server the limit is lost.

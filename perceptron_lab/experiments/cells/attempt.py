@@ -1,4 +1,4 @@
-"""One run of a job in a process of its own, as the parent sees it."""
+"""One run of a job in a separate process, seen from the parent process."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Attempt:
-    """A process that runs a job: its messages, its time, its end.
+    """A process that runs a job, with its messages, its time limit and its exit.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Attempt:
         self._stack.close()
 
     def started(self, process: int) -> None:
-        """Note that the process is there: it has to load its problem."""
+        """Record that the process has started; it loads its problem next."""
         self._process = process
         if self._went is None:
             self.deadline = time.monotonic() + self._limits.loading
@@ -120,7 +120,7 @@ class Attempt:
         self._server.kill(self.number)
 
     def hear(self, source: socket.socket | int, progress: Progress) -> None:
-        """Read from one of the sources, without waiting; a closed one is removed."""
+        """Read from one of the sources without blocking; a closed source is removed."""
         if source == self._output:
             self._listen()
             return
@@ -165,13 +165,13 @@ class Attempt:
             raise messages.MessageError(repr(message)[:80])
 
     def _pause(self, kernels: int, progress: Progress) -> None:
-        """Let the time of the process stand still while it compiles kernels."""
+        """Stop the clock of the process while it compiles kernels."""
         if self._paused is None and self._verdict is None:
             progress.compiling(kernels)
             self._paused, self.deadline = time.monotonic(), self.deadline + _STARTING
 
     def _resume(self) -> None:
-        """Go on with the time that was left."""
+        """Restart the clock with the remaining time."""
         if self._paused is not None and self._verdict is None:
             self.deadline += time.monotonic() - self._paused - _STARTING
             self._paused = None
@@ -199,7 +199,7 @@ class Attempt:
         return self._completed(Outcome(Status.CRASHED, text), None)
 
     def _drain(self, progress: Progress) -> None:
-        """Read the messages and the output that the process has left behind."""
+        """Read the remaining messages and output of the process."""
         while self._channel in self.sources:
             self.hear(self._channel, progress)
             if self._mailbox.empty:
@@ -208,14 +208,14 @@ class Attempt:
             self._listen()
 
     def _completed(self, alone: Outcome, peak: int | None) -> Outcome:
-        """Return the outcome that was handed over, or why it was killed, or how it ended alone."""
+        """Return the outcome sent by the process, or one with the reason for its end."""
         outcome = self._handed_over() or self._verdict or alone
         known = self.trace if outcome.result is None and len(self.trace) else None
         said = printable(self._said)
         return replace(outcome, stderr=said, partial=known, peak_memory=peak)
 
     def _handed_over(self) -> Outcome | None:
-        """Return the outcome that the process has handed over, or None if it has not."""
+        """Return the outcome that the process has sent, or None."""
         if self._size is None:
             return None
         try:
@@ -230,7 +230,7 @@ class Attempt:
 
 
 def ending(wait_status: int, said: str, peak: int, memory: int, kernel_kills: int) -> Outcome:
-    """Return the outcome of a process that ended by itself, or by somebody else's hand.
+    """Return the outcome of a process that exited by itself or was killed externally.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def ending(wait_status: int, said: str, peak: int, memory: int, kernel_kills: in
 
 
 def printable(output: bytes) -> str:
-    """Return the end of an output as text: no control characters but newlines and tabs."""
+    """Return the tail of an output as text, without control characters except newlines and tabs."""
     text = _MODULES.sub("", _ESCAPES.sub("", output.decode(errors="replace")))
     kept = (letter for letter in text if letter.isprintable() or letter in "\n\t")
     return "".join(kept)[-STDERR_TAIL:].strip()

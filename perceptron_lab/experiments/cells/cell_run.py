@@ -1,4 +1,4 @@
-"""Run one cell: here and now, or in a process that was forked for it and hands its outcome over.
+"""Run one cell in this process, or in a forked process that sends its outcome.
 
 An exception becomes an outcome, too.
 """
@@ -71,7 +71,7 @@ class Job:
     base
         The folder that relative paths start from.
     additions
-        Kind, name and target of what is registered beside what is registered in this process.
+        Kind, name and target of further registrations, in addition to those of this process.
     """
 
     cell: Cell
@@ -89,7 +89,7 @@ class Outcome:
     status, message, finding
         The result's, or what happened instead.
     result
-        The result, or None if there is none.
+        The result, or None.
     measures
         The problem's own figures of the last point, those that are numbers and not arrays.
     stderr
@@ -103,8 +103,8 @@ class Outcome:
     environment
         Where it ran, if not in the environment of the run itself.
     limit
-        Which limit of its process ended it: a larger one may let it go on. Empty if none did, also
-        if its process died or was killed by somebody else.
+        Which limit of its process ended it: a larger one may let it finish. Empty if none did, also
+        if its process died or was killed externally.
     """
 
     status: Status
@@ -122,7 +122,7 @@ class Outcome:
 
 @cache
 def thread_pools() -> ThreadpoolController:
-    """Return the numerical libraries that have threads, as they were when this was first called.
+    """Return the threaded numerical libraries that were loaded at the first call.
 
     It takes as long as a small cell to find them, so it is done before processes are forked. Those
     that are loaded later have one thread by the environment of a cell's process.
@@ -166,7 +166,7 @@ def run_cell(
 
 
 def _result(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None) -> Result:
-    """Learn, minimise or solve."""
+    """Run the learner, optimiser or algorithm of a cell."""
     method = cell.variant.algorithm
     if method.kind == "learner":
         return learn(method.record, problem.tasks, cell.seed)
@@ -187,7 +187,7 @@ def _result(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None
 
 
 def failure(error: BaseException) -> Outcome:
-    """Return the outcome of a cell that ended by an exception: OUT_OF_MEMORY or ERROR."""
+    """Return the outcome of a cell that raised an exception: OUT_OF_MEMORY or ERROR."""
     if isinstance(error, MemoryError):
         finding = Finding(out_of_memory=str(error) or "no memory left")
         text = f"{finding.sentence}; run it on a machine with more memory"
@@ -219,7 +219,7 @@ class Handles(NamedTuple):
 
 
 def run_job(handles: Handles, memory: int, server: int) -> None:
-    """Run the job of the parcel in this process, which was forked for it, and do not return.
+    """Run a pickled job in this forked process and exit.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
 
 @contextmanager
 def _compiling(channel: socket.socket, count: int) -> Iterator[None]:
-    """Say so meanwhile: it counts for no limit."""
+    """Report that kernels are being compiled; this time counts for no limit."""
     channel.sendall(encoded("compiling", kernels=count))
     with unlimited_memory():
         yield

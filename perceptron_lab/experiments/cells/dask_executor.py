@@ -1,4 +1,4 @@
-"""Run cells on the workers of a dask cluster, each in a limited process of its own there.
+"""Run cells on the workers of a dask cluster, each in a separate process with limits.
 
 Nothing is stored by the workers: outcomes come back, and the run stores them. The worker's end is
 :mod:`perceptron_lab.experiments.cells.dask_worker`.
@@ -69,7 +69,7 @@ def distribute(
         How many workers such a cluster has.
     limits, progress, retries
         As for :func:`~perceptron_lab.experiments.cells.supervisor.supervise`. Without a limit of
-        memory of its own a cell may have its part of this machine's, or with a scheduler what dask
+        memory limit a cell may have its part of this machine's, or with a scheduler what dask
         allows its worker.
     """
     if not jobs:
@@ -87,7 +87,7 @@ def distribute(
 
 
 class _ClusterRun:
-    """A run on a cluster: its cells that wait, those that run, and the news of them."""
+    """A run on a cluster: its waiting cells, its running cells, and their messages."""
 
     def __init__(self, client: Any, topic: str, jobs: Sequence[Job], progress: Progress) -> None:
         self._client, self._topic = client, topic
@@ -98,7 +98,7 @@ class _ClusterRun:
         self._idle = False
 
     def packed(self, limits: ProcessLimits, retries: int) -> Generator[tuple[int, Outcome]]:
-        """Pickle the jobs with the classes of the user's script; yield those that cannot be."""
+        """Pickle jobs with the classes of the user's script; yield those that fail to pickle."""
         additions, code = tuple(registry.additions()), CellCode()
         for position, job in enumerate(self._jobs):
             task = CellTask(
@@ -114,7 +114,7 @@ class _ClusterRun:
                 self._waiting.append((position, parcel))
 
     def outcomes(self) -> Generator[tuple[int, Outcome]]:
-        """Send the parcels; yield the outcomes that come back."""
+        """Send the pickled jobs and yield their outcomes."""
         self._client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
         self._send()
         while self._positions:
@@ -135,7 +135,7 @@ class _ClusterRun:
                 yield position, outcome
 
     def _send(self) -> None:
-        """Send as many cells as there are threads: behind another one they would wait for it."""
+        """Send as many cells as there are threads; further cells would wait on a worker."""
         if not self._waiting:
             return
         try:
@@ -153,7 +153,7 @@ class _ClusterRun:
             future.add_done_callback(self._news.put)
 
     def _tell(self, item: dict[str, Any]) -> None:
-        """Pass on the news from a worker; they may come later than the outcome."""
+        """Pass on a progress message of a worker; it may arrive after the outcome."""
         if item["position"] not in self._positions.values():
             return
         cell = self._jobs[item["position"]].cell
@@ -197,7 +197,7 @@ def _gone() -> ConfigError:
 
 @contextmanager
 def _client(scheduler: str | None, workers: int) -> Generator[Any]:
-    """Connect to a scheduler, or to a cluster of this machine that is started for it."""
+    """Connect to a scheduler, or start a cluster on this machine and connect to it."""
     if scheduler is None:
         with _cluster(workers) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
             yield client
@@ -211,14 +211,14 @@ def _client(scheduler: str | None, workers: int) -> Generator[Any]:
 
 
 def refuse_silent(scheduler: str) -> None:
-    """Refuse a scheduler that does not answer."""
+    """Raise an error if the scheduler does not answer."""
     with _answering(scheduler):
         pass
 
 
 @contextmanager
 def _answering(scheduler: str) -> Generator[None]:
-    """Ask a scheduler who it is, and connect to it inside; refuse one that does not answer."""
+    """Connect to a scheduler within a context; raise an error if it does not answer."""
     try:
         # A client waits for ever for one that accepts the connection and says nothing.
         with ThreadPoolExecutor(1) as apart:  # from the event loop of a notebook
@@ -233,14 +233,14 @@ def _answering(scheduler: str) -> Generator[None]:
 
 
 async def _answer(scheduler: str) -> None:
-    """Ask a scheduler who it is."""
+    """Return the identity of a scheduler."""
     given = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
     async with distributed.rpc(scheduler, connection_args=given) as remote:  # type: ignore[no-untyped-call]
         await asyncio.wait_for(remote.identity(), CONNECTION_SECONDS)
 
 
 def _cluster(workers: int) -> Any:
-    """Start workers on this machine, which wait for processes and compute nothing themselves."""
+    """Start workers on this machine; they only start and wait for processes."""
     try:
         return distributed.LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=workers,

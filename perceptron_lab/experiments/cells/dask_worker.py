@@ -1,4 +1,4 @@
-"""The worker of a dask cluster: it runs a cell in a limited process of its own.
+"""The worker of a dask cluster, which runs a cell in a separate process with limits.
 
 The worker loads data through its own cache or mirror and compares its sha256; it must have the same
 code for a cell as the run. For each run, each of its threads has a fork server, which ends with the
@@ -84,7 +84,7 @@ _described = cache(environment)
 
 
 def _other_code(topic: str, modules: Mapping[str, str]) -> Outcome | None:
-    """Return the outcome of a cell whose code is another one here; None if it is the same."""
+    """Return the outcome of a cell if the code differs on this worker; None if it is the same."""
     for name, digest in modules.items():
         source = _code_of(topic).source(name, name)
         if source is None or source.digest != digest:
@@ -123,7 +123,7 @@ def _run(task: CellTask) -> Outcome:
 
 
 def end_run(topic: str) -> None:
-    """End the servers that a worker has started for a run; the cells that still run there die.
+    """End the fork servers that a worker started for a run, and the cells still running there.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def end_run(topic: str) -> None:
 
 
 class _Told(Progress):
-    """Tell the run how far a cell is, as long as there is a run."""
+    """Report the progress of a cell to the run while the run exists."""
 
     def __init__(self, log_event: Callable[[str, dict[str, object]], None], task: CellTask) -> None:
         self._log_event, self._task = log_event, task

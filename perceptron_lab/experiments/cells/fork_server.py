@@ -1,4 +1,4 @@
-"""A process that has everything loaded, and forks a process for each cell.
+"""The fork server: a process with all modules loaded, which forks a process for each cell.
 
 It runs alone in its own session with one thread, reads requests from a socket and reports on the
 same. It dies with the process that started it, and all of its cells die with it.
@@ -34,7 +34,7 @@ _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 
 
 def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[str]) -> None:
-    """Load everything and serve until the parent is gone.
+    """Load all modules and serve until the parent exits.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[s
     packages
         The folders of the package that make up its numerical core.
     modules
-        What cells need beside them.
+        Further modules that cells need.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     operating_system.adopt_orphans()
@@ -94,7 +94,7 @@ class _Server:
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)  # the end of a process wakes us
 
     def serve(self, parent: int) -> None:
-        """Serve until the socket is closed or the parent is another one."""
+        """Serve until the socket is closed or the parent has changed."""
         sources: list[socket.socket | int] = [self.channel, self.woken]
         try:
             self.report(messages.READY)
@@ -111,11 +111,11 @@ class _Server:
             self.end_all()
 
     def report(self, kind: int, *content: int) -> None:
-        """Tell the parent."""
+        """Send a report to the parent."""
         self.channel.sendall(messages.REPORT.pack(kind, *content, *[0] * (3 - len(content))))
 
     def answer(self) -> bool:
-        """Act on the next request; False if there will be no more."""
+        """Process the next request; return False after the last one."""
         size = messages.REQUEST.size
         received, handles, _, _ = socket.recv_fds(self.channel, size, len(Handles._fields))
         if len(received) < size:
@@ -148,7 +148,7 @@ class _Server:
             self.report(messages.STARTED, number, child)
 
     def become(self, handles: Handles, memory: int, server: int) -> None:
-        """Run a cell in this process, just forked; it must never go on as a second server."""
+        """Run a cell in this forked process, which must never continue as a second server."""
         try:
             self.channel.close()
             os.close(self.woken)

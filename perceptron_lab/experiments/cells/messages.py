@@ -2,7 +2,7 @@
 
 The server and its parent exchange fixed numbers. The process of a cell sends lines of JSON, small
 ones with numbers and names only: if it breaks down, a line is either a message or refused, and half
-a line keeps nobody waiting. Nothing that takes time is imported here.
+a line blocks no reader. Nothing that takes time is imported here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class MessageError(Exception):
 
 
 def received(channel: socket.socket) -> bytes | None:
-    """Return the next bytes, none if the socket is closed; None if nothing is there now."""
+    """Return the next bytes, empty if the socket is closed; None if none are available now."""
     try:
         return channel.recv(LONGEST)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Processes and the operating system: limits of memory, and processes that end with others.
+"""Memory limits of processes, and processes that end with their parent.
 
 Nothing that takes time is imported here.
 """
@@ -41,7 +41,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def outlive_parent() -> None:
-    """Take :func:`end_with_parent` back."""
+    """Undo :func:`end_with_parent`."""
     _prctl(1, 0)
 
 
@@ -56,7 +56,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def isolate(parent: int) -> None:
-    """Give this process a group of its own, let it end with its parent and leave no core file."""
+    """Put this process in a new process group, ended with its parent, without core files."""
     os.setpgid(0, 0)
     end_with_parent(parent)
     with suppress(OSError):  # where memory runs out, Linux shall end cells first

@@ -26,7 +26,7 @@ class Progress:
     def planned(self, total: int, kept: int, stale: int) -> None:
         """Note that the run has ``total`` cells, ``kept`` of which have a row already.
 
-        ``stale`` of these rows were made by another version of the numeric core.
+        ``stale`` of these rows were made by another code version.
         """
 
     def replacing(self, reasons: Sequence[str]) -> None:
@@ -49,7 +49,7 @@ class Progress:
             pass
 
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
-        """Note how far a running cell is: its updates, and the margin of its point, computed."""
+        """Record the updates of a running cell and the computed margin of its point."""
 
     def finished(self, done: int, total: int, row: dict[str, object]) -> None:
         """Note that the row of a cell is stored; ``done`` of ``total`` rows are there now."""
@@ -60,7 +60,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Remaining:
-    """An estimate: cells of one label may take very different times.
+    """An estimate of the remaining time; cells of one label may take very different times.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The parent's end of the fork server: start it, ask it, hear from it, end it.
+"""The parent's handle of the fork server: start it, send requests, read reports, end it.
 
 Nothing that takes time is imported here: the server loads its modules while its parent loads its
 own. Both take one or two seconds; one after the other they are most of a short experiment.
@@ -58,7 +58,7 @@ class ForkServer:
     Parameters
     ----------
     modules
-        Those that cells need, beside the numerical core of the package: imported once, for all.
+        Modules that cells need in addition to the numerical core; imported once for all cells.
     """
 
     def __init__(self, modules: Sequence[str] = ()) -> None:
@@ -76,7 +76,7 @@ class ForkServer:
 
     @property
     def channel(self) -> socket.socket:
-        """The socket, to be waited for; the server is started if there is none."""
+        """The socket to wait for; the server is started if it does not run."""
         self.start()
         assert self._running is not None
         return self._running.channel
@@ -182,7 +182,7 @@ class ForkServer:
         self._end()
 
     def abandon(self) -> None:
-        """Kill a server that does not do as it is asked; :meth:`hear` will find it dead."""
+        """Kill a server that does not respond; :meth:`hear` then reports its death."""
         if self._running is not None:
             self._running.process.kill()
 

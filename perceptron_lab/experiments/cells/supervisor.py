@@ -1,4 +1,4 @@
-"""Run cells in processes of their own, so many at a time; however one ends is an outcome."""
+"""Run cells in separate processes, a limited number in parallel; every exit is an outcome."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def supervise(
     retries: int = 0,
     server: ForkServer | None = None,
 ) -> Generator[tuple[int, Outcome]]:
-    """Run each job in a process of its own and yield (position, outcome) as they end.
+    """Run each job in a separate process and yield (position, outcome) as the jobs end.
 
     Whatever a cell does (it raises, crashes, never returns, takes all memory, is killed) is an
     outcome, and hinders no other cell. Closing the generator, an exception in its consumer, and the
@@ -51,7 +51,7 @@ def supervise(
         Told of starts and records; not of ends, which are yielded.
     retries
         How often a cell is run again that ended by an exception or a crash, or was killed by
-        somebody else; not those that came to their limits.
+        another process; not those that reached their limits.
     server
         Forks the processes; by default one that is started here, and ended here.
     """
@@ -74,7 +74,7 @@ def modules_of(jobs: Sequence[Job]) -> list[str]:
 
 @dataclass
 class _Supervisor:
-    """The loop: it launches, waits for whatever comes first, and keeps the deadlines."""
+    """The event loop: it starts jobs, waits for events and enforces the deadlines."""
 
     jobs: Sequence[Job]
     workers: int
@@ -100,7 +100,7 @@ class _Supervisor:
                 self.turn()
 
     def launch(self, position: int, attempts: int) -> None:
-        """Start a job, if it can be handed over."""
+        """Start a job, if it can be sent to the server."""
         try:
             attempt = Attempt(self.jobs[position], self.limits, self.memory, self.server)
         except PlabError:  # there is no server for any cell
@@ -121,7 +121,7 @@ class _Supervisor:
             self.ended.append((position, replace(outcome, attempts=attempts)))
 
     def turn(self) -> None:
-        """Wait for something to happen, and deal with it."""
+        """Wait for the next event and process it."""
         attempts = [attempt for attempt, _, _ in self.running.values()]
         speakers = {source: attempt for attempt in attempts for source in attempt.sources}
         due = min(attempt.deadline for attempt in attempts) - time.monotonic()
@@ -134,7 +134,7 @@ class _Supervisor:
             attempt.enforce()
 
     def attend(self) -> None:
-        """Hear the server, and deal with its reports or its death."""
+        """Process the server's reports, or its death."""
         reports, death = self.server.hear()
         for report in reports:
             if report.number in self.running:  # not one of an earlier generator
@@ -150,7 +150,7 @@ class _Supervisor:
                     self.end(position, attempts, outcome)
 
     def follow(self, report: ServerReport) -> None:
-        """Deal with a report of a running process."""
+        """Process a report of a running process."""
         attempt, position, attempts = self.running[report.number]
         if report.kind == STARTED:
             attempt.started(report.first)
@@ -169,7 +169,7 @@ class _Supervisor:
             attempt.close()
 
     def kill_all(self) -> None:
-        """Kill the attempts that still run, and wait for their end; the server goes on."""
+        """Kill the attempts that still run and wait for their end; the server keeps running."""
         for number in self.running:
             self.server.kill(number)
         left, end = set(self.running), time.monotonic() + _PATIENCE

@@ -1,1 +1,1 @@
-"""Answers of runs as exact certificates, which a checker that stands for itself accepts."""
+"""Exact certificates of answers, for a standalone checker."""

@@ -1,4 +1,4 @@
-"""``plab certify``: the proved answers of a run as files that an independent checker accepts."""
+"""``plab certify``: write proved answers as certificates for an independent checker."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ _STATUSES = {
 SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
 
 Form = Literal["json", "vipr"]
-"""For the exact checker, or for VIPR's: linear programs, and no data beside them."""
+"""The format: for the exact checker, or linear programs for VIPR's, without data files."""
 
 
 class CertificationStatus(StrEnum):
-    """The fate of a cell."""
+    """Certification status of a cell."""
 
     CERTIFIED = "CERTIFIED"
     """Its certificate is written and accepted by the checker; the message tells missing bounds."""
@@ -193,7 +193,7 @@ def _seen(cell: str, problem: str = "", label: str = "") -> CertifiedCell:
 
 @dataclass(frozen=True)
 class _Certifier:
-    """Certifies answers one by one; what fails is told, and the others go on.
+    """Certifies answers one by one; a failure is reported and does not stop the others.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class Exact:
         system: CheckedSystem,
         reason: str = NO_PROOF,
     ) -> Claim | None:
-        """Keep and return the first claim that the checker accepts; if there is none, say why."""
+        """Add and return the first claim that the checker accepts, or add why it accepts none."""
         for claim in attempts:
             if claim is not None:
                 reason = refused(system, claim)
@@ -255,7 +255,7 @@ def reading_of(certificate: Certificate, problem: Problem, base: Path | None) ->
     """Return how a checker reads the data of a problem.
 
     A user's file that holds what no checker reads by itself, as row names, texts or missing
-    entries, is written anew, like generated data: then the certificate is about the numbers
+    entries, is written again, like generated data: then the certificate is about the numbers
     written, which are the decimals of a text.
 
     Parameters

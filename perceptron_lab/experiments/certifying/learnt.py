@@ -237,7 +237,7 @@ def on_learner(
 def _on_ellipsoid(
     classes: tuple[FloatArray, FloatArray], claims: Claims, arrays: Mapping[str, FloatArray]
 ) -> tuple[Reading, Exact]:
-    """Return the exact sides of the bracket of t; a side without proof is told."""
+    """Return the exact bounds of t; a bound without proof is reported."""
     count, width = sum(map(len, classes)), classes[0].shape[1] + 1
     if count * width * (width + 1) // 2 > MOST_PRODUCTS:
         raise DataError(f"NOT CERTIFIED: {count} examples of {width - 1} features are too many")

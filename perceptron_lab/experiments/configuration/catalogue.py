@@ -1,4 +1,4 @@
-"""Everything that has a name, from algorithms to figures and shipped configurations.
+"""Registered names: algorithms, datasets, tables, figures and shipped configurations.
 
 Importing all algorithms takes seconds, and compiles some of them on first use. Their summaries and
 declared systems are read from the sources; only what computes its systems, or whose source or
@@ -227,7 +227,7 @@ def _by_kind(name: str, systems: Any) -> dict[str, str]:
 
 
 def gallery() -> dict[str, Path]:
-    """Return name -> file: those of the clone, or those in the installed package.
+    """Return the shipped configurations, name -> file, of the clone or the installed package.
 
     The name of a file in a subfolder begins with that: ``benchmarks/peers``.
     """
@@ -240,7 +240,7 @@ def gallery() -> dict[str, Path]:
 
 
 def find_config(name: str | Path) -> Path:
-    """Return the file that a user means: a path, or the name of a shipped configuration."""
+    """Return the configuration file of a path or of a shipped name."""
     if os.path.exists(name):  # unlike Path.exists it is false where there can be no such path
         return Path(name)
     shipped = gallery()

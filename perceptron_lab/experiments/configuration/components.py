@@ -78,7 +78,7 @@ def faults_of(
 
 
 def unknown_key(crumbs: Crumbs, known_keys: Iterable[str]) -> Fault:
-    """Return the fault of a key that nobody reads."""
+    """Return the fault of an unknown key."""
     key, names = str(crumbs[-1]), list(known_keys)
     remedy = f"allowed: {', '.join(names)}{did_you_mean(key, names)}" if names else "delete it"
     return Fault(crumbs, f"unknown key {shortened(key)!r}; {remedy}", at_key=True)

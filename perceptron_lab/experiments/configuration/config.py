@@ -91,7 +91,7 @@ class BudgetLimits(_Frozen):
     seconds: Annotated[float, Field(ge=0)] | None = None
 
     def applied_to(self, budget: Budget) -> Budget:
-        """Return the budget with these limits in the place of its own."""
+        """Return the budget with its limits replaced by these."""
         return replace(budget, **self.model_dump(exclude_none=True))
 
 
@@ -101,7 +101,7 @@ class ProcessLimits(_Frozen):
     Parameters
     ----------
     grace
-        Seconds that a cell may go on after the seconds of its budget, for its proofs, until its
+        Seconds that a cell may run beyond the seconds of its budget, for its proofs, until its
         process is killed; more than 0.
     memory
         Bytes of memory that a cell may have beyond what the interpreter and its libraries take; by

@@ -61,7 +61,7 @@ class Experiment:
     variants
         The algorithms, each with its parameters and oracles, in the order of the configuration.
     instances
-        The instances of its datasets, likewise.
+        The instances of its datasets, in the same way.
     changed
         Whether overrides changed what is run, and did not name the experiment.
     warnings

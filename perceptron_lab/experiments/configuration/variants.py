@@ -1,6 +1,6 @@
 """The entries of a configuration, each expanded into algorithm variants or instances.
 
-An algorithm entry is one variant, or one per combination of its grid; a problem entry likewise,
+An algorithm entry is one variant, or one per combination of its grid; a problem entry similarly,
 times its instances. The same code serves ``plab check`` and ``plab run``; nothing is downloaded.
 """
 
@@ -40,7 +40,7 @@ class AlgorithmVariant:
     algorithm
         The algorithm.
     oracles
-        At most one per kind of cone; where there is none, the default is used.
+        At most one per kind of cone; the default is used for the other kinds.
     label
         What rows and tables call it; different for different variants.
     limits

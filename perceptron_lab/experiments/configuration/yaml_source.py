@@ -87,12 +87,12 @@ class Source:
 
 
 def mapping_in(tree: object) -> dict[str, Any]:
-    """Return the mapping that a tree is; an empty one if it is none."""
+    """Return a tree that is a mapping, or else an empty mapping."""
     return tree if isinstance(tree, dict) else {}
 
 
 def list_in(tree: object) -> list[Any]:
-    """Return the list that a tree is; an empty one if it is none."""
+    """Return a tree that is a list, or else an empty list."""
     return tree if isinstance(tree, list) else []
 
 

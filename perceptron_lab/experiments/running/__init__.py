@@ -1,1 +1,1 @@
-"""Runs: the plan, the environment, the cells that are due, and who watches."""
+"""Runs of experiments: the plan, the environment, the cells to run, and progress reports."""

@@ -51,7 +51,7 @@ class Execution:
     Parameters
     ----------
     jobs
-        Cells at a time, each in a process of its own; 1 or more.
+        Number of cells in parallel, each in a separate process; 1 or more.
     fresh
         Whether to start over: the earlier store is kept under another name.
     refresh
@@ -104,7 +104,7 @@ class Execution:
             raise ConfigError("a scheduler is dask's; add --executor dask (executor='dask')")
 
     def limits(self, limits: ProcessLimits) -> ProcessLimits:
-        """Return the limits in force; dask's workers have memory limits of their own."""
+        """Return the limits in force; dask sets the memory limits of its workers itself."""
         if self.executor == "dask":
             return limits
         from perceptron_lab.experiments.cells.operating_system import memory_of

@@ -102,19 +102,19 @@ class ProgressLines(Progress):
         self._console.print(reason)
 
     def compiling(self, count: int) -> None:
-        """Show it beside the bar."""
+        """Show next to the bar that kernels are compiled."""
         super().compiling(count)
         self._bar.update(self._task, current=f"compiling {counted(count, 'kernel')}")
 
     def started(self, cell: Cell) -> None:
-        """Show a cell beside the bar."""
+        """Show a running cell next to the bar."""
         self._running[_key(cell)] = f"{cell.instance.title}  {cell.variant.label}"
         self._began[_key(cell)] = time.monotonic()
         self._most = max(self._most, len(self._running))
         self._draw(at_once=True)
 
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
-        """Show the margin of a running cell beside the bar, a few times a second at most."""
+        """Show the margin of a running cell next to the bar, at most a few times a second."""
         where = f"{cell.instance.title}  {cell.variant.label}"
         self._running[_key(cell)] = f"{where}  margin {margin:.3g}, {updates} updates"
         self._draw(at_once=False)
@@ -158,7 +158,7 @@ class ProgressLines(Progress):
 
 
 class _BarAndCells(Bar):
-    """The bar, as wide as the line has room for it, and the running cells on a line of their own.
+    """A progress bar as wide as the terminal, and the running cells on a second line.
 
     What these have reached is cut where the line ends, and nothing else.
     """

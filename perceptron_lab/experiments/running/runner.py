@@ -143,7 +143,7 @@ def run_cells(
     """Run the cells of an experiment that have no row which serves.
 
     Every row is stored as soon as its cell has ended; whatever ends the run, those rows are there,
-    and the next run goes on from them.
+    and the next run resumes from them.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
     outcome
         How it ended.
     environment_id
-        Of the environment that it ran in, if the outcome has none of its own.
+        Of the environment that it ran in, if the outcome states none.
     """
     algorithm = cell.variant.algorithm
     oracles = [str(oracle) for oracle in cell.variant.oracles] or problem.oracles

@@ -67,7 +67,7 @@ class CellStatus:
     status
         The status of its row; empty without one.
     cell
-        Its name; empty where its data were never loaded, so that nobody knows it.
+        Its name; empty if its data were never loaded.
     """
 
     problem: str
@@ -145,14 +145,14 @@ def status(
     ----------
     target
         The folder of an experiment's results, held against what the latest run was to do; or a
-        configuration (a file, a shipped one's name, a mapping, an object), which is held against
+        configuration (a file, a shipped one's name, a mapping, an object), which is compared with
         its results.
     output
         The folder of all results, where those of a configuration are.
     overrides
         ``path.to.key=value`` each, for a configuration.
     certificates
-        Whether a row serves only beside its certificate, as for a run. Reports need none, and
+        Whether a row can be reused only with its certificate, as for a run. Reports need none, and
         published results may come without.
 
     Raises

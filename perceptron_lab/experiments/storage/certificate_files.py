@@ -1,4 +1,4 @@
-"""Certificates as files: ``certificates/CELL.npz``, proved again without the store.
+"""Certificate files ``certificates/CELL.npz``, which can be verified without the store.
 
 The arrays are ``point``, ``weights`` where there are any, and ``proof.NAME`` for those that prove
 what a learner claims. The text ``json`` is::

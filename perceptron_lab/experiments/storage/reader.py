@@ -153,7 +153,7 @@ class Reader(AbstractContextManager["Reader"]):
         return None if content is None else decoded_lists(content, self._trace_of(cell), names)
 
     def _trace(self, cell: str) -> bytes | None:
-        """Return a trace as it is stored; None if there is none."""
+        """Return the stored trace of a cell, or None."""
         rows = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
         if not rows or rows[0]["trace_sha256"] is None:
             return None

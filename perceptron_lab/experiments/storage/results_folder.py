@@ -32,7 +32,7 @@ def output_folder(root: Path, name: str) -> Path:
     """Return the folder of an experiment's results; it need not exist yet, and is not made.
 
     The chosen folder may itself be a link, as to a larger disk. A link in it that leads out of it
-    is refused: whoever can write there could have results written over the files of others.
+    is refused: whoever can write there could have results overwrite the files of other users.
     """
     # A name of 64 characters, and the digest of overrides
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(--[0-9a-f]{8})?", name):

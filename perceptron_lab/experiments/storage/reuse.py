@@ -1,4 +1,4 @@
-"""Whether a stored row may stand for a planned cell, as ``plab run`` and ``plab status`` judge it.
+"""Reuse of stored rows for planned cells, as decided by ``plab run`` and ``plab status``.
 
 The budget is no part of a cell's name: what ended before its limits is an answer under any budget,
 also a smaller one. Only what a limit ended, or what was to spend its budget, depends on it.
@@ -24,9 +24,9 @@ class Reuse(StrEnum):
     KEEP = "KEEP"
     """It serves: the cell is not run."""
     STALE = "STALE"
-    """It would serve, but another version of the numeric core made it; it is shown and kept."""
+    """The row would be reusable, but has another code version; it is shown and kept."""
     AGAIN = "AGAIN"
-    """It does not serve, or there is none: the cell is run."""
+    """The row is missing or cannot be reused: the cell is run."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ _ALWAYS_AGAIN: Final = (Status.CRASHED, Status.ERROR)
 def decide_reuse(
     stored: Stored | None, planned: Planned, core: str | None, limits: ProcessLimits
 ) -> ReuseDecision:
-    """Decide whether a stored row serves a planned cell.
+    """Decide whether a stored row can be reused for a planned cell.
 
     AGAIN if the row does not serve whatever made it; otherwise STALE if its digest is another than
     ``core``; otherwise KEEP.
@@ -80,7 +80,7 @@ def decide_reuse(
 
 
 def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
-    """Say why a row cannot serve, or nothing."""
+    """Return why a row cannot be reused, or an empty string."""
     if stored.status in _ALWAYS_AGAIN:
         return f"{stored.status} is tried again by every run"
     if stored.status is Status.KILLED and not stored.limit:

@@ -3,7 +3,7 @@
 Everything that a run leaves behind is in it, but the certificates: runs.csv, tables and figures are
 made from it alone. It is an SQLite 3 file (application_id :data:`APPLICATION`, user_version
 :data:`VERSION`) that anybody may read with ``sqlite3``. While it is written to, the latest rows are
-in ``runs.sqlite-wal`` beside it; a store that was closed is one file.
+in ``runs.sqlite-wal`` next to it; a store that was closed is one file.
 
 Every table but ``running`` has a column ``checksum``: the sha256 of the columns before it, as one
 array of JSON. A row that does not fit its checksum is damaged and never shown.
@@ -191,7 +191,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def close(connection: sqlite3.Connection) -> None:
-    """Close a database that was written to, leaving one file where nobody reads it just now."""
+    """Close a database after writing; a single file remains unless another process is reading."""
     # Where somebody reads it, or the disk is full, the rows are safe in two files as well.
     with closing(connection), suppress(*FAILURES):
         connection.execute("PRAGMA busy_timeout = 0")

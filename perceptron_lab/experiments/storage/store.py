@@ -93,7 +93,7 @@ class Store(AbstractContextManager["Store"]):
         environment: Mapping[str, object],
         planned: Sequence[Planned],
     ) -> None:
-        """Store the plan of a run; rows of cells that are planned no more stay.
+        """Store the plan of a run; rows of cells that are no longer planned are kept.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Store(AbstractContextManager["Store"]):
         outcome
             How it ended.
         core
-            Digest of the numeric core that ran it, 64 hexadecimal digits.
+            Digest of the code version that ran it, 64 hexadecimal digits.
         limits
             Of the process, as they were in force: ``memory`` is a number where it was derived.
 
@@ -206,7 +206,7 @@ class Store(AbstractContextManager["Store"]):
             export(self.folder, self.reader, self.rows() if rows is None else rows)
 
     def close(self) -> None:
-        """Let others write; the store is one file now."""
+        """Close the store, release its lock and leave a single file."""
         schema.close(self._connection)
         self._lock.release()
 
@@ -220,7 +220,7 @@ class Store(AbstractContextManager["Store"]):
         return row is not None and row["status"] not in _FAILURES
 
     def _replace(self, stored: Stored, trace: bytes | None, keep: bool) -> None:
-        """Put a row in the place of an earlier one, which is kept beside it or forgotten."""
+        """Replace the row of a cell; the earlier row is kept in ``earlier`` or forgotten."""
         cell, values = (stored.cell,), encoded(stored)
         if keep:
             copy = "INSERT OR REPLACE INTO earlier SELECT * FROM run WHERE cell = ?"

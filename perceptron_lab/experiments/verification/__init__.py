@@ -1,1 +1,1 @@
-"""Certificates of runs proved again."""
+"""Verification of the certificates of runs."""

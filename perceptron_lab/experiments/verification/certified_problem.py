@@ -1,8 +1,8 @@
-"""The problem, the method and the data that a certificate describes, found and built anew.
+"""Load the problem, the method and the data that a certificate describes.
 
-An answer may come from anybody, and names a file to read. Nothing of a file is told, neither its
-hash nor a line that cannot be parsed, unless it is the one that the answer is of: a user's own file
-is found by its name, and compared before it is parsed.
+An answer may come from an untrusted source and name any file to read. Messages therefore reveal
+neither the hash of a file nor a line that cannot be parsed, unless it is the file of the answer: a
+user's own file is found by its name, and its hash is compared before it is parsed.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ def require_unrecorded(path: Path, own_file: OwnData | None, *, recorded: bool) 
 
 
 class ChangedDataError(DataError):
-    """The data are not those that an answer is about."""
+    """The data differ from those of an answer."""
 
 
 class UnknownDataError(DataError):
-    """The dataset of an answer is not registered here."""
+    """The dataset of an answer is not registered."""
 
 
 def file_in(folder: Path, name: str, *, named: bool) -> Path:
@@ -198,7 +198,7 @@ class Target:
 
 
 class CertifiedProblems:
-    """Loads the problems of certificates, whose settings nobody has vouched for.
+    """Loads the problems of certificates, whose settings are untrusted.
 
     Whatever a certificate says, nothing is written but into one folder: generated rows are
     generated there, and what was kept by earlier runs is not used. The last problem is kept, for

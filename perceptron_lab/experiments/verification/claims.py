@@ -144,14 +144,14 @@ class Claims:
         return self.goal == "budget" and self.spent is None
 
     def contradictions(self, proved: frozenset[Status], *bounds: float | None) -> Iterator[str]:
-        """Yield the faults that no proof could mend; ``proved`` are the statuses of proofs."""
+        """Yield contradictions between claims; ``proved`` are the statuses that count as proved."""
         if self.proved != (self.status in proved):
             yield f"{self.status} is {'called proved' if self.proved else 'not called proved'}"
         if any(bound is not None and not math.isfinite(bound) for bound in bounds):
             yield "a bound is not a finite number"
 
     def no_margin(self, reason: str) -> Iterator[str]:
-        """Yield which bound of a margin is claimed where there is none."""
+        """Yield the margin bounds that are claimed for an answer without a margin."""
         for name in ("margin_lower", "margin_upper"):
             if getattr(self, name) is not None:
                 yield f"{name} is claimed, and {reason}"
@@ -211,7 +211,7 @@ class ProofOutcome:
     faults
         The claims that are not proved, one sentence each; empty if all are.
     margin_lower, margin_upper
-        The bracket that is proved now; None where there is none.
+        The bracket that is proved by the verification, or None.
     unchecked
         Names of the figures that were neither proved nor computed again.
     optimum_lower, optimum_upper
@@ -233,10 +233,10 @@ class ProofOutcome:
 
 
 class Verdict(StatusWord):
-    """The fate of a cell's claims."""
+    """Verification status of a cell's claims."""
 
     PROVED = "PROVED"
-    """All that is claimed is proved again; figures that are no claims are named as unchecked."""
+    """All claims are verified; numbers that are not claims are listed as unchecked."""
     NOT_PROVED = "NOT PROVED"
     """A claim is not proved, or refuted; the message says which."""
     NOTHING_CLAIMED = "NOTHING CLAIMED"

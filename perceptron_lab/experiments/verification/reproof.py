@@ -1,4 +1,4 @@
-"""Claims proved again on the original data, from a point, weights or a learner's arrays.
+"""Verify claims on the original data from a point, weights or a learner's arrays.
 
 Nothing here knows how the answer was found: the proofs are those of
 :mod:`perceptron_lab.certificates`, and for separations by ellipsoids those of
@@ -239,7 +239,7 @@ def prove_learnt(
     claims
         The status, and the figures that are bounds.
     problem
-        Its tasks are learnt; features are extracted from them anew.
+        Its tasks are learnt; their features are extracted again.
     learner, seed
         The learner's record, and the seed of the cell.
     proof

@@ -1,4 +1,4 @@
-"""Saved verdicts on two classes, proved again on the files that they are of."""
+"""Verify saved separation verdicts on their data files."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def labelled_file(
 
 
 def _exact(contents: Contents) -> Doubles:
-    """Return the rows as a dense matrix of doubles, which are exact, or have decimals beside."""
+    """Return the rows as a dense matrix of doubles, exact or with their decimals."""
     doubles = contents.in_memory()
     values, integers = dense(doubles.values), dense(doubles.whole)
     if doubles.roundings and integers is None and contents.decimals is None:

@@ -1,4 +1,4 @@
-"""What an answer states beside its claims: fields, columns of its row, arrays that a proof read."""
+"""Checks of the fields, columns and arrays of an answer that are not claims."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(r"[0-9][0-9.]*(?:e[+-]?[0-9]+)?")
 
 
 class ReadArrays(UserDict[str, FloatArray]):
-    """Arrays by name, of which ``read`` are those that somebody has asked for.
+    """Arrays by name that record in ``read`` which of them were used.
 
     An array that no proof reads is not verified, whatever it holds.
     """

@@ -1,6 +1,6 @@
-"""Solvers of others asked to minimise a program: their approximate answers on both sides.
+"""External solvers for semidefinite programs: approximate primal and dual solutions.
 
-A semidefinite program as solvers of others are given it: by blocks, and in SDPA's format.
+A semidefinite program in block form and in SDPA's format, as external solvers read it.
 
 Strictly feasible points of both sides of a program, from the solver that is asked to solve it.
 
@@ -118,7 +118,7 @@ class BlockProgram:
 
     @property
     def multiplicity(self) -> FloatArray:
-        """2 of entries beside the diagonal, else 1."""
+        """2 for off-diagonal entries, 1 for diagonal ones."""
         return np.concatenate([np.asarray(part.multiplicity) for part, _ in self.blocks])
 
     def weights(self, blocks: Blocks) -> FloatArray:
@@ -209,7 +209,7 @@ class ExternalSolver:
         Raises
         ------
         NumericalError
-            If there is none; the message says why.
+            If no answer exists; the message gives the reason.
         TimeIsUp
             If a time limit ends first.
         """
@@ -281,7 +281,7 @@ def errors_of(program: BlockProgram, answer: Approximation) -> dict[str, float]:
 
 
 def _below_zero(blocks: Blocks) -> float:
-    """Return -lambda_min of the blocks, or 0: a factor says so faster where they are definite."""
+    """Return max(0, -lambda_min) of the blocks; a factorisation is tried first."""
     return max(0.0, *(_lowest_below_zero(block) for block in blocks))
 
 

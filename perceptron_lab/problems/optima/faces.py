@@ -1,4 +1,4 @@
-"""Programs whose dual problem has no interior, reduced exactly to a face.
+"""Exact facial reduction of programs whose dual problem has no interior.
 
 Let X = V Z V' in one block, V a matrix of whole numbers with r < n independent columns. Where Z is
 positive semidefinite and
@@ -65,7 +65,7 @@ class Face:
     basis
         V, whole numbers, shape ``(n, r)``, 1 <= r.
     variable
-        That of the equation <vv', X> = 0 which exposes the face, from 0; None if there is none.
+        That of the equation <vv', X> = 0 which exposes the face, from 0; or None.
     """
 
     block: int

@@ -97,7 +97,7 @@ class DualProblem:
 
     @cached_property
     def multiplicity(self) -> FloatArray:
-        """2 of entries beside the diagonal, else 1."""
+        """2 for off-diagonal entries, 1 for diagonal ones."""
         return np.asarray(self.system.cone.multiplicity[1:])
 
     @cached_property
@@ -166,7 +166,7 @@ class DualProblem:
     def inner(self) -> tuple[FloatArray, float] | None:
         """The weights of least norm that satisfy the equations, with their lowest eigenvalue.
 
-        None where that is not positive: there may be interior points all the same.
+        None where that is not positive: interior points may exist nevertheless.
         """
         return self.interior(np.zeros(self.size))
 

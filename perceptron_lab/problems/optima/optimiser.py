@@ -28,7 +28,7 @@ from perceptron_lab.systems import ConicSystem, System
 class Optimiser(ABC):
     """A frozen record of parameters that minimises the objective of a semidefinite program.
 
-    It runs algorithms, or a search of its own, on the program; the bounds of the optimum are
+    It runs algorithms, or a specialised search, on the program; the bounds of the optimum are
     proved by the :class:`.Search` that it is given, on the data, and by nothing else.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Bounds of the optimum proved again from the arrays of a result, without any algorithm."""
+"""Verify the bounds of an optimum from the arrays of a result, without any algorithm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perceptron_lab.systems import ConicSystem
 
 NO_BOUND = Bound(None, "", "no theorem bounds the updates of a sequence of programs")
 FACE, FACE_BLOCK = "face", "face_block"
-"""Names of arrays beside X, where it is Z on a face: V, and the number of its block."""
+"""Names of the arrays stored with a Z on a face: V, and the number of its block."""
 DUAL, LEVEL, VECTORS = "dual", "level", "vectors"
 """Names of arrays that prove a lower bound: X, weights that no point is below the level, or V."""
 SIGNS = "signs"
@@ -62,7 +62,7 @@ def proved_again(
 
 
 def cut_again(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:
-    """Return the value of the cut among the arrays of a result, proved; None if there is none."""
+    """Return the value of the cut among the arrays of a result, proved; or None."""
     program, signs = MaxCutProgram.of_system(system), proof.get(SIGNS)
     if program is None or signs is None or not (np.abs(signs) == 1.0).all():
         return None

@@ -58,7 +58,7 @@ def prove_upper(system: ConicSystem, point: FloatArray) -> float | None:
 
 
 def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] | None:
-    """Return a point that is proved feasible with its objective: this one, or one beside it."""
+    """Return a point that is proved feasible and its objective: this point, or a nearby one."""
     direction = system.interior
     for shift in _SHIFTS[: None if direction is not None else 1]:
         shifted = point
@@ -120,7 +120,7 @@ class Refutation:
 
 
 def refuted(system: ConicSystem, weights: FloatArray) -> Refutation | None:
-    """Return the proof by weights at or near these; None where there is none.
+    """Return the proof by weights at or near these, or None.
 
     Parameters
     ----------

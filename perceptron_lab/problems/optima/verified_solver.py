@@ -1,4 +1,4 @@
-"""A solver of others asked for the optimum of a program, and both bounds proved of its answer."""
+"""Rigorous bounds of an optimum from the answer of an external solver."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly ind
 class VerifiedSolver(Optimiser):
     """CSDP, SDPA, DSDP, Clarabel or SCS, and bounds of the optimum proved of their answer.
 
-    A solver minimises the program as it is given, and answers with x and with a dual X,
+    An external solver minimises the program, and answers with x and with a dual X,
     both of them a little infeasible. Repaired, they bound the optimum: x is moved towards a point
     with F(x) positive definite just so far that it is proved to be feasible itself; X is corrected
     to the exact equations and moved towards a dual interior point (:class:`.DualProblem`). Interior

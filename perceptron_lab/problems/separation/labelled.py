@@ -40,11 +40,11 @@ class Labelled:
     classes
         The two labels; the second one is the positive class.
     intercept
-        The name of its coefficient; None where there is none.
+        The name of its coefficient, or None.
     constant_columns
         The columns of the data that are left out because the intercept has their place.
     reference_levels
-        Column of texts -> the level without a column of its own.
+        Column of texts -> its reference level, which has no indicator column.
     """
 
     rows: WholeRows
@@ -117,7 +117,7 @@ def labelled_of(
     numbers
         As for :func:`~perceptron_lab.problems.separation.whole_rows.whole_rows`.
     leave_out
-        Whether constant columns of the data, other than those of zeros, are left out beside the
+        Whether constant columns of the data, other than those of zeros, are left out for the
         column of ones that ``affine`` adds (default true).
     """
     count, width = doubles.values.shape

@@ -113,7 +113,7 @@ def maximum_support(rows: ArrayOrSparse, *, max_seconds: float | None = None) ->
     Rescaling finds the partition: heights of the rows over the cone are proved to fall, again and
     again, or stay (:class:`~perceptron_lab.algorithms.rescaling.correlation_rescaling.\
 CorrelationRescaling`). A point and weights are then made exact. Where that fails, the homogeneous
-    system is decided by exact pivots; ``method`` says so.
+    system is decided by exact pivots; ``method`` states this.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ class ComplementaryPair:
 def pair_near(
     rows: WholeRows, proposal: PartitionProposal, method: str = "Newton's steps, made exact"
 ) -> ComplementaryPair | None:
-    """Return an exact pair near a proposal; None if there is none.
+    """Return an exact pair near a proposal, or None.
 
     TimeIsUp is raised where a time limit ends before it is exact.
     """
@@ -158,7 +158,7 @@ def _null_space(rows: WholeRows, independent: IntArray) -> tuple[tuple[int, ...]
 def _not_orthogonal(
     rows: WholeRows, overlap: IntArray, nulls: Sequence[Sequence[int]]
 ) -> int | None:
-    """Return a row of N that is not 0 at some vector; None if there is none."""
+    """Return a row of N that is not 0 at some vector, or None."""
     if not nulls:
         return None
     at = np.array(nulls, dtype=object).T
@@ -267,7 +267,7 @@ def _balanced(
 
 @dataclass(frozen=True)
 class PartitionProposal:
-    """A partition in doubles, which nobody has proved.
+    """A partition in doubles, not yet proved.
 
     Parameters
     ----------

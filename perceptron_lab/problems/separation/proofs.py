@@ -1,6 +1,6 @@
 """A pair and the classes of coefficients: checked in exact arithmetic, kept as arrays of doubles.
 
-Rows are told by their indices, and weights off a basis are whole numbers up to 2^40, so that
+Rows are identified by their indices, and weights off a basis are whole numbers up to 2^40, so that
 doubles hold both. Other exact numbers have any size: they are kept as the text of JSON, a byte in a
 double, in hexadecimal digits (Python reads and writes at most 4300 decimal ones).
 """

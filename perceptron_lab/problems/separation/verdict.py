@@ -64,7 +64,7 @@ class SeparationVerdict(VerdictRecord):
     classes
         The two labels; the second one is the positive class, whose log-odds are modelled.
     method
-        How the proof was found, or why there is none.
+        How the proof was found, or why it is missing.
     rows
         The labelled rows.
     pair
@@ -76,7 +76,7 @@ class SeparationVerdict(VerdictRecord):
         The name of its coefficient; None where no intercept was asked for.
     constant_columns
         The names of the constant columns of the data that the intercept stands for: they have no
-        coefficients of their own.
+        separate coefficients.
     reference_levels
         Column of texts -> the level that the coefficients of its other levels are compared with,
         where ``--one-hot`` encoded columns of a file.
@@ -100,7 +100,7 @@ class SeparationVerdict(VerdictRecord):
 
     @classmethod
     def load(cls, path: str | Path, X: ArrayOrSparse, y: npt.ArrayLike) -> SeparationVerdict:
-        """Read a verdict written by :meth:`save`, and prove it anew on the examples it is of.
+        """Read a verdict written by :meth:`save` and verify it again on its examples.
 
         Nothing is searched for: the directions and weights of the file are put into the examples.
 
@@ -182,7 +182,7 @@ class SavedVerdict:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether constant columns of the data are left out beside the intercept."""
+        """Whether constant columns of the data are left out because of the intercept."""
         return bool(self.record["format"] > 1)
 
     def proved_on(self, examples: Labelled) -> SeparationVerdict:

@@ -77,7 +77,7 @@ class VerdictRecord:
 
     @property
     def not_verified(self) -> tuple[str, ...]:
-        """The attributes that nothing vouches for: of a loaded verdict what only its file says.
+        """The attributes that are not verified, because only the file of a verdict states them.
 
         The method, and the names of coefficients where the examples have no names.
         """

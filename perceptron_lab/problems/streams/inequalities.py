@@ -116,8 +116,8 @@ class LiftedInequalities:
     """The inequalities A x >= b, lifted: (a_i, -b_i)'(y, t) > 0 for all i, and t > 0.
 
     (y, t) solves the system if and only if x = y / t has A x > b, strictly; and by Gordan's theorem
-    there is none if and only if there are u >= 0, u_0 >= 0, not all 0, with A'u = 0 and b'u = u_0:
-    u_0 > 0 is Farkas' proof that A x >= b has no solution either.
+    no solution exists if and only if there are u >= 0, u_0 >= 0, not all 0, with A'u = 0 and
+    b'u = u_0: u_0 > 0 is Farkas' proof that A x >= b has no solution either.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ def hinge_loss_bound_of(
     kernel: AnyKernel = None,
     presentations: npt.ArrayLike = 1,
 ) -> float:
-    """Return Theorem 2's bound of the mistakes for a w* of one's own, rounded up.
+    """Return Theorem 2's bound of the mistakes for a given w*, rounded up.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def novikoff_bound(
     """Return Theorem 1's bound of the mistakes, for a consistent w* that is nearly shortest.
 
     With the directional margin gamma of the examples it is R^2 / gamma^2. None where no consistent
-    w* was found: either there is none, or the margin is below what double precision shows.
+    w* was found: either none exists, or the margin is below what double precision shows.
 
     Parameters
     ----------

@@ -120,13 +120,13 @@ class EllipsoidSeparation(OnFeatures, Learner):
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
-        """Prove the status again on features extracted anew; nothing is solved."""
+        """Verify the status on features extracted again; nothing is solved."""
         reproved = prove_separation(*self.classes(task, seed), proof, whiten=self.whiten)
         bounds = {"ratio_lower": reproved.ratio_lower, "ratio_upper": reproved.ratio_upper}
         return Reproved(reproved.status, bounds, reproved.message)
 
     def classes(self, task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
-        """Return the features of the positives, and of the negatives, extracted anew."""
+        """Extract and return the features of the positives and of the negatives."""
         positive, _, features = self._features(task, seed)
         training = dense_rows(features.training)
         return training[positive], training[~positive]

@@ -172,7 +172,7 @@ class NewtonCourse:
         After each step, shape ``(steps, n)``.
     errors
         Standard errors at the end, roots of the diagonal of the inverse information, shape
-        ``(n,)``; NaN where there is none.
+        ``(n,)``; NaN where it is missing.
     """
 
     answer: SeparationAnswer
@@ -290,7 +290,7 @@ class SklearnLogisticRegression(Learner):
 
     Without a penalty (``C=inf``) it looks for the estimates of maximum likelihood: ``converged``
     unless it warns that it did not. With one, ``penalised``, there are always estimates, and it
-    says nothing about separation. The message begins so.
+    is inconclusive about separation, as the message states first.
 
     Nothing is proved: FITTED. It needs no test examples.
 

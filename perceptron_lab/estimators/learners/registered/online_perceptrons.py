@@ -146,7 +146,7 @@ class StreamedPerceptron(OnlineLearner):
     mistakes, each with ``_lower``, a proof that no other comparison w* gives a bound below it (none
     of Theorem 1 where no consistent w* is found); ``hinge_loss_upper``, L of that comparison;
     ``cpu_seconds``. The arrays
-    ``presented``, ``mistaken`` and ``hinge_bound`` hold the mistakes along the stream beside
+    ``presented``, ``mistaken`` and ``hinge_bound`` hold the mistakes along the stream next to
     Theorem 2's bounds of its beginnings.
 
     Parameters

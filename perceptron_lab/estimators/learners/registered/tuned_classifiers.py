@@ -70,7 +70,7 @@ class TunedLearner(OnFeatures, Learner):
     """A learner that chooses parameters of a scikit-learn classifier.
 
     Chosen is what regularises most of the candidates whose mean average precision is at most 0.1
-    percentage points (:data:`NEAR_TIE`) below the highest. Features are extracted anew from the
+    percentage points (:data:`NEAR_TIE`) below the highest. Features are extracted again from the
     training part of every fold. Of fewer positives than folds each makes a fold; with a single one
     nothing can be held out, and the candidate in the middle of the grid is taken.
 
@@ -205,7 +205,7 @@ class TunedSoftEllipsoid(TunedLearner):
 
 @parameter_record
 class TunedLinearScorer(TunedLearner):
-    """The soft ellipsoid without its quadratic term, its regularisation chosen likewise.
+    """The soft ellipsoid without its quadratic term, its regularisation chosen in the same way.
 
     f(x) = -(2 g'x + c), see :class:`~perceptron_lab.estimators.SquaredHingeClassifier`: what an
     ellipsoid gains over it is due to the ellipsoid, the rest to loss and regularisation.

@@ -44,11 +44,11 @@ from perceptron_lab.problems.ellipsoids.hard.solution import (
 )
 
 ATTEMPTS = 4
-"""Attempts at most, in coordinates of their own each."""
+"""Largest number of attempts, each in different coordinates."""
 FINER, FINEST = 1e-3, 1e-12
 """The tolerance in coordinates of an ellipsoid, relative to that asked for, and the least."""
 ZERO = 10.0
-"""Solved with t at most so many times the tolerance counts as t = 0, which no coordinates mend."""
+"""Solved with t at most so many times the tolerance counts as t = 0, in any coordinates."""
 ALMOST = 1e-6
 """0 <= t <= this is an answer even if Clarabel gives up: there a proof of t = 0 decides."""
 LONG = 1e8
@@ -187,7 +187,7 @@ class _Attempts:
         return Rescaling.to_ellipsoid(Ellipsoid.canonical(best.quadratic), classes)
 
     def solution(self) -> Solution:
-        """Return the best ellipsoid, and the best multipliers, each of its own attempt."""
+        """Return the best ellipsoid and the best multipliers over all attempts."""
         attempts, tolerance, bracket = self.all, self.tolerance, self.bracket
         sharpest = min(attempts, key=lambda attempt: attempt.bracket.upper)
         last, iterations = attempts[-1], self.iterations

@@ -28,7 +28,7 @@ from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Solution, middle
 
 NEGLIGIBLE = 1e-6
-"""A t that is not proved to be positive counts as 0 up to this; MARGIN_BOUNDED says so."""
+"""A t up to this that is not proved positive counts as 0, with status MARGIN_BOUNDED."""
 SMALL = 1e-3
 """Computed ratios t below this may stand for 0, and a proof of that is tried."""
 SUPPORT = 1e-6
@@ -130,7 +130,7 @@ class Separation:
         Of the solver.
     complete
         Whether the solver reached its tolerance. If not, its limits or rounding ended it: what is
-        proved holds all the same.
+        proved holds nevertheless.
     finer
         Where columns depend on others but for rounding, an ellipsoid that proves ``ratio_lower`` by
         what rounding left of them; ``ellipsoid`` and the rule leave that out, since other points

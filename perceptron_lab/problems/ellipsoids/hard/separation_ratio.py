@@ -83,7 +83,7 @@ def maximal_separation(
 
     Columns that depend on others but for rounding count for t, and for what is proved of it, as the
     doubles that they are; the ellipsoid returned uses them only as far as they depend, since other
-    points are rounded otherwise. The message says so where that makes a difference.
+    points are rounded otherwise. The message reports where that makes a difference.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def middle(ratio: float) -> float:
 
 
 SHORTEST = 1e-10
-"""Extents of the positives below this part of the largest one are taken for it."""
+"""Extents of the positives below this part of the largest one are replaced by it."""
 LONG = 10.0
 """Axes of an ellipsoid are at most so many times as long as the examples extend."""
 

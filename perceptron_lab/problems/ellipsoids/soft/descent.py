@@ -52,7 +52,7 @@ QUIET = 3
 CONJUGATE_STEPS = 100
 """Products with the Hessian in one step at most."""
 ROUNDING = 1e-15
-"""What a step promises at least, relative to the objective, to be told from rounding errors."""
+"""Least predicted decrease of a step, relative to the objective, above rounding errors."""
 LARGEST_MATRIX = 500
 """Of so many features at most all eigenvalues of G are computed; else only the lowest ones."""
 LOWEST = 4

@@ -28,7 +28,7 @@ errors of u at most), DXD with D^2 = diag(meant) is feasible; its entries are of
 
 Proved upper bounds of the optimum: any vector x gives a feasible x + d, d >= 0.
 
-Let M be a symmetric matrix with m_ij = -c_ij beside the diagonal, and let the elimination of M,
+Let M be a symmetric matrix with m_ij = -c_ij off the diagonal, and let the elimination of M,
 pivots raised by e_i >= 0 where they fall below a floor, end with LDL' and finite positive pivots
 (:mod:`perceptron_lab.numerics.compiled.raised_ldl`). Write m'_ii = m_ii + e_i for what was
 factorised in truth, s_i = sqrt(m'_ii), N_i for the places of row i of L + L', t_i for the number of
@@ -295,7 +295,7 @@ class Course:
     sweeps
         Passes over all vertices so far; a product with the Hessian counts as one.
     lower, upper
-        The bounds proved so far; None where there is none yet.
+        The bounds proved so far; None for a missing bound.
     estimate
         The relative width that the arrays of the moment are expected to prove.
     """
@@ -391,7 +391,7 @@ def cut_of(program: MaxCutProgram, signs: Signs) -> Cut:
     """Return a cut with its value, proved; signs have shape ``(n,)`` and entries +1 and -1.
 
     The terms c_ii and 2 c_ij s_i s_j are doubles without rounding. Their sum is rounded once, the
-    sum less this number, once more, has the sign of the error: 0 where there is none.
+    sum less this number, once more, has the sign of the error: 0 if it is exact.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class DualPoint:
     Parameters
     ----------
     weights
-        C beside its diagonal.
+        C without its diagonal.
     vectors
         V, shape ``(n, k)``.
     lengths
@@ -73,7 +73,7 @@ class DualPoint:
         return self.gap + len(self.lengths) * max(0.0, -self.lowest)
 
     def corrected(self) -> DualPoint:
-        """Return the better x + d of two, by the range of V and the residuals beside it."""
+        """Return the better x + d of two, by the range of V and the residuals outside it."""
         return min(
             (self._corrected(tolerance) for tolerance in _KEPT), key=lambda dual: dual.lacking
         )

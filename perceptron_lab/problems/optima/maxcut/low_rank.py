@@ -1,7 +1,7 @@
 """An interval around the optimum, as narrow as asked for, from sweeps to proofs.
 
-Sweeps (:class:`.Ascent`) go on until the dual point (:mod:`.dual_point`), as it is or corrected, is
-estimated to prove the width; then one decomposition of F(x + s 1), s what the width leaves for a
+Sweeps (:class:`.Ascent`) continue until the dual point (:mod:`.dual_point`), as it is or corrected,
+is estimated to prove the width; then one decomposition of F(x + s 1), s what the width leaves for a
 uniform shift, proves it (:mod:`.bounds`). Estimates only decide when to try; an estimate that
 was too good costs a decomposition.
 

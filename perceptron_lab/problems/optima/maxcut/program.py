@@ -235,7 +235,7 @@ def _remember(system: ConicSystem, program: MaxCutProgram | None) -> None:
 
 
 def _symmetric(n: int, rows: IntArray, columns: IntArray, values: FloatArray) -> sp.csr_array:
-    """Return the matrix with these entries beside the diagonal and their mirror images."""
+    """Return the symmetric matrix with these off-diagonal entries."""
     half = sp.coo_array((values, (rows, columns)), shape=(n, n))
     return sp.csr_array(half + half.T)
 
