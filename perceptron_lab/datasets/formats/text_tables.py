@@ -3,7 +3,8 @@
 Readers of libraries divide the lines into fields (:mod:`.text_lines`). All else is done here, since
 they have no option for it: decimal commas are distinguished from separators of thousands, and
 printed decimals from the doubles nearest to them (a proof is about the decimals); row names, labels
-and levels of texts are found; and each refusal names the line, the column and what to write instead.
+and levels of texts are found; and each refusal names the line, the column and what to write
+instead.
 """
 
 from __future__ import annotations
