@@ -38,7 +38,7 @@ class State:
     ending: str = ""  # Why the algorithm has come to its end, once it has
     notes: list[str] = field(default_factory=list)  # Sentences for the certificate
     remark: str = ""  # A sentence for the message, such as the version of a program that was run
-    finding: Finding = NOTHING  # Facts for the result, which are told where there is no remark
+    finding: Finding = NOTHING  # Facts for the result, which are worded where there is no remark
     figures: dict[str, float] = field(default_factory=dict)  # Of the answer; claims.UNPROVED
 
     @property
@@ -96,7 +96,7 @@ class Algorithm(ABC, Generic[S]):
 
     @property
     def online(self) -> bool:
-        """Whether all that it learns of a system are cuts at its points, asked for without slack.
+        """Whether the algorithm uses only cuts at its points, without slack, of a system.
 
         That is an online learning algorithm in the sense of `Kharechko2009`, Definition 2.2.
         """
@@ -126,8 +126,8 @@ class Algorithm(ABC, Generic[S]):
     def start_at(self, system: ConicSystem, rng: np.random.Generator, point: FloatArray) -> S:
         """Return the state before the first update, at a given point other than 0.
 
-        It is the algorithm's own with this point in the place of its own; algorithms for which the
-        length of a point says nothing take its direction alone.
+        The state is the usual one with this point as the first point; algorithms for which the
+        length of a point is irrelevant use only its direction.
         """
         state = self.start(system, rng)
         state.point[:] = point
@@ -170,7 +170,7 @@ class InCoordinates(Algorithm[S]):
 
 
 class SeesAll(Algorithm[S]):
-    """An algorithm that looks at all constraints itself, from a starting point of its own."""
+    """An algorithm that evaluates all constraints itself and defines its starting point."""
 
     uses_oracle: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False

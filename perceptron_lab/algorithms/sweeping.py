@@ -68,7 +68,7 @@ class Sweeping(InCoordinates[T]):
         """Make up to ``most`` updates in place; return them and how many rows were looked at.
 
         These are ``checks`` at most, and a whole round at most without an update. ``state.row`` and
-        ``state.quiet`` go on.
+        ``state.quiet`` are updated.
         """
 
     @abstractmethod

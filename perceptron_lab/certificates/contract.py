@@ -119,7 +119,7 @@ class ConeProofs(ABC, Generic[Block]):
 
     @property
     def compiled(self) -> Functions:
-        """The compiled functions that these proofs call, beside products with the data."""
+        """The compiled functions that these proofs call, except for products with the data."""
         return ()
 
     @abstractmethod

@@ -146,7 +146,7 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
     False as well where the time is up before.
     """
     # For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c. Of rows
-    # that were rounded nobody can tell; of features whose inner products are only enclosed, if
+    # that were rounded it cannot be decided; of features whose inner products are only enclosed, if
     # those of identical examples cancel.
     if operator.roundings:
         return False

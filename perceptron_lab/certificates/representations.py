@@ -140,7 +140,7 @@ def positive_definite(matrix: Balls) -> bool:
 def supported(cone: Cone, weights: FloatArray) -> list[tuple[Cone, IntArray]] | None:
     """Return the blocks whose weights do not vanish, with their places; of rows the positive ones.
 
-    None where there is none, or where a block is of another kind, or not a whole matrix.
+    None where it does not exist, or where a block is of another kind, or not a whole matrix.
     """
     parts: list[tuple[Cone, IntArray]] = []
     for part, span in cone.blocks:

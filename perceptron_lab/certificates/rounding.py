@@ -191,9 +191,9 @@ def sharpen(
 ) -> int:
     """Replace lower bounds of scores by exact values, least margins first; return how many.
 
-    Bounds of rounding errors are those of the worst case: beside a margin below 1e-11 they decide
-    how much of it is proved. It ends when the bound of the least margin, ``lower / norms``, owes
-    little to rounding.
+    Bounds of rounding errors hold for the worst case: for a margin below 1e-11 they determine how
+    much of it is proved. It ends when the bound of the least margin, ``lower / norms``, owes little
+    to rounding.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
 def _product_operations(matrix: FloatArray | sp.csr_array) -> float:
     """Return about how many operations the product of a matrix and its transpose takes.
 
-    That of sparse matrices takes an operation, as long as twenty dense ones, for each pair of
-    entries that are beside one another along the longer side.
+    The bound of a sparse matrix takes an operation, as long as twenty dense ones, for each pair of
+    entries that are adjacent along the longer side.
     """
     if isinstance(matrix, np.ndarray):
         return float(min(matrix.shape)) * matrix.size

@@ -24,7 +24,7 @@ class Picker(ABC):
 
     @abstractmethod
     def find(self, scores: FloatArray, slack: float) -> int | None:
-        """Return the index of a violated constraint, or None if there is none."""
+        """Return the index of a violated constraint, or None."""
 
 
 class OrthantOracle(ABC):

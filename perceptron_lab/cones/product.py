@@ -37,7 +37,7 @@ class Product(Cone):
 
     @property
     def notes(self) -> list[str]:
-        """Those of the parts."""
+        """The remarks of the factors' oracles."""
         return [note for part in self.parts for note in part.notes]
 
     @property

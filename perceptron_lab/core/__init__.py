@@ -1,1 +1,1 @@
-"""What all layers share: errors, goals, claims, results, names, parameters, atomic files."""
+"""Types and helpers of all layers: errors, goals, claims, results, registries, atomic files."""

@@ -1,4 +1,4 @@
-"""Files that are old or new, never half of either; the only writer of files in whole."""
+"""Atomic writes: after a crash a file has either its old or its new contents."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ except ImportError:  # Windows: no file is locked, and an open one cannot be rep
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; that file takes the place of the old one once all went well.
+    """Yield a temporary path to write to; without an error it then replaces the old file.
 
-    Nothing is left beside it where something fails. The file to write to is there already, empty
+    After an error the temporary file is removed. The file to write to is there already, empty
     and locked: :func:`remove_partial_files` of another process leaves it alone.
 
     Parameters
@@ -41,11 +41,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _locked(partial: Path) -> int:
-    """Return the descriptor of an empty file that nobody else takes for an abandoned one."""
+    """Return the descriptor of an empty, locked file, which no process removes as abandoned."""
     while True:
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
         descriptor = os.open(partial, flags, 0o666)
-        # Without locks on a file system nothing there is ever taken for abandoned
+        # On a file system without locks no file is ever treated as abandoned
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
@@ -54,7 +54,7 @@ def _locked(partial: Path) -> int:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that it is either the old one or the new one, also after a loss of power.
+    """Write a file atomically, also with respect to a loss of power.
 
     Raises OSError if it cannot be written.
 
@@ -93,7 +93,7 @@ def remove_partial_files(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last; otherwise a file may keep its old name, or have none."""
+    """Flush a folder to disk, so that the names of its files survive a loss of power."""
     if not fcntl:  # Windows opens no folders
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

@@ -1,6 +1,6 @@
-"""The errors a user can cause, and those that arithmetic can cause; words of their messages.
+"""The exceptions of the package, and helpers that word their messages.
 
-Each message says where, what was received, what is allowed and how to mend it. The command line
+Each message says where, what was received, what is allowed and how to correct it. The command line
 prints it without a traceback and exits with 2.
 """
 
@@ -38,7 +38,7 @@ class DataError(PlabError):
 
 
 class MissingDataError(DataError):
-    """A data file that is not there, or cannot be had: the reason, and how to mend it."""
+    """A data file that is missing or cannot be obtained: the reason, and what to do."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason, remedy)

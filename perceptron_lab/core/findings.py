@@ -28,7 +28,7 @@ class SeparationAnswer(StrEnum):
 
     @property
     def separated(self) -> bool | None:
-        """Whether it says that the classes are separated; None where it leaves that open.
+        """Whether the answer states that the classes are separated; None where it is undecided.
 
         Whatever converged without a penalty says that estimates exist, and they do if and only if
         the classes are not separated (Albert and Anderson, Biometrika 71, 1984).

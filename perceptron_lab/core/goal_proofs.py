@@ -1,4 +1,4 @@
-"""Whether a goal is reached: a fact about the proofs of a run, however they were found."""
+"""Decide from the proved facts of a run whether its goal is reached."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Proved:
     relaxed
         Whether the lower bound is the one that an algorithm for relaxed answers was asked for.
     spent
-        Whether the run went on until its budget of updates or seconds was spent.
+        Whether the run used up its budget of updates or seconds.
     width
         The relative width of the interval proved around an optimum, of optimisers.
     """

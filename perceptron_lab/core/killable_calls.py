@@ -1,4 +1,4 @@
-"""Calls of external solvers in a process that is killed where they do not keep a time limit.
+"""Calls of external solvers in a process that is killed at the time limit.
 
 HiGHS's presolve, one factorisation of an interior-point method or a loop of LIBLINEAR may run for
 minutes without a look at a clock or at signals. Large programs are therefore handed to a worker: a
@@ -104,7 +104,7 @@ class _Worker:
 
     @property
     def usable(self) -> bool:
-        """Whether it lives, and belongs to this process and not to the one that forked it."""
+        """Whether the worker is alive and belongs to this process, not to its parent."""
         return self._owner == os.getpid() and self._process.poll() is None
 
     def answer(self, request: object) -> tuple[bool, Any]:
@@ -142,7 +142,7 @@ class _Worker:
 
 
 class _Pickler(pickle.Pickler):
-    """Of an array whose numbers are in a mapped file it writes where they are."""
+    """A pickler that writes an array in a mapped file as the file's path and offset."""
 
     def reducer_override(self, value: Any) -> Any:
         """Return how a view of a mapped file is made again; of all else, what pickle does."""

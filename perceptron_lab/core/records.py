@@ -14,8 +14,8 @@ _HEADING: Final = re.compile(r"\n\n\w+\n---+\n")
 def fault_of(kind: object) -> str:
     """Return the reason why nothing can be made of a class by its parameters; empty if it can.
 
-    It has to be a class that leaves no method undefined, and a dataclass that has no ``__init__``
-    of its own: its fields are its parameters.
+    It has to be a class that leaves no method undefined, and a dataclass that defines no
+    ``__init__``: its fields are its parameters.
     """
     if not isinstance(kind, type):
         return f"received {kind!r}; give its class"

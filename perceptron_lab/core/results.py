@@ -35,12 +35,12 @@ class StatusWord(StrEnum):
 
     @property
     def failed(self) -> bool:
-        """Whether commands report it by exit code 1."""
+        """Whether commands report this status by exit code 1."""
         return False
 
     @property
     def colour(self) -> str:
-        """Its colour on a terminal: green is proved or done, red failed, yellow all else."""
+        """Colour on a terminal: green for proved or done, red for failed, yellow for all else."""
         return _COLOURS.get(self, "red" if self.failed else "yellow")
 
 
@@ -50,7 +50,7 @@ _COLOURS = {"running": "cyan"} | dict.fromkeys(
 
 
 class Status(StatusWord):
-    """How a run ended. Only the driver (and the experiment runner) sets it.
+    """The status of a run. Only the driver (and the experiment runner) sets it.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class Status(StatusWord):
     FITTED = "FITTED"
     """A learner was fitted; nothing was to be proved."""
     UPDATE_LIMIT = "UPDATE_LIMIT"
-    """The budget of updates is spent; the bracket is proved all the same."""
+    """The budget of updates is spent; the margin bounds are still proved."""
     TIME_LIMIT = "TIME_LIMIT"
-    """The budget of seconds is spent; the bracket is proved all the same."""
+    """The budget of seconds is spent; the margin bounds are still proved."""
     NUMERICAL_ERROR = "NUMERICAL_ERROR"
     """The algorithm's own quantities left the range in which its step is defined."""
     UNVERIFIED = "UNVERIFIED"
@@ -205,7 +205,7 @@ class Result:
         The facts in it that the other attributes do not have, as data.
     values, conflict
         Of a cvxpy problem: its variables by name, in doubles, where a point is proved; and the
-        constraints whose weights prove that there is none. They are not saved.
+        constraints whose weights prove infeasibility. They are not saved.
     goal, goal_reached
         What the run was to prove, and whether that is proved: see
         :meth:`~perceptron_lab.core.goal_proofs.Proved.reaches`. None for learners, which have no
@@ -257,7 +257,7 @@ class Result:
 
     @property
     def not_verified(self) -> tuple[str, ...]:
-        """The attributes that nothing vouches for: all of a loaded result, none of a run's."""
+        """The attributes that are not verified: all of a loaded result, none of a new run's."""
         return tuple(self.__dataclass_fields__) if self.__dict__.get("_loaded") else ()
 
     @property
@@ -364,9 +364,9 @@ class Result:
     def load(cls, path: str | Path) -> Result:
         """Read a result written by :meth:`save`; types, ranges and names of fields are checked.
 
-        Nothing is verified: no data are read. :attr:`not_verified` says so, and so does the summary
-        that is printed; :func:`perceptron_lab.verify` verifies a file that `plab solve --save` has
-        written, and names the fields that even it does not verify.
+        Nothing is verified, since no data are read: :attr:`not_verified` and the printed summary
+        list the attributes; :func:`perceptron_lab.verify` verifies a file that `plab solve --save`
+        has written, and names the fields that even it does not verify.
 
         Raises
         ------

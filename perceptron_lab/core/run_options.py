@@ -1,4 +1,4 @@
-"""The options of one run: one record from ``solve``, or a cell, to the place that uses each."""
+"""The options of one run, passed as one record from ``solve`` or an experiment's cell."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def without_repeats(noun: str) -> AfterValidator:
 
 
 class TraceOptions(BaseModel):
-    """What a trace holds in addition to its usual records; each field is a key of configurations.
+    """Additional records and values of a trace; each field is a key of configurations.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class TraceOptions(BaseModel):
     trace_cuts
         Whether it holds number, mean norm and mean depth of the cuts since the record before.
     record_at
-        Updates at which the trace has a record, beside the first, the last, the powers of two and
-        the beginnings of phases; 1 or more each, none twice.
+        Updates at which the trace has a record, in addition to the first, the last, the powers of
+        two and the beginnings of phases; 1 or more each, none twice.
     """
 
     model_config = STRICT | ConfigDict(frozen=True)
@@ -91,7 +91,7 @@ class TraceOptions(BaseModel):
 
     @property
     def trace_options(self) -> TraceOptions:
-        """These options alone, of a record that has them among others."""
+        """The trace options among the fields of this record."""
         return TraceOptions(**{name: getattr(self, name) for name in TraceOptions.model_fields})
 
     def covers(self, other: TraceOptions) -> bool:
@@ -106,7 +106,7 @@ class TraceOptions(BaseModel):
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How an algorithm is run on a system; see :func:`perceptron_lab.solving.entry.solve`.
+    """The options of a run; see :func:`perceptron_lab.solving.entry.solve`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One time limit for everything that computes, and one flag that ends it.
+"""The time limit of a run, which all computations check, and a flag that ends it.
 
 A caller sets the limit once, ``with time_limit(seconds): ...``. Every loop below it asks
 :func:`time_is_up` after a bounded number of operations, and every external solver receives
@@ -135,7 +135,7 @@ def time_is_up() -> bool:
 
 
 def check_time(operations: float = 0.0) -> None:
-    """Refuse to go on where the time is up, or would be after a call that nothing can interrupt.
+    """Raise ``TimeIsUp`` if the time is up, or would be after a call that cannot be interrupted.
 
     Parameters
     ----------

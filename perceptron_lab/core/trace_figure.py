@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 
 class InlineFigure(Figure):
-    """A figure apart from matplotlib's global state, which notebooks show all the same."""
+    """A figure outside matplotlib's global state, which notebooks still display."""
 
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()

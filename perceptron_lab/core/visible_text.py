@@ -1,6 +1,6 @@
 """Text as it is written to a terminal or a file: nothing in it is invisible or moves the rest.
 
-Titles, labels, names of files and messages of others may hold characters that a terminal or a
+Titles, labels, file names and messages of other programs may hold characters that a terminal or a
 browser obeys instead of showing: escape sequences, and marks that reverse the direction of what
 follows (Unicode's property Bidi_Control).
 """

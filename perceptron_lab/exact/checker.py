@@ -41,7 +41,7 @@ def checker() -> Any:
 
 
 def loaded() -> Any:
-    """Return the checker as a module of its own, whatever is done to it."""
+    """Return a new instance of the checker's module, which callers may modify."""
     spec = importlib.util.spec_from_file_location("plab_check", checker_path())
     assert spec is not None
     assert spec.loader is not None

@@ -48,7 +48,7 @@ from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
 # Bits of the entries of MAXCUT's V
 _MAXCUT_BITS = 44
-# Bits of the vectors, and of the weights of rows beside the largest
+# Bits of the vectors, and of the weights of rows relative to the largest
 _BITS, _ROW_BITS = 48, 60
 # Pairs for each equation, and how many times in all they are drawn
 _PAIRS, _DRAWS = 2, 2

@@ -1,6 +1,6 @@
 """Data of certificates: a user's own file in one of the checker's forms, or a file to be written.
 
-The part ``data`` of a certificate names a form, and its keys beside ``file`` and ``sha256``:
+The part ``data`` of a certificate names a form, and its keys other than ``file`` and ``sha256``:
 
 - ``sdpa``: an SDPA file, its decimals as printed; ``question``: "feasibility" or "recession";
 - ``table``: a text of rows, decimals as printed; ``separator``;
@@ -16,7 +16,7 @@ Linear conditions a_k'x >= b_k or a_k'x = b_k: their data, and claims about them
 
 Claims are points, contradictions and partitions.
 
-In the unknowns (x_0, x) the conditions are rows a_k'x - b_k x_0 >= 0 beside x_0 > 0, and an
+In the unknowns (x_0, x) the conditions are rows a_k'x - b_k x_0 >= 0 together with x_0 > 0, and an
 equation is two of them, one of each sign: so weights of any sign become weights >= 0. Farkas'
 weights with sum w_k a_k = 0 and sum w_k b_k > 0 give x_0 the weight sum w_k b_k: (3) and (9) of
 docs/notes/how-to-distrust-us.md.

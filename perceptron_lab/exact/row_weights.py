@@ -1,7 +1,7 @@
 """Exact weights of rows: w >= 0 with sum_i w_i a_i = 0, near those that floating point has proved.
 
 Those of a basis of the rows that have weights are solved for in rational numbers, the others keep a
-few bits. So near weights that are proved to have exact ones beside them, all stay positive. All
+few bits. So near weights that are proved to have exact ones nearby, all stay positive. All
 have as many digits as those of the basis: so weights of more rows than unknowns are first reduced
 to those of few rows, by Caratheodory's theorem, in floating point.
 
@@ -9,7 +9,8 @@ Of w >= 0 with sum_i w_i a_i = 0 and sum_i w_i = 1, at most n + 1 need be positi
 While more are, there are null vectors z with sum_i z_i (a_i, 1) = 0, and w - s z stays such weights
 up to the first s at which an entry becomes 0. Here z is the projection of the unit vector of a
 lightest row on the null vectors, so that light rows go first; the null vectors stay orthonormal,
-one fewer each time, and are found anew for each block of rows. Columns are divided by their norms.
+one fewer each time, and are computed again for each block of rows. Columns are divided by their
+norms.
 
 Before that, the weights are moved onto sum_i w_i a_i = 0: to the nearest such weights in units of
 the given ones. They are >= 0 where (C21) of docs/notes/how-to-distrust-us.md proves that there are
@@ -31,7 +32,7 @@ from perceptron_lab.exact.whole_numbers import least_multiples
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.exact_solutions import Equation, near_multiples
 
-# Bits that the weights of a basis' complement keep, beside the largest
+# Bits that the weights of a basis' complement keep, relative to the largest
 _BITS = 40
 # Weights below this part of the largest may stand for zeros
 _NOTHING = 1e-9
@@ -43,7 +44,7 @@ _MANY = 2
 _LEAST, _PART = 32, 0.25
 # Null vectors have entries of so little where a row is in none of them
 _UNREACHED = 1e-9
-# Diagonals of the triangular factor of dependent rows, beside the largest
+# Diagonals of the triangular factor of dependent rows, relative to the largest
 _DEPENDENT = 1e-11
 # Steps of iterative refinement onto the equations, and the part of the normal equations' trace
 # that makes them definite

@@ -322,7 +322,7 @@ def vipr_text(system: CheckedSystem, claim: Claim) -> str | None:
     bounded = claim["claim"] == "objective at least"
     if not bounded and claim["claim"] == "infeasible":
         return _infeasible([(row, 1) for row in rows], multiples)
-    # x_0 = 1: what it multiplies is a constant, and its own row, block 0, says nothing
+    # x_0 = 1: what it multiplies is a constant, and its own row, block 0, adds no information
     block_multiples = [m for m, cut in zip(multiples, cuts, strict=True) if cut.block]
     inequalities = [(row[1:], -row[0]) for row, cut in zip(rows, cuts, strict=True) if cut.block]
     if not bounded:

@@ -94,8 +94,8 @@ def column_names(rows: object) -> list[str] | None:
 def frame_of(rows: Any) -> Any:
     """Return a table of another library, such as polars or Arrow, as a pandas frame.
 
-    Columns are converted one by one, so that integers beside fractions stay integers. What is no
-    such table is returned as it is.
+    Columns are converted one by one, so that integers in a table that also has fractions stay
+    integers. Other values are returned unchanged.
     """
     pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
     frame = pandas is not None and isinstance(rows, pandas.DataFrame)
@@ -146,7 +146,7 @@ def refuse_empty(shape: tuple[int, ...]) -> None:
 
 
 def array_of(rows: object) -> Any:
-    """Return rows as numpy sees them, but integers beside fractions as the integers they are."""
+    """Return rows as numpy converts them, except that integers among fractions stay integers."""
     # numpy makes all of them doubles; that rounds integers above 2^53 alone.
     try:
         data = np.asarray(rows)
@@ -363,7 +363,7 @@ def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
 
 def _classes_in(array: npt.NDArray[Any], order: list[Any] | None) -> npt.NDArray[Any]:
     """Return the different labels in their order."""
-    if array.dtype.kind in "biuf" and order is None:  # two numbers are told without sorting
+    if array.dtype.kind in "biuf" and order is None:  # two values need no sorting
         low, high = array.min(), array.max()
         if low != high and ((array == low) | (array == high)).all():
             return np.array([low, high])

@@ -53,8 +53,8 @@ def dense(matrix: object) -> Any:
 def check_indices(matrix: Any) -> None:
     """Refuse a sparse array whose index arrays do not describe a matrix of its shape.
 
-    Nothing of the array is changed. Formats without index arrays of their own (lists of rows,
-    dictionaries, diagonals) are built by scipy, and looked at once they are CSR.
+    The array is not changed. Formats without index arrays (lists of rows,
+    dictionaries, diagonals) are built by scipy, and checked in CSR form.
 
     Parameters
     ----------

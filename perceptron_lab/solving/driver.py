@@ -1,4 +1,4 @@
-"""The only loop: clock, budget, goal and trace; a judge proves every claim."""
+"""The main loop of a run: clock, budget, goal and trace; a judge verifies every claim."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _by_kind(
 
 @dataclass
 class _Run:
-    """One run: it advances, records, and ends when the judge or a limit says so."""
+    """One run: it advances, records, and ends when the judge or a limit ends it."""
 
     judge: Judge
     algorithm: AnyAlgorithm

@@ -1,4 +1,4 @@
-"""The door: any problem, any name or record of an algorithm; a proved result."""
+"""``solve``, the entry point: any problem, any name or record of an algorithm; a proved result."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def solve(
         Whether the trace has, at each record, number, mean norm and mean depth of the single cuts
         since the record before; see :class:`~perceptron_lab.systems.system.CutStatistics`.
     observe
-        What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
-        margin: numbers or arrays by name.
+        What the trace records of a point on the data as given, shape ``(unknowns,)``, in addition
+        to its margin: numbers or arrays by name.
     watch
         Called with the trace whenever it has a new record: ``iterations[-1]``, ``updates[-1]``,
         ``margin[-1]``, ``upper[-1]`` (NaN without weights) and ``seconds[-1]`` are the latest. Its
@@ -120,7 +120,7 @@ def solve(
     Result
         Only what is proved on the original data, in double precision with bounds of all rounding
         errors, is called proved. Numbers that no double is equal to are rounded once, and proofs
-        enclose them (``certificate["data"]`` says so).
+        enclose them (see ``certificate["data"]``).
 
     Raises
     ------

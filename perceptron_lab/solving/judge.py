@@ -35,13 +35,13 @@ from perceptron_lab.systems.certified import central_weights
 Given = TypeVar("Given")
 Proof = TypeVar("Proof")
 
-# Interior shifts that may mend a boundary answer, relative to the point's length
+# Interior shifts that may correct a boundary answer, relative to the point's length
 SHIFTS = tuple(10.0**k for k in range(-15, -5))
 
 # A claim that is repeated unchanged up to this caution of the system ends a run
 LARGEST_CAUTION = 1e-7
 
-# By this factor a computed ratio may miss the goal, and be worth a proof all the same
+# By this factor a computed ratio may miss the goal and still be worth a proof
 HOPEFUL = 1.0 - 1e-6
 
 _LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
@@ -76,10 +76,10 @@ class Judge:
     def settle(self, claim: Claim, state: State) -> Status | None:
         """Prove a claim; return the status it leads to, or None if nothing is proved by it.
 
-        Claims about another margin than the one that is proved are taken for the bounds that their
-        points and weights prove. A rejected claim makes the system stricter. UNVERIFIED: the
-        algorithm repeats it all the same, up to the largest caution. What was proved and is claimed
-        again without an update in between is the last word of the algorithm.
+        A claim about another margin than the proved one is replaced by the bounds that its point
+        and weights prove. A rejected claim makes the system stricter. UNVERIFIED: the algorithm
+        repeats it nevertheless, up to the largest tolerance. A proved claim that is repeated
+        without an update in between is the algorithm's final claim.
         """
         again = self._last is not None and same(claim, self._last)
         self.repeated = again and state.updates == self._updates
@@ -96,7 +96,7 @@ class Judge:
                 self._settled = self._settle_weights(claim, state)
             case NearlyWidest():
                 self._settled = self._settle_widest(claim)
-            case FeasiblePoint() if self._feasible:  # the run goes on after it
+            case FeasiblePoint() if self._feasible:  # the run continues after it
                 if not self.message:
                     self.say("a point is proved strictly feasible")
                 self._settled = Status.FEASIBLE
@@ -183,7 +183,7 @@ class Judge:
         return upper
 
     def _bound_above(self, state: State) -> None:
-        """Prove the bound of a state's weights; or, where there is none, that of the cone's own."""
+        """Prove the bound of a state's weights or, without weights, that of central weights."""
         if state.weights is not None:
             self._bound(state.weights)
         if self.upper is None:
@@ -207,8 +207,8 @@ class Judge:
         if upper == 0.0:
             self.say(f"the weights prove it: {self._nothing(claim.weights)}")
             return Status.INFEASIBLE
-        # Where a run goes on after bounds, for a goal that they do not reach, the proof that exact
-        # weights with A w = 0 are near is tried again when norm(A w) has halved.
+        # Where a run continues after bounds, for a goal that they do not reach, the proof that
+        # exact weights with A w = 0 are near is tried again when norm(A w) has halved.
         try_again = not self._feasible
         if try_again and self.goal != "decide" and upper is not None:
             products, least = self._tried
@@ -353,7 +353,7 @@ class Judge:
         return status, proof, point
 
     def conclude(self, status: Status, *, spent: bool) -> bool:
-        """Return whether the goal is reached in the end; the message says so if it is not."""
+        """Return whether the goal is reached in the end; if not, the message states it."""
         proved = self.proved(status, spent=spent)
         reached = proved.reaches(self.goal)
         if not reached and (self.goal != "decide" or status is Status.MARGIN_BOUNDED):

@@ -1,11 +1,11 @@
-"""A conic system as it is proved: margins, bounds and facts, about the original data.
+"""A conic system with proofs of its margins, bounds and facts on the original data.
 
 Exact weights w >= 0 of a few rows with sum_i w_i a_i = 0, in rational numbers.
 
-Where few rows contradict each other, their weights are the only ones, and those that floating point
-has found of others are rounding errors: the rows of large weights are solved for exactly, the
-fewest first. Where that gives a negative weight, those of a vertex are tried, which a linear
-program proposes; of many rows it is tried first, since it has few rows, and costs less.
+Where few rows contradict each other, their weights are the only ones, and computed weights of other
+rows are rounding errors: the rows of large weights are solved for exactly, the fewest first. Where
+that gives a negative weight, those of a vertex are tried, which a linear program proposes; of many
+rows it is tried first, since it has few rows, and costs less.
 
 Where time is left, more rows are solved for, and vertices are sought among the rows that a computed
 point hardly separates, in sets of twice the size each time.
@@ -43,7 +43,7 @@ from perceptron_lab.systems.counted import CountedSystem
 
 # Rows whose part of the sum of norms is below such a part of the largest may be left out
 _PARTS = (1e-2, 1e-5, 1e-9, 1e-13)
-# norm(A w) beside the sum of norms, beyond which no exact weights are near
+# norm(A w) relative to the sum of norms, beyond which no exact weights are near
 _NEAR = 1e-6
 # Rows solved for at most, and entries that are not 0; all that takes about a second, or minutes
 _ROWS, _ENTRIES = 600, 300_000
@@ -264,10 +264,10 @@ class CertifiedSystem(CountedSystem):
 
     @property
     def margin_is_proved(self) -> bool:
-        """Whether the margin that this view has is the one that is proved.
+        """Whether the margin of this view is the margin that is proved.
 
-        Not where classes are seen as unit rows (x, 1): the geometric margin of their answers is
-        proved, and a bound of one says nothing of the other.
+        False where classes are seen as unit rows (x, 1): then the geometric margin of the answers
+        is proved, and a bound of one margin does not bound the other.
         """
         return self.operator.free_bias or not self._innermost()[0].free_bias
 
@@ -348,8 +348,8 @@ class CertifiedSystem(CountedSystem):
     ) -> InfeasibilityProof | None:
         """Prove that rows have exact weights with A w = 0, near these or not; None if not found.
 
-        It goes on until the time is up, or all rows have been looked at; a computed ``point`` says
-        which come first.
+        The search runs until the time is up or all rows have been examined; a computed ``point``
+        determines their order.
         """
         operator, _ = self._innermost()
         if not isinstance(operator, Matrix) or not self.cone.of_rows:

@@ -139,7 +139,7 @@ def exact_vector(numbers: npt.ArrayLike, count: int, noun: str) -> list[Fraction
 def exact_bounds(
     numbers: npt.ArrayLike | None, count: int, noun: str, infinite: float
 ) -> list[Fraction | None]:
-    """Return one bound per variable; None where there is none.
+    """Return one bound per variable; None stands for an absent bound.
 
     Parameters
     ----------

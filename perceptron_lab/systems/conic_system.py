@@ -86,7 +86,7 @@ class ConicSystem(CertifiedSystem):
             (`TsampoukaShaweTaylor`, (2.4)). ``geometric`` is of labelled examples only.
         memory
             Bytes that a pass over a dense array may take, 1 MB or more; None: whatever is fastest.
-            A source has a memory of its own.
+            A source has a separate limit.
 
         Raises
         ------
@@ -305,7 +305,7 @@ class ConicSystem(CertifiedSystem):
         question is that of a solution strictly inside these, and of all inequalities strictly,
         homogenised: a point is (t, x) with t > 0, and x / t is strictly feasible.
 
-        Equations beside such cones make an
+        Equations together with such cones make an
         :class:`~perceptron_lab.systems.elimination.EliminatedSystem`: variables are
         eliminated in rational numbers, algorithms run on the others, and the ``x`` of a result
         satisfies the equations exactly. Equations that contradict each other are a linear system of

@@ -60,7 +60,7 @@ class ConicForm:
                 f"a constraint of the problem is on {OTHERS.get(kind, kind)}; the cones here are "
                 "rows, second-order cones and positive semidefinite matrices"
             )
-        # Equations are the last of a linear system, and stand beside the scores of a conic one
+        # Equations come last in a linear system, and are separate from the scores of a conic one
         self._linear = kinds <= {"Zero", "NonNeg"}
         equations = [block for block in self.blocks if block.kind == "Zero"]
         rows = [block for block in self.blocks if block.kind != "Zero"]

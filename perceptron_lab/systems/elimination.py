@@ -1,6 +1,6 @@
 """Variables eliminated by linear equations, in rational numbers.
 
-A conic system beside linear equations: variables are eliminated, answers proved with all.
+A conic system with linear equations: variables are eliminated, and proofs use all of them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Elimination:
 
 
 def eliminated(equations: Sequence[Condition], width: int) -> Elimination | None:
-    """Return the solutions of equations, or None if there is none.
+    """Return the solutions of equations, or None if they are inconsistent.
 
     Equations that share no variable are solved apart. Solved for are variables that a QR
     factorisation with pivots, in doubles, takes first: that keeps N small.
@@ -209,7 +209,7 @@ def _too_large(equations: Sequence[Condition], columns: Sequence[int]) -> InputE
 
 # Exact numbers of a certificate
 EXACT_POINT = "x"
-# What is proved of a point beside the system that algorithms have
+# Proofs about a point in addition to those of the system that algorithms see
 AS_GIVEN = "in the variables as given the same of exact scores, and all equations"
 # Doubles below this one have fewer digits
 LEAST_NORMAL = 2.0**-1022
@@ -218,7 +218,7 @@ LARGEST = int(sys.float_info.max)
 
 @dataclass(frozen=True, repr=False)
 class EliminatedResult(Result):
-    """The end of a run beside equations; ``point`` is (t, x), each number rounded once.
+    """The result of a run with equations; ``point`` is (t, x), each number rounded once.
 
     One beyond 1.8e308 becomes the largest double there; ``x`` is exact.
     """

@@ -43,7 +43,7 @@ def near_solution(
     order: Sequence[int],
     most_pivots: int | None = None,
 ) -> list[Fraction] | None:
-    """Return an exact solution of equations near a guess; None if there is none, or too much work.
+    """Return an exact solution of equations near a guess; None if absent, or too much work.
 
     Unknowns that come first in ``order`` are solved for, as far as they are independent; the others
     keep their guess.
@@ -211,7 +211,7 @@ class Factors:
     ) -> tuple[list[int], int] | None:
         """Return N and D > 0 with N / D a solution; the unknowns but the pivots keep their guess.
 
-        None if there is none.
+        None if no such solution exists.
         """
         numerators, denominator = over_common(guess)
         solved = set(self.pivots)

@@ -1,4 +1,4 @@
-"""How infeasible a system of rows is: a proved bracket of its negative margin."""
+"""A proved bracket of the negative margin of an infeasible system of rows."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class _Search:
         """Return weights of the point where a ray from 0 leaves the hull, and keep its facet.
 
         max t over w in the simplex with sum w_i p_i = t v. The multipliers y of these equations
-        have p_i'y <= t y'v for all i: the facet. None where there is none, or the time is up.
+        have p_i'y <= t y'v for all i: the facet. None where no facet exists, or the time is up.
         """
         count, dimension = self.points.shape
         equations = np.zeros((dimension + 1, count + 1))

@@ -1,9 +1,9 @@
 """Linear matrix inequalities as homogenised conic systems (`Kharechko2009`, Proposition 6.2).
 
-Of min c'x subject to F(x) = sum_i x_i F_i - F_0 positive semidefinite, the objective is kept beside
-the system and is no part of it: find (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0 positive
-definite. Then x / x_0 is strictly feasible. The auxiliary variable is coordinate 0 of the point and
-one more block, the first.
+Of min c'x subject to F(x) = sum_i x_i F_i - F_0 positive semidefinite, the objective is stored
+separately and is no part of the system: find (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0
+positive definite. Then x / x_0 is strictly feasible. The auxiliary variable is coordinate 0 of the
+point and one more block, the first.
 
 The dual problem is max <F_0, Y> subject to <F_i, Y> = c_i, Y positive semidefinite. It is
 infeasible if there is a ray, x with sum_i x_i F_i positive definite and c'x < 0, for then
@@ -305,7 +305,7 @@ def homogenised(data: SdpaData) -> ConicSystem:
 def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> ConicSystem:
     """Return the system of a linear matrix inequality; see :meth:`.ConicSystem.from_matrices`.
 
-    Rows and columns that no matrix connects make blocks of their own; the same permutation of rows
+    Rows and columns that no matrix connects belong to separate blocks; the same permutation of rows
     and columns brings all matrices into this form, and changes no eigenvalue.
     """
     if not isinstance(matrices, Sequence | np.ndarray) or isinstance(matrices, str):

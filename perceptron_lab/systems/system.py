@@ -46,7 +46,7 @@ class System(ABC):
     homogenised
         Whether a point is (x_0, x) with x_0 > 0, of a question about x / x_0.
     objective
-        That of the program whose feasible set is asked about; None if there is none.
+        The objective of the program whose feasible set is the system, or None.
     """
 
     homogenised: bool = False
@@ -120,8 +120,8 @@ Seen = Callable[[Cut, float], None]
 class Counters:
     """Calls of the oracle, and full applications of the data, shared by all views of a system.
 
-    ``seen`` is shown every single cut that an oracle gives; None where nobody asks. Methods that
-    sweep over rows in compiled loops, or look at whole spectra, ask for no single cuts.
+    ``seen`` is called with each single cut of an oracle; None if cuts are not observed. Methods
+    that sweep over rows in compiled loops, or look at whole spectra, ask for no single cuts.
     """
 
     queries: int = 0
@@ -141,7 +141,7 @@ class CutStatistics:
     Parameters
     ----------
     cone
-        Whose blocks are told apart.
+        The cone whose blocks are counted separately.
     """
 
     cone: Cone
@@ -160,7 +160,7 @@ class CutStatistics:
         self._sums[:, block] += (1.0, cut.norm, placed, depth if placed else 0.0)
 
     def take(self) -> dict[str, FloatArray]:
-        """Return ``cuts``, ``cut_norm`` and ``cut_depth`` of each block, and start anew.
+        """Return ``cuts``, ``cut_norm`` and ``cut_depth`` of each block, and reset them.
 
         They are a number and two means, shape ``(blocks,)`` each; the mean of nothing is NaN.
         """

@@ -1,4 +1,4 @@
-"""``auto``: the default, which chooses by the kind, the shape and the progress of a system."""
+"""``auto``, the default: it selects methods by the cone, the size and the progress of a run."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class WorkingState(State):
         return point is not None
 
     def widen(self, system: ConicSystem, largest: MinimumNormState) -> Claim | None:
-        """Go on towards the largest margin; a point is claimed if it attains it, or its ratio."""
+        """Continue towards the largest margin; claim a point that attains it, or its ratio."""
         before = largest.updates
         _, claim = WIDEST.step(system, largest, 1)
         self.point, self.weights = largest.point, largest.weights

@@ -1,4 +1,4 @@
-"""What ``auto`` does on cones other than rows: a chain of algorithms."""
+"""The part of ``auto`` for cones other than rows: a sequence of algorithms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WIDEST_OF_CONES = SmoothedVonNeumann()
 # Updates of the von Neumann algorithm before another one takes over, at most and at least
 FIRST_UPDATES, FEWEST = 30, 2
 # Where double precision ends the interior-point method's path undecided, projection and rescaling
-# goes on in systems of so many operations per iteration at most: it may take a hundred times that
+# continues in systems of so many operations per iteration at most: it may take a hundred times that
 LIGHT = 3e7
 # They take this part of an iteration of the interior-point method
 PART = 0.5
@@ -46,7 +46,7 @@ class DelegatedState(State):
     done: int = 0
     # The system's when a point was claimed: where it stays the same, the point was proved.
     caution: float | None = None
-    # The last word of a method, while another one tries to decide; the system's caution when it
+    # The final bound of a method, while another one tries to decide; the system's caution when it
     # was claimed: where that has grown, it was not proved
     waiting: Claim | None = None
     told: float | None = None
@@ -93,7 +93,7 @@ class DelegatedState(State):
         )
 
     def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
-        """Let another algorithm go on, from its own start."""
+        """Let another algorithm continue, from its own start."""
         updates, before = self.inner.updates, self.notes[0].removesuffix(self.phase)
         spent = f"{counted(updates, 'update')} of {self.phase}, then " if updates else ""
         self.done += updates
@@ -102,7 +102,7 @@ class DelegatedState(State):
         self.inner = algorithm.start(system, self.rng)
 
     def advance(self, system: ConicSystem, most: int) -> Claim | None:
-        """Go on with the algorithm whose turn it is."""
+        """Continue with the algorithm whose turn it is."""
         widening = self.algorithm is WIDEST_OF_CONES
         if not widening and self.caution == system.caution:
             self.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")

@@ -1,4 +1,4 @@
-"""A separator of a few rows, or weights that show that there is none: the search of `auto`."""
+"""The search of ``auto`` for a separator of a few rows, or weights that prove infeasibility."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ Settled = tuple[bool, FloatArray | None]
 
 @dataclass
 class RowSeparation:
-    """Rows of a system, more of which may join, and the search for y with a'y > 0 for all of them.
+    """A growing set of rows of a system, and the search for y with a'y > 0 for all of them.
 
     0. Large sparse rows: Newton's method on their squared hinge loss, on the rows as stored
        (:mod:`~perceptron_lab.numerics.compiled.hinge_newton`), which ends with a separator or with
-       weights that show that there is none; where it ends with neither, by the interior-point
-       method, if its normal equations are not too large. What follows is for rows that are written
-       out, for sparse ones where that was in vain.
+       weights that prove infeasibility; where it ends with neither, by the interior-point method,
+       if its normal equations are not too large. What follows is for rows that are written out, for
+       sparse ones where that was in vain.
     1. A few steps of Wolfe's algorithm towards the point of least norm in the hull of the first
        rows: they suffice where the rows that matter lie evenly around it, whatever the margin is.
        Where Wolfe's algorithm gets to the end, that point separates the rows; or 0 is in the hull,
@@ -165,7 +165,7 @@ class RowSeparation:
             self.hull = np.concatenate([self.hull, np.zeros(len(joining))])
 
     def restart(self) -> None:
-        """Search anew, in double precision from now on."""
+        """Restart the search, in double precision from now on."""
         self._leading = self._sparse = self._stepping = False
         self.transform = None
         self._swept = RescaledSweeps(self.given, precision=np.float64)
@@ -332,7 +332,7 @@ class RowSeparation:
         return max(100, round(SHARE * products / dimension))
 
     def _by_nearest(self, turns: int, zero: float) -> Settled:
-        """Go on towards the point of least norm in the hull, for so many turns.
+        """Continue towards the point of least norm in the hull, for so many turns.
 
         Returns whether that settles it, and the separator if there is one.
         """
@@ -407,5 +407,5 @@ class RowSeparation:
 
 
 def rounding(dimension: int) -> float:
-    """Return how close to 0 a point of the hull of unit rows must be not to be told from it."""
+    """Return the distance below which a point of the hull of unit rows counts as 0."""
     return float(1e-13 * np.sqrt(dimension))

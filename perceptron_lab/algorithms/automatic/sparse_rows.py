@@ -87,8 +87,8 @@ def _of_few(rows: sp.csr_array, run: HingeRun, threshold: float) -> HingeRun:
 def followed(system: ConicSystem, path: PathState, threshold: float) -> FloatArray | None:
     """Return the separator that the interior-point method ends with, or None.
 
-    Then the path's weights are what it has ended with, norm(A w) <= near <e, w> where that shows
-    that there is none. A numerical error, if double precision ends the path before.
+    Then the path's weights are what it has ended with, norm(A w) <= near <e, w> where that proves
+    infeasibility. A numerical error, if double precision ends the path before.
     """
     while True:
         check_time()
@@ -99,7 +99,7 @@ def followed(system: ConicSystem, path: PathState, threshold: float) -> FloatArr
         if path.ending or system.upper(path.weights) <= threshold:
             return None
         if claim is not None:
-            system = system.stricter()  # it goes on
+            system = system.stricter()  # the path continues
 
 
 def as_stored(operator: Matrix, indices: IntArray) -> sp.csr_array:

@@ -33,7 +33,7 @@ Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
 
 
 class ExternalAlgorithm(SeesAll[S]):
-    """A solver of others, whose answers are proved like everyone's."""
+    """An external solver, whose answers are verified like those of all algorithms."""
 
     needs_whole: ClassVar[bool] = False  # most refuse all matrix blocks
     measures: ClassVar[bool] = True
@@ -45,7 +45,7 @@ class ExternalAlgorithm(SeesAll[S]):
 
 @dataclass(kw_only=True)
 class SingleAnswerState(State):
-    """The point and the weights of the answer, once there is one; or why there is none."""
+    """The point and the weights of the answer once it exists, or the reason why it does not."""
 
     answer: Claim | None = None
     silence: str = ""
@@ -93,7 +93,7 @@ class SingleAnswerSolver(ExternalAlgorithm[SingleAnswerState]):
 def _answered(
     solver: SingleAnswerSolver, system: ConicSystem, state: SingleAnswerState, seconds: float
 ) -> tuple[SingleAnswerState, Counters]:
-    """Return a state with a solver's answer, or with the reason why there is none; and counters."""
+    """Return a state with a solver's answer, or with the reason for its failure; and counters."""
     try:
         with quiet(), time_limit(seconds):
             state.answer = solver.ask(system, state)

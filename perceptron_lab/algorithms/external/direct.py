@@ -51,7 +51,7 @@ class ConeBlock:
 
 
 class Solved:
-    """What a solver has found: x, s, the multipliers z, and what it calls them."""
+    """The answer of a solver: x, s, the multipliers z, and the solver's status."""
 
     def __init__(
         self, point: npt.ArrayLike, slack: npt.ArrayLike, multipliers: npt.ArrayLike, status: str

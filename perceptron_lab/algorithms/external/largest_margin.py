@@ -1,4 +1,4 @@
-"""The largest margin as the program that solvers of others are given, and the errors of an answer.
+"""The largest margin as a cone program for external solvers, and the errors of an answer.
 
     maximise t over y and t such that A*y - t e lies in K and norm(y) <= 1.
 

@@ -35,7 +35,7 @@ from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.numerics.sparse_arrays import dense_array, scaled_rows
 from perceptron_lab.systems import ConicSystem
 
-# How LIBSVM is told the inner products: by the rows, or one by one
+# How LIBSVM receives the inner products: by the rows, or one by one
 Kernel = Literal["linear", "precomputed"]
 
 
@@ -45,7 +45,7 @@ class ModelState(TrainedState):
 
     ``examples`` are s_i a_i, shape ``(m, dimension)``, and ``labels`` the signs s_i, of both kinds:
     a homogeneous model y of these classes has s_i <s_i a_i, y> = <a_i, y>, and separates them if y
-    is feasible. ``length`` limits the next training; after the claim ``last`` there is none.
+    is feasible. ``length`` limits the next training; no training follows the claim ``last``.
     """
 
     examples: Rows
@@ -121,7 +121,7 @@ class LinearSvc(Trained):
     """The linear support vector machine with a hard margin, by dual coordinate descent.
 
     minimise norm(y)^2 / 2 + C sum_i loss(1 - <a_i, y>), with a large C and no bias. LIBLINEAR
-    cannot go on from where it stopped: each training begins anew, with twice as many iterations.
+    cannot resume: each training starts from the beginning, with twice as many iterations.
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ class LinearSvc(Trained):
 class Sgd(Trained):
     """The linear support vector machine by stochastic gradient descent, without a bias.
 
-    minimise alpha norm(y)^2 / 2 + mean_i loss(<a_i, y>). A training goes on from the coefficients
-    of the one before, in another random order; falling steps begin anew.
+    minimise alpha norm(y)^2 / 2 + mean_i loss(<a_i, y>). A training resumes from the coefficients
+    of the one before, in another random order; decreasing step sizes start again.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class Sgd(Trained):
 class SklearnPerceptron(Trained):
     """The perceptron of unit rows in random order, without a bias.
 
-    A training goes on from the coefficients of the one before, in another random order.
+    A training resumes from the coefficients of the one before, in another random order.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class SklearnPerceptron(Trained):
 
 
 def _passed(model: SGDClassifier | Perceptron, state: ModelState) -> tuple[FloatArray, int]:
-    """Return the coefficients and the passes of a model that goes on from those of the state."""
+    """Return the coefficients and the passes of a model that resumes from those of the state."""
     seed = (state.seed + state.updates) % 2**31
     model.set_params(fit_intercept=False, max_iter=state.length, tol=None, random_state=seed)
     model.fit(state.examples, state.labels, coef_init=state.point[None, :])
@@ -240,10 +240,10 @@ class Svc(SeesAll[TrainedState]):
     matrices of inner products. Of two classes whose margin is ``geometric`` it is given the
     examples and the labels, and the bias is its own.
 
-    Each training is one update, and a phase: LIBSVM cannot go on from where it stopped, and is
-    killed when the time is up. If it stops at its number of iterations, and neither its point nor
-    its weights prove anything, it is trained anew for twice as long. The answer is proved like any
-    other, and one that is wrong is not believed.
+    Each training is one update, and a phase: LIBSVM cannot resume, and is killed when the time is
+    up. If it stops at its number of iterations, and neither its point nor its weights prove
+    anything, it is trained again for twice as long. The answer is verified like any other, and a
+    wrong answer is rejected.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class Svc(SeesAll[TrainedState]):
     iterations: Count = 1_000_000
 
     def view(self, system: ConicSystem) -> ConicSystem:
-        """Return two classes with a free bias as they are, and any other system likewise."""
+        """Return two classes with a free bias unchanged, and the usual view of any other system."""
         return system if system.operator.free_bias else super().view(system)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> TrainedState:

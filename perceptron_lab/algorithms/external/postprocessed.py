@@ -1,4 +1,4 @@
-"""An algorithm from the answer of another one: solvers' answers improved until they are proved."""
+"""An algorithm that starts at another one's answer, such as that of an external solver."""
 
 from __future__ import annotations
 
@@ -73,11 +73,12 @@ class PostprocessedState(State):
 class Postprocessed(SeesAll[PostprocessedState]):
     """An algorithm that starts at the point of another one's answer.
 
-    The first, a solver such as SCS or Clarabel, or one of our own that is cut off, is given
-    ``updates`` updates; solvers are asked once, which is one. Nothing that it claims is taken over
-    but its point. Where that is feasible it is proved, without an update of the second; else the
-    second goes on from there, with the budget that is left, and all that it claims is proved as
-    ever. Where there is no answer, or its point is 0, the second begins at its own start.
+    The first, a solver such as SCS or Clarabel, or an algorithm of this package that is stopped
+    early, is given ``updates`` updates; one call of a solver counts as one update. Nothing that it
+    claims is taken over but its point. Where that is feasible it is proved, without an update of
+    the second; else the second continues from there, with the budget that is left, and all its
+    claims are verified as usual. Where there is no answer, or its point is 0, the second begins at
+    its own start.
 
     The rows tell the six DIMACS errors of the first answer, ``measure.claimed_start_dimacs_1`` to
     ``..._6``, and of the last one, ``measure.claimed_dimacs_1`` to ``..._6``, both as answers to
@@ -95,7 +96,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
     updates
         Of the first, at most; 1 or more (default 1).
     algorithm, parameters
-        The same of the algorithm that goes on (default ``auto``); it must take a start.
+        The same of the algorithm that continues (default ``auto``); it must take a start.
     epsilon
         norm(A w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-9). Both
         algorithms' own epsilon, if they have one, is the same unless their parameters say
@@ -135,7 +136,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
         return chosen("the second", self.algorithm, self.parameters, epsilon=self.epsilon)
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return those of both algorithms."""
+        """Return the compiled functions of both algorithms."""
         both = self.opening(), self.following()
         return [*chain(*(one.compiled(system, oracles) for one in both))]
 

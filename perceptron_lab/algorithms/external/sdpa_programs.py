@@ -1,6 +1,6 @@
-"""CSDP, SDPA and DSDP: programs of others on the command line, asked for the largest margin.
+"""CSDP, SDPA and DSDP: external command-line programs that compute the largest margin.
 
-The program is written to a folder of its own, in SDPA's format, and the answer is read from a file
+The program is written to a separate folder, in SDPA's format, and the answer is read from a file
 there. Where a program is not on PATH, its cells are SKIPPED and say which package has it.
 """
 

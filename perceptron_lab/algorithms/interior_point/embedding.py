@@ -5,7 +5,7 @@ In isometric coordinates let L be the range of A*, K the self-dual cone, r its r
     s = A*y + theta e,   z = w + theta e,   A w = 0,   s, z inside K.
 
 s = z = e, theta = 1 is such a pair, whatever the data; as theta goes to 0, one of A*y, w comes to
-lie inside K, and answers the system: a feasible y, or weights by which there is none.
+lie inside K, and answers the system: a feasible y, or weights that prove infeasibility.
 
 If moreover <e, A*y> + <e, w> + r theta = r, which holds at the start and is kept by Newton's
 directions, then <s, z> = r theta, for <A*y, w> = 0. The central path is lambda o lambda = theta e.

@@ -30,7 +30,7 @@ from perceptron_lab.systems import ConicSystem
 MOST_PRODUCTS = 600_000
 # Length of a step at most, in the local norm of each block, where 1 is the boundary at least
 LONGEST = 0.9
-# The path goes on where the centre is nearer in this norm; else the step leads there alone
+# The path continues where the centre is nearer in this norm; else the step leads there alone
 CENTRAL = 0.8
 # Weights are claimed where Newton's step to the centre is shorter
 CENTRED = 0.3

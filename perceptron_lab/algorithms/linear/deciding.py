@@ -54,7 +54,7 @@ FEW_ENTRIES = 2_000
 
 @dataclass
 class LinearDecision:
-    """How a decision ended.
+    """The outcome of a decision.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LinearDecision:
     method
         How they were found.
     point
-        The last computed point, shape ``(n,)``; zeros where there is none.
+        The last computed point, shape ``(n,)``; zeros where no point was computed.
     pivots, iterations
         Exact ones, and those of HiGHS.
     finding
@@ -167,7 +167,7 @@ def _made_exact(
         for k, weight in enumerate(weights)
     ]
     if point is None:
-        # What doubles take for tight may contradict itself by next to nothing
+        # Conditions that are tight in doubles may contradict each other by a tiny amount
         thin = weights_near(system, guess, None)
         if thin is None or contradiction(system, thin) is None:
             return None

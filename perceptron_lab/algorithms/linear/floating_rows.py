@@ -35,7 +35,7 @@ INFINITE = highspy.kHighsInf
 OPTIMAL, CONTRADICTION = "Optimal", "Infeasible"
 """HiGHS's names of its statuses."""
 FAILED = "it ended with an error"
-"""What comes before HiGHS's own word where it says so."""
+"""The text before HiGHS's own status in messages."""
 QUICK = 15_000
 """Entries of a program up to which HiGHS takes about half a second at most, even if it is dense."""
 # Weights below this part of the largest may stand for zeros
@@ -110,7 +110,7 @@ class HighsAnswer:
     iterations
         Of the simplex method.
     ray
-        Of the rows, that proves infeasibility, nearly; None where there is none.
+        A ray of the rows that nearly proves infeasibility, or None.
     """
 
     status: str
@@ -121,7 +121,7 @@ class HighsAnswer:
 
     @property
     def optimal(self) -> bool:
-        """Whether HiGHS calls it solved."""
+        """Whether HiGHS reports an optimal solution."""
         return self.status == OPTIMAL
 
 
@@ -151,8 +151,8 @@ def solved_here(program: HighsProgram, seconds: float) -> HighsAnswer:
     """Return what :func:`run_highs` does, in this process, some seconds or many more.
 
     HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
-    to be another later. So it is called in a thread of its own: neither a scheduler of a caller's
-    is met here, nor is ours left behind for it.
+    to be another later. So it is called in a separate thread: this call neither meets a caller's
+    scheduler nor leaves its own behind.
     """
     with ThreadPoolExecutor(1) as alone:
         return alone.submit(_solved, program, seconds).result()
@@ -197,7 +197,7 @@ def _loaded(source: HighsProgram, seconds: float) -> Any:
 
 @dataclass(frozen=True)
 class HighsProposal:
-    """An answer in doubles, which nobody has proved.
+    """An answer in doubles, not yet proved.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class LinearProof:
     Parameters
     ----------
     point
-        x with every condition satisfied; None if there is none.
+        x with every condition satisfied, or None.
     weights
         Farkas' weights w of a contradiction: w_k >= 0 for inequalities, sum_k w_k a_k = 0 and
         sum_k w_k b_k > 0.

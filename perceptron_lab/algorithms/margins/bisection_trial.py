@@ -243,7 +243,7 @@ class Round(NamedTuple):
     ``reached``: the point has the margin ``margin`` > beta. ``exhausted``: the epochs were used up.
     ``hopeless``: the weights show that no point has the margin beta. ``known``: it was not run,
     since one of the two was known of beta before. ``margin`` is that of the relaxed module's point
-    where beta was not reached, 0 where there is none; ``bound`` is that of the round's weights.
+    where beta was not reached, 0 without such a point; ``bound`` is that of the round's weights.
     Epochs are those of ``rows`` rows.
     """
 

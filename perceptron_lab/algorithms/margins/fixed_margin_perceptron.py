@@ -187,9 +187,8 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
 
     on, each update turns a towards the direction of the largest margin.
 
-    With beta >= gamma_d it goes on until its budget is spent; its best point is proved all the
-    same. The sums of f_t by the rows are weights w, a = eta A w: norm(A w) / <e, w> bounds the
-    margin from above.
+    With beta >= gamma_d it runs until its budget is spent; its best point is still proved. The sums
+    of f_t by the rows are weights w, a = eta A w: norm(A w) / <e, w> bounds the margin from above.
 
     Parameters
     ----------

@@ -55,17 +55,17 @@ class MarginBisection(InCoordinates[BisectionState]):
     after a failure, taken from it. A beta that the best point has reached needs no round. The end
     is a step that is a small part of the best margin.
 
-    The second procedure (``relaxed`` > 0) lets a round that has failed at the point a_f go on with
-    the update of ``perceptron-with-margin`` until y_k'a > b = beta norm(a_f) for all rows, for
+    The second procedure (``relaxed`` > 0) lets a round that has failed at the point a_f continue
+    with the update of ``perceptron-with-margin`` until y_k'a > b = beta norm(a_f) for all rows, for
     a part of the epochs. Its point a_s has a margin above b / norm(a_s), which may be the best one
     although the round has failed.
 
     Rounds have weights too, a = A w, and norm(A w) / <e, w> >= gamma_d: the goal ``margin_ratio``
     can be proved from both sides. With f_t = 1 and a free length, beta norm(a) >= y_k'a makes the
-    bound of a round that goes on and on come down to beta in the limit, by (2.42), or below. So a
-    round is ``hopeless`` as soon as its bound is beta or less, and it is known to be so if that of
-    an earlier one is; in the first procedure that changes nothing but the time. How close to
-    gamma_d the bounds come depends on the epochs, and is less with a fixed length, which forgets
+    bound of a round that continues without end come down to beta in the limit, by (2.42), or below.
+    So a round is ``hopeless`` as soon as its bound is beta or less, and it is known to be so if
+    that of an earlier one is; in the first procedure that changes nothing but the time. How close
+    to gamma_d the bounds come depends on the epochs, and is less with a fixed length, which forgets
     old updates.
 
     On a working set a round sweeps over some of the rows, at first those of least score at the
@@ -189,7 +189,7 @@ class MarginBisection(InCoordinates[BisectionState]):
     def _judged(
         self, system: ConicSystem, state: BisectionState, trial: MarginTrial
     ) -> Claim | None:
-        """End a round that is at its end, or go on; claim a point of larger margin."""
+        """End a round that is complete, or continue it; claim a point of larger margin."""
         if trial.satisfied:
             return self._satisfied(system, state, trial)
         if trial.due:
@@ -250,6 +250,6 @@ class MarginBisection(InCoordinates[BisectionState]):
         return MarginBelow(state.weights.copy(), (1.0 + 1e-9) * state.upper + rounding)
 
     def bound(self, facts: Facts) -> Bound:
-        """Return no bound: none is stated for rounds that go on from another one's point."""
+        """Return no bound: none is stated for rounds that start from another one's point."""
         theorem = "section 3 of TsampoukaShaweTaylor"
         return Bound(None, theorem, "rounds begin at the best point so far, not at 0")

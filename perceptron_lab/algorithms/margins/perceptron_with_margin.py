@@ -113,7 +113,7 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
 
     on, each update turns a towards the direction of the largest margin.
 
-    Uneven margins (Li et al.): the rows of the negative class have a limit of their own, and all
+    Uneven margins (Li et al.): the rows of the negative class have a separate limit, and all
     bounds hold with the larger one. With equal margins this is the perceptron with margin. Where
     the larger limit is b_max, class +-'s margin in the end is at least
     b_+- gamma_d / (eta R^2 + 2 b_max).

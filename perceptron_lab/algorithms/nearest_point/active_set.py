@@ -23,13 +23,14 @@ from perceptron_lab.core.time_limit import check_time, time_is_up
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.systems import ConicSystem
 
-# A row that is so close to the span of others, relative to its norm, depends on them
+# A row that is so close to the span of other rows, relative to its norm, depends on them
 DEPENDENT = 1e-13
 TOLERANCE = 4.0  # Scores may miss 1 by so many u norm(y) sqrt(n)
 # Sets that are tried without an increase of norm(y), at most, in units of the dimension
 PATIENCE = 4
 REFINEMENTS = 2  # Steps of iterative refinement towards a'y = 1 in the end
-# Operations of a pivoted factorisation, in as many as entries times rows, at the rate of others
+# Operations of a pivoted factorisation, in as many as entries times rows, at the rate of other
+# operations
 SLOWER = 3.0
 NOTHING = 1e-13  # A rounding error, relative to the largest of its kind
 
@@ -73,7 +74,7 @@ class ActiveSet:
 
     @property
     def tolerance(self) -> float:
-        """By how much a score may miss 1, and be taken for rounding."""
+        """The deviation of a score from 1 that is attributed to rounding."""
         return TOLERANCE * UNIT_ROUNDOFF * self.length * math.sqrt(len(self.point))
 
     def enter(self, rows: FloatArray, indices: IntArray) -> bool:
@@ -127,7 +128,7 @@ class ActiveSet:
         """Return whether this set has not been active before, and there is hope for others.
 
         norm(y) grows in exact arithmetic. Where many rows are active in one y, it grows by less
-        than rounding takes off: then a number of sets is tried all the same.
+        than rounding takes off: then a limited number of sets is still tried.
         """
         self._idle = 0 if self.length > self._longest else self._idle + 1
         self._longest = max(self._longest, self.length)
@@ -203,11 +204,11 @@ def _solved(factor: FloatArray, right: FloatArray, *, transposed: bool = False) 
     )
 
 
-# The phase in which rounding has stopped Wolfe's algorithm, and the active set goes on
+# The phase in which rounding has stopped Wolfe's algorithm, and the active set continues
 ACTIVE_SET = "active set"
 OPTIMAL = "optimal"  # The phase in which no row improves the point
 GAP = 1e-15  # norm(w)^2 - a'w below this is rounding error, for rows of norm 1
-ZERO = 1e-14  # A least norm below this is 0 for all that can be told, for rows of norm 1
+ZERO = 1e-14  # A least norm below this cannot be distinguished from 0, for rows of norm 1
 SHARP = 1e-12  # min a'w within this part of norm(w)^2: w is as good as it can be
 PROVABLE = 1e-12  # What the proof of norm(A w) may add to its computed value, for rows of norm 1
 

@@ -118,7 +118,7 @@ class HullsState(State):
         sides = least_of_each(scores, classes.positive)
         ended, fresh = self.phase == OPTIMAL, self.claimed != self.updates
         score, best = 0.5 * (sides[0] + sides[1]), self.point.copy()
-        if fresh:  # again, rounding would move b to and fro, and the last word would never be said
+        if fresh:  # again, rounding would move b to and fro without end
             best[-1] += 0.5 * (sides[1] - sides[0])
         assert self.weights is not None
         if system.inside(score, scores):

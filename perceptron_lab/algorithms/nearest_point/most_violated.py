@@ -42,7 +42,7 @@ class DeepestState(State):
         return self.deepest
 
     def move(self, cut: Cut, theta: float) -> None:
-        """Go towards a cut: y <- (1 - theta) y + theta A(atom), p likewise."""
+        """Step towards a cut: y <- (1 - theta) y + theta A(atom), and p in the same way."""
         assert self.weights is not None
         self.point *= 1.0 - theta
         self.point += theta * cut.normal
@@ -88,7 +88,7 @@ class NormalizedPerceptron(TowardsMostViolated):
     y_k is the mean of the k cuts so far, the perceptron's point divided by k, and y_k = A p_k with
     p_k in Delta(K): rho <= norm(y_k). It is the subgradient method for L(y) = max_p <-p, A*y> +
     norm(y)^2 / 2, whose minimiser is rho times the unit vector of largest margin: after a separator
-    is found (at most (L / rho)^2 updates, L >= norm(A(atom)), 1 for unit rows) it goes on to
+    is found (at most (L / rho)^2 updates, L >= norm(A(atom)), 1 for unit rows) it continues to
     improve the margin, and with ``goal: budget`` runs towards the largest one. On a Gram operator
     this is Algorithm 3.
 

@@ -1,7 +1,7 @@
 """Basic procedures: from weights z in Delta(K), find an element of a subspace M inside K.
 
-Or else let P_M z become small, as it does where there is none and, while it is not, where there is
-one. With q_t = norm(P_M z_t)^2 after t steps and M without a point inside K found so far:
+Otherwise make P_M z small: it tends to 0 if no such point exists, and also until one is found. With
+q_t = norm(P_M z_t)^2 after t steps and M without a point inside K found so far:
 
     perceptron      z_{t+1} = z_t + (c_t - z_t) / (t + 2)            q_t <= 1 / (t + 1)
     von Neumann     the nearest of z_t + a (c_t - z_t), 0 <= a <= 1  q_t <= 1 / (t + r)

@@ -116,7 +116,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
     and a side on which M meets the interior of K has ln(1 / delta) / growth phases and one more at
     most, delta = max {det x : x in M and K, tr x = r}. So a feasible system is decided within
-    2 N (ln(1 / delta) / growth + 1) updates, an infeasible one with weights inside K likewise.
+    2 N (ln(1 / delta) / growth + 1) updates, and so is an infeasible one with weights inside K.
 
     Where neither side has an element inside K (ill-posed), ln det(omega) grows for ever on both,
     and with it what omega proves: weights w with norm(A w) / <e, w> <= epsilon, and a point y with
@@ -194,7 +194,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     def step(self, system: ConicSystem, state: ProjectionState, most: int) -> Step[ProjectionState]:
         """Make up to ``most`` steps of the basic procedures, the sides in turn."""
         if state.answer is not None and state.caution == system.caution:
-            return state, state.answer  # it was proved, and is the last word
+            return state, state.answer  # it was proved, and is the final claim
         if state.given is not None:  # it was rejected
             state.given[0].doubt(state.given[1])
         state.answer = state.given = None

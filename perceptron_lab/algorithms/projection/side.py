@@ -1,4 +1,4 @@
-"""One side of projection and rescaling: a subspace M, and a scaling that dominates it.
+"""Projection and rescaling for one subspace M, with a scaling that dominates it.
 
 The potential of a scaling, and how far weights z let it grow:
 

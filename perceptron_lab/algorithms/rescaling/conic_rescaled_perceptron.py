@@ -7,8 +7,8 @@ For a closed convex cone F with the dual cone F*, the least <s, x> over s in F* 
 unit cut of a block is found by projection onto the block's own feasible points: in closed form for
 a row, and by one root for a second-order block. For a matrix block this is a semidefinite program
 itself: an eigenvector v of the least eigenvalue has the least <vv', A*x>, but not the least one
-over norm(A(vv')), which may be as small as one likes beside the norms of other cuts. No oracle is
-known here then, and the block is refused.
+over norm(A(vv')), which may be arbitrarily small compared with the norms of other cuts. No oracle
+is known here then, and the block is refused.
 """
 
 from __future__ import annotations
@@ -271,5 +271,5 @@ class ConicRescaledPerceptron(RescaledPerceptron):
         return super().bound(replace(facts, unit_rows=True))
 
     def without_theorem(self, dimension: int, unit_rows: bool) -> str:
-        """Return why Theorem 4.4 says nothing once the space is rescaled, or an empty text."""
+        """Return why Theorem 4.4 does not apply once the space is rescaled, or an empty text."""
         return super().without_theorem(dimension, True)

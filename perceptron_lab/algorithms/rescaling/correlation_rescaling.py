@@ -131,13 +131,13 @@ class CorrelationRescaling(VolumeRescaling):
         a > 0 of the second-order perceptron (default 1).
     margin
         The margin assumed, in the system's own terms, > 0 (default 1e-12): when the volume has
-        grown by more than it allows, the first phase goes on without rescaling.
+        grown by more than it allows, the first phase continues without rescaling.
 
     References
     ----------
     In the manner of D. Dadush, L. A. Vegh and G. Zambelli, Rescaling algorithms for linear conic
     feasibility, Mathematics of Operations Research 45 (2020), for rows; the proof here is for any
-    separation oracle, with constants of our own.
+    separation oracle, with constants derived here.
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL

@@ -87,7 +87,7 @@ class DeterministicRescaledPerceptron(VolumeRescaling):
         for (default true); else all of them are made. The bound is the same.
     margin
         The margin assumed, in the system's own terms, > 0 (default 1e-12): when the volume has
-        grown by more than it allows, the first phase goes on without rescaling, and its weights
+        grown by more than it allows, the first phase continues without rescaling, and its weights
         bound the margin like the perceptron's.
 
     References

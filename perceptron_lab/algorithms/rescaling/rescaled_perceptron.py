@@ -158,7 +158,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     more: for margins of rho or more it suffices, as from 0.
 
     On systems that are not unit rows (Algorithm 6 with 8) the lemma does not apply and no theorem
-    holds once the space has been rescaled; the answer is proved all the same.
+    holds once the space has been rescaled; the answer is still verified.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
 
     @property
     def changed(self) -> dict[str, float]:
-        """The parameters given beside the preset, by name."""
+        """The parameters that override the preset, by name."""
         names = ("c", "d", "gamma", "beta", "kappa")
         parameters = {name: getattr(self, name) for name in names}
         return {name: value for name, value in parameters.items() if value is not None}
@@ -315,7 +315,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         return few / epsilon**2
 
     def without_theorem(self, dimension: int, unit_rows: bool) -> str:
-        """Return why Theorem 4.4 says nothing once the space is rescaled, or an empty text."""
+        """Return why Theorem 4.4 does not apply once the space is rescaled, or an empty text."""
         if not unit_rows:
             return "Lemma 4.3 needs unit rows: no theorem holds once the space is rescaled"
         if self.nu != 1.0:

@@ -162,7 +162,7 @@ def in_single(
     converted
         What this function has returned for the first of the indices, or None.
     written
-        The rows in double precision, if they are at hand, shape ``(k, n)``, or None.
+        The rows in double precision, if they are available, shape ``(k, n)``, or None.
     """
     first = 0 if converted is None else len(converted)
     dimension = operator.dimension if transform is None else transform.shape[1]

@@ -109,7 +109,7 @@ class VolumeState(StretchedState):
 
     @property
     def exhausted(self) -> bool:
-        """Whether no stretch is left, so that the first phase goes on."""
+        """Whether no stretch is left, so that the first phase continues."""
         return self.rescalings > 0 and self.inner is self.first
 
     def keep_first(self, system: ConicSystem) -> None:
@@ -137,7 +137,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
     asked about belong to M F; they are mapped back, and so are the weights.
 
     Once the volume has grown by more than a margin of ``margin`` allows, no stretch will help: the
-    first phase goes on, on the data as given, to find weights that bound the margin.
+    first phase continues, on the data as given, to find weights that bound the margin.
 
     A given start x, divided by its norm, is where the first phase begins: a stretch is proved by
     the cuts alone, whatever the point is. Perceptron updates keep norm(x + v) <= sqrt(1 + k) then,

@@ -1,1 +1,1 @@
-"""An adaptive oracle that no online learner can satisfy early: the lower bound, and its runs."""
+"""An adaptive adversary that forces mistakes of every online learner: a lower bound, and runs."""

@@ -23,7 +23,7 @@ ROUNDING = 2.0**-50
 
 
 class PlaneCut(NamedTuple):
-    """Where a row lies in its plane, or on the line.
+    """The position of a row in its plane, or on the line.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Adversary:
         self.shown = self.forced
 
     def answer(self, point: FloatArray) -> int | None:
-        """Return the number of a shown row with <a, point> <= 0, exactly; None if there is none.
+        """Return the number of a shown row with <a, point> <= 0, exactly, or None.
 
         Then all rows are shown, and fixed.
         """

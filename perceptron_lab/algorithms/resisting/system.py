@@ -149,7 +149,7 @@ class ResistingSystem(ConicSystem):
         return self.scores(point)
 
     def combine(self, weights: FloatArray) -> FloatArray:
-        """Return A weights, of rows that were shown; of others an ``InputError``."""
+        """Return A weights for weights of shown rows; other weights raise ``InputError``."""
         self._refuse_early(weights)
         return super().combine(weights)
 
@@ -192,15 +192,15 @@ def drive_in_rounds(
     """Run an algorithm again and again, on the rows shown so far, until its point passes.
 
     `Kharechko2009`, section 2.2: an algorithm for a finite set becomes an online learner when it is
-    run anew with each new example. Its hypothesis is the point that is *proved* to satisfy all rows
-    shown, at first 0; the answer to it is a row that it violates, hence a new one. So it makes no
-    mistake twice, and as many as there are rows, if it can solve each of the systems: the lower
+    run again with each new example. Its hypothesis is the point that is *proved* to satisfy all
+    rows shown, at first 0; the answer to it is a row that it violates, hence a new one. So it makes
+    no mistake twice, and as many as there are rows, if it can solve each of the systems: the lower
     bound is attained. A round without a proved point ends the run, which has then found nothing.
 
     Parameters
     ----------
     system
-        Its adversary starts anew.
+        The system whose adversary is asked, from its initial state.
     algorithm
         Run on the rows of a round by the ``loop``.
     options

@@ -81,7 +81,7 @@ class AveragedIterates(SeesAll[S]):
 
 
 def _steps(facts: Facts, accuracy: float | None, none: Bound) -> Bound:
-    """Return floor(sqrt(2 ln n) L / accuracy) + 1, or that there is none."""
+    """Return floor(sqrt(2 ln n) L / accuracy) + 1, or no bound without an accuracy."""
     if accuracy is None or accuracy <= 0.0:
         return none
     if facts.atom_norm is None:

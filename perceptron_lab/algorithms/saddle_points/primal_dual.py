@@ -92,7 +92,7 @@ def rounded_rows(data: Dense, scale: FloatArray | None) -> npt.NDArray[np.float3
 def step_single(
     system: ConicSystem, state: SingleState, most: int, epsilon: float
 ) -> tuple[Claim | None, bool]:
-    """Make up to ``most`` iterations; return a claim and whether to go on in double precision."""
+    """Make up to ``most`` iterations; return a claim and whether to switch to double precision."""
     iterations = min(most, _CHUNK)
     run = separate(state.rows, iterations, start=state.course)
     state.point, state.weights = run.point, run.weights
@@ -272,7 +272,7 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
     *Single precision*, for dense rows and adaptive steps: the iteration is compiled, and goes once
     over a copy of the unit rows in single precision. Sums are kept in double precision, and claims
     are confirmed there on the rows as given. Where they are not, or norm(A x) comes near the
-    resolution of single precision, the steps go on in double precision from the same sums.
+    resolution of single precision, the steps continue in double precision from the same sums.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ from perceptron_lab.numerics.symmetric.pattern import Pattern
 DENSE_UP_TO = 200
 # How far below the computed eigenvalue shifts are tried, in units of what rounding may take
 STEPS = (1.05, 1.5, 2.0, 4.0, 8.0, 64.0, 1e3, 1e5, 1e7, 1e9)
-# Negative eigenvalues up to this, times the order, are taken for rounding errors
+# Negative eigenvalues up to this, times the order, are treated as rounding errors
 ALLOWED = 1e-10
 # Operations of the computed eigenvalue and of one test, in cubes of the order
 OPERATIONS = 4.0

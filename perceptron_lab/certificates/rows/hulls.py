@@ -198,9 +198,9 @@ class Vertex(NamedTuple):
 def positive_vertex(data: Data, support: IntArray, roundings: int = 0) -> Vertex | None:
     """Prove that the rows of a support have exact positive weights w with A w = 0, or return None.
 
-    Rows whose weights cannot be told from 0 are left out and the others tried again, as long as
-    they are one more than the unknowns they use. TimeIsUp, where the time limit does not allow for
-    an inverse.
+    Rows whose weights cannot be distinguished from 0 are left out and the others tried again, as
+    long as they are one more than the unknowns they use. TimeIsUp, where the time limit does not
+    allow for an inverse.
 
     Parameters
     ----------

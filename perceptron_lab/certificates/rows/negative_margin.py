@@ -223,7 +223,7 @@ def prove_reach(
 
 
 def inner_radius(span: Span, reaches: list[Reach]) -> float:
-    """Return a proved lower bound of |rho|, 0 if there is none.
+    """Return a proved lower bound of |rho|, 0 if none is found.
 
     Inequality (C29) of docs/notes/how-to-distrust-us.md.
 

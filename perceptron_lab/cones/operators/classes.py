@@ -39,9 +39,9 @@ class Classes(Operator):
     signs
         s_i = +1 or -1, both of them, shape ``(m,)``.
     omitted
-        The column of the labels, which is no feature; None if there is none.
+        The column of the labels, which is no feature, or None.
     roundings
-        0 or 1, of the examples; a source says so itself.
+        Roundings of the examples, 0 or 1; a source has this number as an attribute.
     """
 
     free_bias: ClassVar[bool] = True

@@ -133,7 +133,7 @@ class Coordinates(Matrix):
         norms = gram.unscaled().row_norms()  # unit features are factored: short ones do not vanish
         unit = gram.signs / norms
         matrix = gram.kernel * unit[:, None] * unit
-        # What the diagonal was raised by, for proofs, is no direction of its own.
+        # The shift added to the diagonal for proofs is not a direction of the span.
         matrix[np.diag_indices(len(unit))] /= 1.0 + gram.matrix.raised
         check_time(float(len(matrix)) ** 3 / 3.0)
         tolerance = RANK_TOLERANCE * float(matrix.diagonal().max())

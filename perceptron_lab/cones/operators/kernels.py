@@ -201,8 +201,8 @@ class KernelMatrix:
 def kernel_matrix(kernel: Kernel, examples: FloatArray, roundings: int = 0) -> KernelMatrix:
     """Return a kernel's values on examples, shape ``(m, features)``, finite, in double precision.
 
-    They are enclosed for the kernels of this package; of others no error bound is known, and the
-    values computed are meant.
+    For the kernels of this package the values are enclosed. For other kernels no error bound is
+    known, and the computed values are the data.
     """
     values = symmetric(kernel, examples)
     if not isinstance(kernel, NAMED):

@@ -37,8 +37,8 @@ class Matrix(Operator):
     scale
         The diagonal of S, shape ``(size,)``, for instance 1 / norms of the rows; None means I.
     roundings
-        0: M is meant as it is stored; 1: what is meant are numbers of which M holds the nearest
-        doubles. A source of rows says so itself.
+        0: the stored numbers of M are the data; 1: M has the nearest doubles of the data. A source
+        of rows has this number as an attribute.
     """
 
     def __init__(self, data: Data, scale: FloatArray | None = None, roundings: int = 0) -> None:

@@ -119,7 +119,7 @@ class RescaledRows(Rescaled):
             self._norms /= largest
 
     def transform(self, matrix: FloatArray) -> None:
-        """Map the rows anew, and normalise them; sparse ones by n products, row of H by row.
+        """Map the rows again, and normalise them; sparse ones by n products, row of H by row.
 
         TimeIsUp, where the time limit does not allow for it.
         """

@@ -93,7 +93,7 @@ class ArrayRows(RowSource):
 
     @property
     def roundings(self) -> int:
-        """Of the array's numbers."""
+        """How often the array's numbers were rounded: 0 or 1."""
         return self._roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
@@ -119,7 +119,7 @@ class LabelledRows(RowSource):
     affine
         Whether to append a constant feature.
     omitted
-        The column of the labels, which is no feature; None if there is none.
+        The column of the labels, which is no feature, or None.
     augment
         The value of the constant feature.
     """
@@ -141,7 +141,7 @@ class LabelledRows(RowSource):
 
     @property
     def roundings(self) -> int:
-        """Of the examples."""
+        """How often the examples' numbers were rounded: 0 or 1."""
         return self.examples.roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:

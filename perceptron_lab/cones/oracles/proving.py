@@ -1,4 +1,4 @@
-"""Oracles of the semidefinite cone whose word is proved, both ways.
+"""Oracles of the semidefinite cone that prove both answers, cuts and definiteness.
 
 Asked about M = Z + sI, of order n, with u the unit roundoff:
 
@@ -46,7 +46,7 @@ from perceptron_lab.numerics.symmetric.pattern import Pattern
 
 
 class Examiner(ABC):
-    """An oracle of the semidefinite cone that looks at whole matrices.
+    """An oracle of the semidefinite cone for dense matrices.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ class PatternExaminer(ABC):
     Attributes
     ----------
     answers
-        Name of an oracle -> how many questions were answered by its way; empty where there is but
-        one way, and none to be told.
+        Name of an oracle -> the number of questions that its method answered; empty for an oracle
+        with a single method.
     """
 
     def __init__(self, pattern: Pattern) -> None:
@@ -104,7 +104,7 @@ class PatternExaminer(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """What it did that its name does not say, in words."""
+        """Remarks about the oracle's answers that its name does not imply."""
         return []
 
     @abstractmethod
@@ -188,7 +188,7 @@ class Question:
 
 
 class ProvingExaminer(PatternExaminer):
-    """A running oracle whose word is proved.
+    """A running oracle whose answers are proved.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class ProvingExaminer(PatternExaminer):
 
     @property
     def notes(self) -> list[str]:
-        """How many matrices were within rounding of zero, if any."""
+        """Remark: the number of matrices that were singular up to rounding, if any."""
         if not self.unproved:
             return []
         return [f"the oracle cut {self.unproved} matrices off that are within rounding of singular"]
@@ -266,7 +266,7 @@ class ProvingExaminer(PatternExaminer):
 
 
 class Proving(Examiner):
-    """The record of an oracle whose word is proved."""
+    """The record of an oracle whose answers are proved."""
 
     compiled: ClassVar[Functions] = (diagonal_sizes, *FACTOR, solve_upper, quadratic_form)
     compiled_on_pattern: ClassVar[Functions] = compiled
@@ -282,7 +282,7 @@ class Proving(Examiner):
         return running.answer(matrix[rows, columns], 0.0, closed=closed).direction
 
 
-# Leading blocks of a larger order are not written; the sparse factor has the last word
+# Leading blocks of a larger order are not written; the sparse factor decides
 LARGEST_BLOCK = 3000
 # Pairs of operations of a factor that take no longer than a few dozens of products with vectors
 LIGHT = 4e6
@@ -293,7 +293,7 @@ class SparseLdl(Proving):
     """The sparse decomposition M = L D L', stopped at the first pivot that is not positive.
 
     Rows and columns are eliminated in an order with little fill (SuperLU's minimum degree), found
-    once, and the trailing part that is filled all the same is left to LAPACK. If d_k is the first
+    once, and the trailing part, which fills in anyway, is factorised by LAPACK. If d_k is the first
     pivot that is not positive, u with L'u = e_k on the leading rows, 0 behind them, has u'Mu = d_k.
     Both answers are proved: "definite" by a factor of M - cI, c the rounding errors of the
     decomposition, a cut by u'Mu <= 0. The fastest way on sparse matrices.
@@ -314,8 +314,8 @@ class Lanczos(Proving):
     """The Lanczos method from a fixed start, stopped at the first negative Ritz value.
 
     Its Ritz vector is a cut, proved by u'Mu < 0, that takes few products with the matrix where M is
-    far from semidefinite. That none is found says nothing: then ``sparse-ldl`` has the last word,
-    on which definiteness rests.
+    far from semidefinite. If no cut is found, M may still be indefinite: then ``sparse-ldl``
+    decides and proves definiteness.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ class LeadingCholesky(Proving):
 
     The first block that has none gives the direction of its pivot that fails, and nothing behind it
     is looked at. Both answers are proved, as those of ``sparse-ldl``. Matrices of an order above
-    3000 are not written as a whole: ``sparse-ldl`` has the last word on them.
+    3000 are not written as a whole: ``sparse-ldl`` decides on them.
 
     References
     ----------
@@ -434,7 +434,7 @@ class _Automatic(ProvingExaminer):
 
     @property
     def notes(self) -> list[str]:
-        """Which ways it chose, and how many matrices were within rounding of zero."""
+        """Remark: the methods chosen, and the number of matrices singular up to rounding."""
         ways = [f"{name} {count}" for name, count in self.answers.most_common()]
         methods = [f"the oracle auto answered by {', '.join(ways)}"] if ways else []
         return [*methods, *super().notes]

@@ -1,4 +1,4 @@
-"""Oracles of the semidefinite cone: a direction v with v'Zv <= 0, or the word that Z passes.
+"""Oracles of the semidefinite cone: a direction v with v'Zv <= 0, or None if Z passes.
 
 Section 6.4 of `Kharechko2009`. The word of an oracle is never a proof: rounding decides near the
 boundary, and an oracle may accept the boundary on purpose. What it accepts is proved elsewhere.
@@ -149,7 +149,7 @@ RESOLUTION = 1e-13
 
 
 class WholeMatrices(PatternExaminer):
-    """An oracle that is asked with whole matrices, all in one piece of memory."""
+    """An oracle that is called with dense matrices, all in one memory buffer."""
 
     def __init__(self, pattern: Pattern, oracle: Examiner) -> None:
         super().__init__(pattern)
@@ -195,7 +195,7 @@ class SparsePivoted(PatternExaminer):
         order, room, off = pattern.order, ROOM * pattern.size, pattern.off_diagonal
         rows = np.concatenate([pattern.rows[off], pattern.columns[off]])
         columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
-        # the entries beside the diagonal, of both triangles, by rows and places of the pattern
+        # the off-diagonal entries of both triangles, by rows and places of the pattern
         by_row = np.lexsort((columns, rows))
         self._places = np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
         self._starts = np.zeros(order + 1, dtype=np.int64)
@@ -236,8 +236,8 @@ class LowestEigenvector(PatternExaminer):
     """``eigenvector`` by the Lanczos method.
 
     Its value is one of a unit vector, hence a cut where it is negative, but no bound from below:
-    where the lowest eigenvalues are close together, Lanczos may miss a negative one. An elimination
-    has the last word on a matrix that seems to be inside.
+    where the lowest eigenvalues are close together, Lanczos may miss a negative one. A
+    factorisation decides on a matrix that seems to be inside.
     """
 
     def __init__(self, pattern: Pattern) -> None:

@@ -256,7 +256,7 @@ def _leaves(
 
 @dataclass(frozen=True)
 class AnswerContents:
-    """What a file holds.
+    """The contents of a file of a saved answer.
 
     Parameters
     ----------

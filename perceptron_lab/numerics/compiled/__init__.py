@@ -1,1 +1,1 @@
-"""Inner loops that numpy cannot vectorise, compiled by numba, each beside its numpy reference."""
+"""Inner loops that numpy cannot vectorise, compiled by numba, each with a numpy reference."""

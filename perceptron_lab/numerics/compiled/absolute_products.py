@@ -2,8 +2,8 @@
 
 |fl(a'v) - a'v| <= gamma_k |a|'|v| for k products: proofs need a'v and |a|'|v| in one sweep over the
 rows. Sums may be taken in any order and with fused multiply-add, since the bound holds for all:
-each product goes through one rounding of its own and at most k - 1 of sums. Beside each kernel
-stands its plain numpy reference.
+each product is rounded once itself and takes part in at most k - 1 rounded sums. Each kernel has a
+plain numpy reference.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class SeparationRun:
     iterations, passes, products
         Iterations of this call, how often it went over the rows, and with how many products.
     course
-        To go on from.
+        The state from which the run resumes.
     """
 
     separated: bool
@@ -119,8 +119,8 @@ def separate(
     most
         Iterations at most, 0 or more; fewer where the time is up.
     start
-        The course of the same rows, or of others (see :func:`carried`), which is used up; None
-        begins anew.
+        The state of a run on the same rows, or on other rows (see :func:`carried`), which is
+        modified; None starts from the beginning.
     clearance
         A point separates where min A*y > clearance >= 0.
     """

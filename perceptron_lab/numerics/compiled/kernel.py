@@ -107,7 +107,7 @@ def compiled_only() -> Iterator[None]:
 
 
 Functions = Sequence[Callable[..., Any]]
-"""Kernels, and functions beside kernels that call some."""
+"""Compiled kernels, and plain functions that call kernels."""
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def load_kernels(functions: Functions | None = None, *, compiling: bool = True) 
 
 
 def called_by(functions: Iterable[object]) -> Iterator[Kernel]:
-    """Yield those that are kernels, and the kernels that functions beside kernels call."""
+    """Yield the kernels among the functions, and the kernels that the other functions call."""
     for one in functions:
         if isinstance(one, Kernel):
             yield one

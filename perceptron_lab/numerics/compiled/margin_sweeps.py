@@ -6,9 +6,10 @@ Rows are in C order; dot products may be summed in any order. Multiplying by a p
 exact, so that a rate which only stretches a course stretches it bit by bit where both rates are
 such.
 
-All go on from ``quiet`` rows that were looked at last without an update, and return the updates
-made, the rows looked at, the next row, and how many rows are quiet now: m when a whole round has
-passed, so that the condition held for no row, as computed. Points and weights are changed in place.
+All resume after ``quiet`` rows that were the last to be visited, without an update, and return the
+updates made, the rows looked at, the next row, and how many rows are quiet now: m when a whole
+round has passed, so that the condition held for no row, as computed. Points and weights are changed
+in place.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def ascend(
     Parameters
     ----------
     starts, columns, values
-        C beside the diagonal, by rows, both triangles.
+        The off-diagonal entries of C by rows, both triangles.
     vectors
         V, rows of norm 1, shape ``(n, k)``.
     before

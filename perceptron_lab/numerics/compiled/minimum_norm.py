@@ -1,7 +1,7 @@
 """The point of least norm in the hull of some rows: Wolfe's algorithm, exact up to rounding.
 
 The affine minimiser over an active set P of affinely independent rows solves (e e' + P P') u = e up
-to a factor. R'R = e e' + P P' is kept as a triangular factor, and z = R'^-1 e beside it: a row
+to a factor. R'R = e e' + P P' is kept as a triangular factor, and z = R'^-1 e with it: a row
 enters by one triangular solve, and leaves by a column deletion and plane rotations, which turn z as
 well; so the minimiser takes one triangular solve, R u = z. Rows are priced a few at a time: those
 that were most violated when all were, until none of them is violated half as much any more.

@@ -21,7 +21,7 @@ from perceptron_lab.numerics.compiled.kernel import IntVector, Matrix, Vector, k
 
 # As printed: stop when no residual diagonal is negative and none is positive
 ACCEPT_ZEROS = 0
-# The closed cone: beside zero residual diagonals a non-zero off-diagonal entry is a cut
+# The closed cone: a non-zero off-diagonal entry with zero residual diagonals is a cut
 INSPECT_ZEROS = 1
 # The open cone: a zero residual diagonal is a cut
 CUT_ZEROS = 2
@@ -110,7 +110,7 @@ def _panel(
 ) -> tuple[int, int]:
     """Fill the rows of R from ``begin`` on; return how it ends, and how many rows R has.
 
-    It goes on from row ``first``, for about ``work`` operations.
+    It resumes at row ``first``, for about ``work`` operations.
     """
     for j in range(first, begin + rows.shape[0]):
         if work <= 0:

@@ -94,7 +94,7 @@ def _reach(
 def factor_counts(
     starts: IntVector, columns: IntVector, parent: IntVector
 ) -> tuple[IntVector, IntVector]:
-    """Return how many entries beside the diagonal the columns and the rows of L have."""
+    """Return the numbers of off-diagonal entries in the columns and in the rows of L."""
     n = parent.shape[0]
     of_columns, of_rows = np.zeros(n, np.int64), np.zeros(n, np.int64)
     marks, stack, path = np.full(n, -1), np.empty(n, np.int64), np.empty(n, np.int64)

@@ -5,12 +5,13 @@ by the same sums in the same order, but for terms that are 0. The largest residu
 pivot, so that fill cannot be avoided; yet most rows come before it. Row i of the residual Z - R'R
 is row i of Z minus r_ki r_k for the rows r_k that have an entry in column i: these are linked.
 
-A matrix Z is given beside its diagonal, both triangles, as ``(starts, places, entries)``: row i has
-the columns ``places[0, t]`` and the values ``entries[places[1, t]]``, starts[i] <= t < starts[i+1].
-R is kept beside its pivots, as ``(ends, links, values, lists, orders)``: row k ends at
-``ends[k + 1]`` and has the columns ``links[0]`` and ``values``; ``links[1]`` is k, ``links[2]`` the
-next entry of the same column or -1, ``lists`` the first and the last entry of each column; and
-``orders`` the rows in the order of elimination, and where each of them stands in it.
+The off-diagonal entries of a matrix Z, both triangles, are given as ``(starts, places, entries)``:
+row i has the columns ``places[0, t]`` and the values ``entries[places[1, t]]``, starts[i] <= t <
+starts[i+1]. The entries of R other than its pivots are stored as ``(ends, links, values, lists,
+orders)``: row k ends at ``ends[k + 1]`` and has the columns ``links[0]`` and ``values``;
+``links[1]`` is k, ``links[2]`` the next entry of the same column or -1, ``lists`` the first and the
+last entry of each column; and ``orders`` the rows in the order of elimination, and where each of
+them stands in it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Rows = tuple[IntVector, IntMatrix, Vector, IntMatrix, IntMatrix]
 def _residual_row(
     matrix: Entries, factor: Rows, count: int, row: int, work: Vector, touched: IntVector
 ) -> int:
-    """Find row ``row`` of Z - R'R, beside the diagonal and the ``count`` pivots so far."""
+    """Compute row ``row`` of Z - R'R, without the diagonal and the ``count`` pivots so far."""
     # touched receives the columns where it may have entries, work the entries there; their number
     # is returned. Meanwhile a column is marked by the complement of its position.
     starts, positions, entries = matrix

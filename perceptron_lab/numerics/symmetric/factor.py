@@ -55,7 +55,7 @@ def extend(matrix: FloatArray, begin: int, end: int) -> int:
     Returns
     -------
     failed
-        The first row whose pivot is not positive and finite; -1 if there is none.
+        The first row whose pivot is not positive and finite, or -1.
 
     Raises
     ------
@@ -145,7 +145,7 @@ class LeadingBlocks:
 
 
 class Factor:
-    """As much as there is of LDL' = M - sI, in an order of elimination with little fill.
+    """The factorisation LDL' = M - sI up to the first bad pivot, in an order with little fill.
 
     The arrays are used again for the next matrix on the same pattern.
 

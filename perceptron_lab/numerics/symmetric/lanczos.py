@@ -72,8 +72,8 @@ class Krylov:
         Returns
         -------
         diagonal, beside
-            That of the vector added, and the norm of the next one before it is scaled: the entry
-            of the tridiagonal matrix between them.
+            The diagonal entry of the vector added, and the norm of the next one before it is
+            scaled, which is the off-diagonal entry of the tridiagonal matrix.
         """
         k = self.count
         if k:
@@ -112,7 +112,7 @@ def lowest_eigenpair(matrix: sp.csr_array, tolerance: float) -> Lowest:
     """Return the lowest eigenvalue by the Lanczos method with full reorthogonalisation.
 
     It stops when the error is estimated to be below the tolerance, or after ``MOST_PRODUCTS``, or
-    when the time is up; the value is then one of a unit vector all the same.
+    when the time is up; the value is the Rayleigh quotient of a unit vector in each case.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def negative_direction(
     Returns
     -------
     direction, products
-        None where no Ritz value was below s, which says nothing of M; how many products it took.
+        None where no Ritz value was below s, which decides nothing about M; the number of products.
     """
     space, pivot, between = Krylov(matrix, most), 1.0, 0.0
     while True:
