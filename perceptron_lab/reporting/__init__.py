@@ -1,6 +1,6 @@
 """Tables and figures as functions of the runs of an experiment.
 
-``runs.csv`` and the results beside it are all they read: a report can be made again at any time,
+``runs.csv`` and the results next to it are all they read: a report can be made again at any time,
 and a reader can check it.
 """
 

@@ -1,4 +1,4 @@
-"""The evidence that reports are made from: the checked table of runs, and the store beside it."""
+"""The input of reports: the checked table of runs and the store of the experiment."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Evidence:
         return cls(checked_runs(frame_of(rows), str(folder)), folder)
 
     def trace(self, cell: str) -> Trace | None:
-        """Return the course of a cell; None for one that ended without a result."""
+        """Return the trace of a cell; None for a cell without a result."""
         if not self._has_result(cell):
             return None
         if cell not in self._traces:
@@ -174,7 +174,7 @@ class Evidence:
         return shape_of(self.frame)
 
     def recorded(self) -> TraceOptions:
-        """Return what the traces hold beside their usual records."""
+        """Return the further contents of the traces."""
         return self._config.trace_options
 
     def goal(self) -> Goal:

@@ -5,7 +5,7 @@ instance (paired). With log ratios ``z_1, ..., z_n`` of mean ``m`` and standard 
 geometric mean of the ratios is ``exp(m)``, and its 95 % interval ``exp(m +- t s / sqrt(n))``, t
 the 0.975 quantile of Student's distribution with n - 1 degrees of freedom. On one problem the z_i
 are those of its seeds; over all problems they are the problems' means, so that problems count
-alike and seeds of one problem are not taken for independent problems. Cells count that ended with
+alike and seeds of one problem are not counted as independent problems. Cells count that ended with
 a proved answer, or, of learners, with a model.
 """
 

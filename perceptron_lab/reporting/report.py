@@ -200,7 +200,7 @@ def cautions(folder: Path, evidence: Evidence, executed: ExperimentRows | None =
     """Return a sentence for each fault of the rows of an experiment as a whole.
 
     Rows made in different environments (their seconds do not compare), rows made by another version
-    of the numeric core than today's, and cells without a row that serves the latest request: of the
+    of the code than today's, and cells without a row that serves the latest request: of the
     run that has just ended there, if it is given; otherwise the store is asked. Certificates may be
     missing, as no report is made of them.
     """

@@ -160,7 +160,7 @@ def common(names: Iterable[str], separator: str) -> list[str]:
 
 
 def endings(runs: pd.DataFrame) -> str:
-    """Count the endings of cells; those without proof say so, and a single cell has no count."""
+    """Count the statuses of cells, marked if without proof; a single cell has no count."""
     counts = Counter(map(ending, runs["status"], runs["proved"]))
     if len(counts) == 1:
         return next(iter(counts))
@@ -168,7 +168,7 @@ def endings(runs: pd.DataFrame) -> str:
 
 
 def ending(status: str, proved: bool) -> str:
-    """Name an ending; a claim without proof says so."""
+    """Return the name of a status, marked if it is a claim without proof."""
     return f"{status} (unproved)" if not proved and status in CLAIMS else str(status)
 
 

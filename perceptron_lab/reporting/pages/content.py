@@ -1,4 +1,4 @@
-"""The parts that the page of an experiment and that of all experiments have in common."""
+"""The common parts of the page of one experiment and the overview of all experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a page says of an experiment, read from its store once, without absolute paths."""
+"""The contents of a page on an experiment, read once from its store, without absolute paths."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class PageCell:
 
     @property
     def ending(self) -> str:
-        """How it ended; a claim without proof says so."""
+        """The status of a cell, marked if it is a claim without proof."""
         return ending(self.row["status"], bool(self.row["proved"]))
 
 
@@ -185,7 +185,7 @@ class PageData:
 
     @property
     def name(self) -> str:
-        """That of its folder, as overrides have folders of their own."""
+        """The name of its folder; overrides have separate folders."""
         return self.folder.name
 
     @property

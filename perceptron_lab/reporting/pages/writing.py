@@ -84,10 +84,10 @@ class _Made:
 def pages(target: Target | None = None, *, output: str | Path = RESULTS) -> list[Path]:
     """Write pages of results; ``plab report --html`` in Python.
 
-    Each experiment has a page of its own, ``index.html`` in its folder. Where all experiments of a
+    Each experiment has a separate page, ``index.html`` in its folder. Where all experiments of a
     folder are asked for, there is a page of all of them as well, in that folder. Pages are whole:
     style, script and figures are in them. A page that is there already is made again only if the
-    store, the files beside it or the package have changed.
+    store, the files next to it or the package have changed.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def _everything(pages: Sequence[_Made]) -> str:
 
 
 def _shortened(content: str, folder: Path) -> str:
-    """Return what the page of all experiments shows: long tables are told of."""
+    """Return the contents of the overview page; long tables are only mentioned."""
     link = f"{escape(folder.name)}/{NAME}"
 
     def shown(match: re.Match[str]) -> str:

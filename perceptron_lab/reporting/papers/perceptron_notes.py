@@ -75,7 +75,7 @@ _NOTE = (
 
 @needs(online_labels)
 def mistakes_table(evidence: Evidence) -> Table:
-    """Mistakes of perceptrons on streams, beside the bounds of Theorems 1 and 2.
+    """Mistakes of perceptrons on streams, compared with the bounds of Theorems 1 and 2.
 
     Columns: ``problem``, ``label``, ``seeds``; medians over the seeds of ``presentations``,
     ``passes`` and ``mistakes``; ``separated``, the seeds whose last pass was without a mistake; the
@@ -130,7 +130,7 @@ _NOVIKOFF: tuple[drawing.Line, str] = (":", "Theorem 1 (Novikoff)")
 
 @needs(online_labels)
 def mistakes_figure(evidence: Evidence) -> Figure:
-    """Mistakes along the stream, beside both bounds, a panel per problem.
+    """Mistakes along the stream and both bounds, a panel per problem.
 
     Solid: the mistakes in the first t presentations, the median over the seeds, the shade behind it
     from the lower to the upper quartile (of fewer than four seeds thin lines are the runs
@@ -138,7 +138,7 @@ def mistakes_figure(evidence: Evidence) -> Figure:
     median over the seeds. Dotted, where the stream is separable: Novikoff's bound, which is the
     same for all beginnings. A colour per label, on logarithmic axes; no solid line of a seed lies
     above its dashed or dotted one. Of more than nine problems the first nine are drawn, and the
-    figure says so.
+    figure states this.
     """
     entries = streamed(evidence)
     problems = drawn_problems(entries)

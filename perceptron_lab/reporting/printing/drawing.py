@@ -59,9 +59,9 @@ LOWER_EDGE = 0.03
 LETTER = 0.055
 """Inches that a letter takes at 7 points; at 8 points, as titles have, 8 / 7 of it."""
 BESIDE = 3
-"""Panels beside each other, as many as a page is wide."""
+"""The number of panels per row on a page."""
 TICKS = 0.8
-"""Inches of a figure's width that are beside its panels, at least."""
+"""Inches of a figure's width outside its panels, at least."""
 UNPROVED = "not proved"
 """The legend's name of a cross."""
 
@@ -119,7 +119,7 @@ def panels(
     least: float = 4.6,
     sharey: bool = False,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure of so many panels, three beside each other.
+    """Return a figure with this number of panels, three per row.
 
     Panels have a width and a height in inches, above them is the head; the figure has at least a
     width.

@@ -69,7 +69,7 @@ class Table:
         Whether LaTeX breaks it across pages (``longtable``) where it has more than 30 lines; one
         that is higher than a page is broken anyway.
     widest
-        How many columns a tabular has beside the keys, unless a single group has more.
+        How many columns a tabular has in addition to the keys, unless a single group has more.
     """
 
     name: str
@@ -177,7 +177,7 @@ class Table:
         return "\n".join(texts) + "\n"
 
     def html(self, title: str) -> str:
-        """Return a page of its own with the table; every text in it is escaped."""
+        """Return a separate HTML page with the table; every text in it is escaped."""
         columns = self.printed
         styler = _styled(
             columns,

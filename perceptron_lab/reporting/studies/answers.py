@@ -89,7 +89,7 @@ def _count(entry: Summary, statuses: tuple[Status, ...]) -> int:
 
 
 def _wrong(entry: Summary, truth: bool | None) -> int | None:
-    """Return how many answers are wrong; None where nobody knows."""
+    """Return the number of wrong answers; None where it is unknown."""
     if truth is None:
         return None
     answers = map(answered, entry.runs["status"], findings(entry.runs))
@@ -136,7 +136,7 @@ def families(evidence: Evidence) -> Table:
 def family(problem: str) -> str:
     """Return the letters that a name begins with: mcp of ``mcp124-1``, infd of ``infd1``.
 
-    Questions about rays are a family of their own: ``infd recession`` of ``infd1.recession``.
+    Questions about rays are a separate family: ``infd recession`` of ``infd1.recession``.
     """
     match = _FAMILY.match(problem)
     letters = (match.group() if match else "") or problem
@@ -253,7 +253,7 @@ def proved_gap(row: Row) -> float | None:
 
 
 def proves(row: Row) -> str:
-    """Say what is proved of an answer: a point, that there is none, or nothing of these."""
+    """Return what is proved of an answer: a point, that no point exists, or neither."""
     if row["status"] == Status.SKIPPED:
         return ""
     return _PROVES.get(row["status"], "nothing") if row["proved"] else "nothing"

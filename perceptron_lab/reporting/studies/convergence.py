@@ -49,7 +49,7 @@ _AXES: tuple[tuple[str, _Places], ...] = (
 class Quantity:
     """A quantity that is drawn along the course of runs.
 
-    ``values`` gives it record by record, NaN where there is none. ``scale`` sets the scale, limits
+    ``values`` gives it record by record, NaN where it is missing. ``scale`` sets the scale, limits
     and ticks of an axis before curves are drawn on it. ``level`` is drawn as a thin horizontal
     line, called ``level_name`` in the legend.
     """
@@ -70,7 +70,7 @@ def convergence(evidence: Evidence) -> Figure:
     and a run that has ended keeps its last value. A marker ends a label all of whose cells have a
     proved answer, a cross one of which some have none; at the edge of a panel it stands for a value
     beyond it. A label without a course is named in the panel. Of
-    more than eight problems the first eight are drawn, and the figure says so.
+    more than eight problems the first eight are drawn, as the figure states.
 
     Margins are negative until a point is feasible, and small afterwards: the axis is logarithmic on
     both sides of a short linear part around 0, so that halving the violation and doubling the
@@ -120,7 +120,7 @@ def certificates(evidence: Evidence) -> Figure:
     and a run that has ended keeps its last value. A marker ends a label all of whose cells have a
     proved answer, a cross one of which some have none; at the edge of a panel it stands for a value
     beyond it. A label without a course is named in the panel. Of
-    more than eight problems the first eight are drawn, and the figure says so.
+    more than eight problems the first eight are drawn, as the figure states.
 
     Weights w in the dual cone prove that the margin is at most norm(A w) / <e, w>. Each run counts
     with the least of its records so far, as computed; all axes are logarithmic. A thin line is the
@@ -164,7 +164,7 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
     keeps its last value. A dot ends a label all of whose cells have a proved answer, a cross one of
     which some have none; at the edge of a panel it stands for a value beyond it. A label without a
     course, or without this quantity, is named in the panel. Of more than eight problems the first
-    eight are drawn, and the figure says so.
+    eight are drawn, as the figure states.
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
@@ -196,7 +196,7 @@ def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes
     """Return a figure, the two panels of each problem, and those whose axis is named at the left.
 
     Up to three problems have a row each. More would fill more than a page: those against queries
-    stand together, three beside each other (two of four), and below them those against seconds.
+    stand together, three per row (two of four), and below them those against seconds.
     """
     if problems <= _ROWS:
         figure = drawing.canvas(7.0, 0.6 + 1.9 * problems)

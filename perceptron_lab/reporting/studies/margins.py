@@ -61,7 +61,7 @@ def methods_with_margins(outline: Outline) -> None:
 def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
     """Return (problem, seed) -> the least upper bound that any label has proved, if positive.
 
-    A DataError where there is none at all.
+    Raises a DataError if no bound is proved.
     """
     bounded = evidence.frame.dropna(subset=["margin_upper"])
     least = bounded.groupby(["problem", "seed"], as_index=False)["margin_upper"].min()
@@ -200,7 +200,7 @@ def margins_figure(evidence: Evidence) -> Figure:
     quartile to quartile, and a run that has ended keeps its last value. The axis of seconds begins
     shortly before the first share above 1 %. A marker ends a label all of whose cells have a proved
     feasible point, a cross one of which some have none. Of more than nine problems the first nine
-    are drawn, and the figure says so.
+    are drawn, as the figure states.
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))

@@ -138,7 +138,7 @@ def proved_optima_table(evidence: Evidence) -> Table:
 
 @needs(of_plan=[optimisers_among])
 def best_optima(evidence: Evidence) -> Table:
-    """The best proved interval of each program, beside the listed optimum.
+    """The best proved interval of each program, compared with the listed optimum.
 
     Columns: ``problem``, ``lower``, ``lower by``, ``upper``, ``upper by``, ``width``,
     ``two-sided``, ``asked`` (labels that were not skipped), ``listed``, ``agrees``. Problems of
@@ -432,7 +432,7 @@ def _draw(
 
 
 def _dashes(look: drawing.Look) -> drawing.Line:
-    """Return a kind of line that goes with the marker, so that lines are told apart in grey."""
+    """Return the line style of a marker, so that lines can be distinguished in greyscale."""
     dashes: dict[str, drawing.Line] = {"o": "-", "s": "--", "D": ":", "^": "-."}
     return dashes.get(look["marker"], "-")
 

@@ -94,7 +94,7 @@ class Continued:
 
 
 def continued_labels(outline: Outline) -> dict[str, Method]:
-    """Return label -> method of what goes on from a solver's answer; conditions must be known."""
+    """Return label -> method that starts from a solver's answer; conditions must be known."""
     conditioned_problems(outline)
     labels = {
         label: method
@@ -193,7 +193,7 @@ _NOTE = (
 def postprocessing_table(evidence: Evidence) -> Table:
     """Answers of solvers, proved or not before and after, with their DIMACS errors.
 
-    Columns: ``family``, ``side``, ``solver``, ``then`` (the algorithm that goes on), ``problems``;
+    Columns: ``family``, ``side``, ``solver``, ``then`` (the next algorithm), ``problems``;
     ``proved before``, ``proved after``, ``proved alone``; ``apart before`` and ``apart after``,
     ``error before`` and ``error after``; ``updates``, ``updates alone``, ``seconds``,
     ``seconds alone``.
@@ -255,7 +255,7 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
     """The largest DIMACS error against 1 / delta: a row of panels per family of cones.
 
     A column per solver (the first two) and side. A line for the solver's answer and one per
-    algorithm that goes on from it: medians over the seeds, from quartile to quartile; a cross where
+    algorithm that starts from it: medians over the seeds, from quartile to quartile; a cross where
     not every cell has proved what is true by construction. Programs without a delta are not drawn.
     """
     pairs = [pair for pair in continued(evidence) if pair.problem.delta is not None]

@@ -184,7 +184,7 @@ def _grouped(column: Column, label: str) -> Column:
 
 MOST_PANELS: Final = 6
 MOST_COEFFICIENTS: Final = 12
-"""The most coefficients that are told apart in a panel."""
+"""The largest number of coefficients that a panel distinguishes."""
 MOST_STEPS: Final = 20
 _LOWEST: Final = 1e-6  # Of the largest, in a panel
 _LOOKS: Final[dict[str, tuple[str, drawing.Line]]] = {
@@ -208,7 +208,7 @@ def newton_steps(evidence: Evidence) -> Figure:
     """Coefficients of logistic regression along Newton's steps, a panel per problem.
 
     Absolute values on a logarithmic axis; colours and lines are what is proved of the estimate:
-    finite, +infinite, -infinite, or undetermined. Finite ones settle, the others go on. Drawn are
+    finite, +infinite, -infinite, or undetermined. Finite ones converge, others do not. Drawn are
     the first 20 steps: later the information on what diverges is below the 1e-10 that is added to
     it, and the steps lose their way. What is below a millionth of the largest is not seen. Of each
     problem the first seed; problems of more than twelve coefficients are left out, and of the

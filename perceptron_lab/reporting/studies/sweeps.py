@@ -28,7 +28,7 @@ _TICKS = 8
 class Group(NamedTuple):
     """The rows of one line at one place.
 
-    ``quartiles`` of the numbers, lower, middle and upper, are None where there is none;
+    ``quartiles`` of the numbers, lower, middle and upper, are None where they are missing;
     ``answered``: whether every row has an answer, proved or, of learners, fitted.
     """
 

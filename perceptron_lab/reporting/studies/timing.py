@@ -151,7 +151,7 @@ def curve(profile: Profile, edge: float) -> tuple[FloatArray, FloatArray]:
 
 
 MOST_PANELS = 6
-"""The most panels that are drawn: three beside each other, in two rows."""
+"""The largest number of panels: two rows of three."""
 
 _Size = Literal["rows", "dimension"]
 
@@ -184,7 +184,7 @@ def scaling(evidence: Evidence) -> Figure:
     label; bars reach from the lower to the upper quartile. A cross is a median over cells of which
     some have no proved answer, at the lower edge where there is no number at all: at a limit, the
     number is where the run was cut off. Of more than six panels the first six are drawn, and the
-    figure says so.
+    figure states this.
     """
     series_list = series_of(evidence)
     drawn = series_list[:MOST_PANELS]
@@ -210,7 +210,7 @@ def scaling(evidence: Evidence) -> Figure:
 
 
 def series_of(outline: Outline) -> list[Series]:
-    """Return the problems of each kind and dimension by their rows, and likewise the other way.
+    """Return series of problems that differ in the number of rows alone, or in dimension alone.
 
     Runs in which no two problems differ in rows or dimension alone are refused.
     """

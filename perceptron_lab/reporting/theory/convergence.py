@@ -311,7 +311,7 @@ def least_queries(
     tries
         Whether the repeated tries of Algorithm 5 are counted.
     rounds
-        How often the method begins anew where it ended.
+        How often the method is restarted where it ended.
 
     References
     ----------

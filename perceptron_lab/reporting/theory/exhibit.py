@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table with its caption, and the function that draws the figure beside it, if there is one.
+    """A table with its caption, and the function that draws its figure, if it has one.
 
     The table has the exhibit's registered name.
     """

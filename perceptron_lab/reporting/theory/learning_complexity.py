@@ -1,4 +1,4 @@
-"""How many mistakes learning needs: upper bounds beside the forced ones (Theorem 5.9)."""
+"""Upper bounds of the number of mistakes, compared with the forced ones (Theorem 5.9)."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def unbounded(names: Iterable[str]) -> list[Tightness]:
     """Return the package's algorithms but those named, each with the reason that it gives itself.
 
     Asked is the algorithm with its default parameters, on :data:`ALL_KNOWN`. Where a bound exists
-    all the same the reason is :data:`NOT_MEASURED`.
+    nevertheless the reason is :data:`NOT_MEASURED`.
     """
     added = {name for kind, name, _ in registry.additions() if kind == "algorithm"}
     without = {*names, *added}

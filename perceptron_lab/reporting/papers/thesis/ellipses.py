@@ -95,7 +95,7 @@ class Separated:
 def separations(evidence: Evidence, dimension: int) -> list[Separated]:
     """Return the first run of each problem and label on sets of known ratio in this dimension.
 
-    A DataError says what to run if there is none that kept its ellipsoid.
+    A DataError names the experiment to run if no run stored its ellipsoid.
     """
     first = evidence.frame.drop_duplicates(["problem", "label"])
     first = first[~first["status"].isin(WITHOUT_RESULT)]

@@ -32,7 +32,7 @@ _BOUNDS = ("optimum_lower", "optimum_upper")
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best proved bounds of a problem's optimum over all labels; None where there is none."""
+    """The best proved bounds of a problem's optimum over all labels, or None."""
 
     lower: float | None
     upper: float | None
@@ -48,7 +48,7 @@ class Optimum:
 class Step:
     """One level of a sequence: what it asked for, what it found, and what that cost.
 
-    ``level`` and ``objective`` are NaN where there is none.
+    ``level`` and ``objective`` are NaN where they are missing.
     """
 
     level: float
@@ -147,7 +147,7 @@ _LEVELS = (
 
 @needs(of_plan=[optimisers_among])
 def optima_reached(evidence: Evidence) -> Table:
-    """Where each optimiser ends, beside the best proved bounds of the optimum.
+    """Final bounds of each optimiser, compared with the best proved bounds of the optimum.
 
     Columns: ``problem``, ``label``, ``seeds``; medians over the seeds of ``levels``, ``updates``,
     ``queries``, ``seconds``, ``objective`` (the proved upper bound of the optimum), ``lower bound``

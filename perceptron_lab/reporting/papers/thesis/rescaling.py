@@ -181,7 +181,7 @@ def rescaling_figure(evidence: Evidence) -> Figure:
 
     A line with markers per label: medians over the seeds, from quartile to quartile; a cross where
     not every cell has proved what is true by construction. Of more than four families the first
-    four are drawn, and the figure says so.
+    four are drawn, as the figure states.
     """
     pairs = conditioned(evidence)
     families = list(dict.fromkeys(pair.problem.family for pair in pairs))
@@ -285,7 +285,7 @@ _NOTE_OF_QUERIES = (
 
 @needs(resisting_problems)
 def resisting_table(evidence: Evidence) -> Table:
-    """Mistakes against the resisting oracle, beside the number forced and the theorem's bound.
+    """Mistakes against the resisting oracle, with the number forced and the theorem's bound.
 
     Columns: ``dimension``, ``margin``, ``forced`` (a lower bound for every algorithm), ``final
     margin`` of the rows (a lower bound), ``label``, ``asks for`` (cuts, or rows: run in rounds),
@@ -312,7 +312,7 @@ def resisting_table(evidence: Evidence) -> Table:
 
 
 MOST_PANELS = 6
-"""The most dimensions that are drawn: three beside each other, in two rows."""
+"""The largest number of panels: two rows of three dimensions."""
 _FORCED = "forced: none makes fewer"
 _BOUND = "upper bound of its theorem"
 _CROSS = "not ended, so far"
@@ -331,7 +331,7 @@ def resisting_figure(evidence: Evidence) -> Figure:
     budget has ended it, at its mistakes so far. Circles are all labels that are run in rounds on
     the rows known, where they have ended: they make the mistakes forced and no other. Dotted, with
     small markers of the label, the upper bound of its theorem, as far as it is within the panel. Of
-    more than six dimensions the first six are drawn, and the figure says so.
+    more than six dimensions the first six are drawn, as the figure states.
     """
     lines = held(evidence)
     dimensions = list(dict.fromkeys(line.dimension for line in lines))

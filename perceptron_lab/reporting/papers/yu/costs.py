@@ -2,7 +2,7 @@
 
 Iterations are compared with the theorems' bounds, seconds are in units of Mirror-Prox, and the cost
 of each algorithm is drawn against the difficulty. Conic systems and epsilon-certificates of near
-infeasibility have tables of costs of their own.
+infeasibility have separate tables of costs.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ SIDES = {
 }
 """The two columns of the paper's table, LDFP and LAP, by the endings that belong to them.
 
-A relaxed answer ends a run as MARGIN_BOUNDED too, and has a side of its own.
+A relaxed answer ends a run as MARGIN_BOUNDED too, and counts as a separate side.
 """
 
 
 def rates_table(evidence: Evidence) -> Table:
-    """Measured iterations beside the bounds of the algorithms' own theorems.
+    """Measured iterations compared with the bounds of the algorithms' theorems.
 
     The paper's Table 1 has an order of growth per algorithm for feasible systems (LDFP) and for
     epsilon-certificates of near infeasibility (LAP). Here every label has a line on each problem
@@ -71,7 +71,7 @@ def rates_table(evidence: Evidence) -> Table:
     problem.
 
     Columns: ``problem``, ``side`` (``feasible``, ``epsilon`` or ``relaxed``, by the proved answers;
-    empty where there is none in every cell), ``label``, ``seeds``; medians over the seeds of
+    empty unless every cell has one), ``label``, ``seeds``; medians over the seeds of
     ``iterations`` (changes of the point: the column ``updates`` of the runs) and ``bound``; where
     the bound is one of the worst case, ``largest ratio`` of the two over the cells, where it is an
     expectation, ``mean ratio``, of the mean iterations to the mean bound: the theorem holds either
@@ -79,7 +79,7 @@ def rates_table(evidence: Evidence) -> Table:
     why there is no bound; ``status``, the endings of the cells.
 
     The goal ``margin_upper`` says which epsilon. With it a run whose weights prove even that there
-    is no separator (INFEASIBLE) has ended where they reached epsilon all the same.
+    is no separator (INFEASIBLE) has ended where they reached epsilon nevertheless.
     """
     entries = [entry for entry in summaries(evidence.frame) if entry.seeds]
     bounds = [
@@ -251,7 +251,7 @@ class PaperEntry(NamedTuple):
 
 
 def table_2(evidence: Evidence) -> Table:
-    """Seconds in units of Mirror-Prox's, beside Table 2 of `YuKilincCarbonell2014`.
+    """Seconds in units of Mirror-Prox's, compared with Table 2 of `YuKilincCarbonell2014`.
 
     Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; ``iterations`` (changes of
     the point: the column ``updates`` of the runs) and ``seconds``, medians over the seeds;

@@ -30,7 +30,7 @@ class Claim:
     instead
         That which holds, or how the statement fails.
     check
-        Computes both numbers anew.
+        Computes both numbers again.
     """
 
     paper: str

@@ -1,1 +1,1 @@
-"""Table 6.1 of the thesis: its numbers beside ours, as a table and as a figure."""
+"""Table 6.1 of the thesis: its numbers compared with ours, as a table and as a figure."""

@@ -177,7 +177,7 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
 
     Lines on the left join graphs of one kind: of unit weights and one mean degree, or of one margin
     and mean degree, these dashed and hollow. Medians over the seeds; graphs with an answer that is
-    not proved are left out, and the figure says so.
+    not proved are left out, as the figure states.
     """
     graphs = graphs_of(evidence)
     complete = [graph for graph in graphs if graph.ratio is not None]

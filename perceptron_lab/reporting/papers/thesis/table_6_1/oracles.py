@@ -1,4 +1,4 @@
-"""Table 6.1 by oracle: who is ahead, by which clock, and how often the perceptron has rescaled.
+"""Table 6.1 by oracle: the faster method by queries and seconds, and the number of rescalings.
 
 Also the norms and depths of the cuts that oracles give over whole runs, from their traces.
 """
@@ -87,7 +87,7 @@ def rescalings(evidence: Evidence) -> Table:
 
 
 def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
-    """Return how often each cell of a perceptron that rescales has rescaled; of others nothing.
+    """Return the number of rescalings of each cell of a perceptron that rescales.
 
     The phases of its trace are called ``perceptron k`` and ``relaxed k``, or ``phase k``, k - 1
     rescalings on.

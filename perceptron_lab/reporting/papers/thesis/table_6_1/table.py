@@ -1,4 +1,4 @@
-"""Table 6.1 of the thesis: one row per problem, ours beside the thesis's own.
+"""Table 6.1 of the thesis: one row per problem, with our numbers and the thesis's.
 
 The thesis calls "updates" a count of oracle queries (updates + 1: the last query certifies), so
 its numbers are compared with our queries.
@@ -45,7 +45,7 @@ class Thesis(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryEntry(Summary):
-    """One label on one problem, beside the thesis's entry."""
+    """One label on one problem, with the thesis's entry."""
 
     @property
     def thesis(self) -> Thesis | None:
@@ -111,7 +111,7 @@ class RoundingSpread(NamedTuple):
 
 
 def entries_of(runs: pd.DataFrame) -> dict[str, list[QueryEntry]]:
-    """Return label -> its entries, problem by problem; pairs that were not run say so.
+    """Return label -> its entries, problem by problem; pairs that were not run are marked.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def spreads() -> dict[tuple[str, str], RoundingSpread]:
 
 
 def table_6_1(evidence: Evidence) -> Table:
-    """Updates, queries and seconds per problem, beside Table 6.1 of the thesis.
+    """Updates, queries and seconds per problem, compared with Table 6.1 of the thesis.
 
     Columns ``problem``, ``m`` (unknowns before homogenisation; on MAXCUT the order of the matrix),
     then per label L: ``L seeds`` (if there are several), ``L updates``, ``L queries``,
@@ -257,7 +257,7 @@ def _notes(
 
 
 def _rounding(entries: Sequence[QueryEntry]) -> Iterator[str]:
-    """Say which counts depend on the BLAS kernel, and which on zeros; of others nothing is known.
+    """Yield which counts depend on the BLAS kernel or on exact zeros, as far as it is known.
 
     The records are of the thesis's oracle and constants: of entries with those counts.
     """
@@ -295,7 +295,7 @@ def _listed(entries: Sequence[QueryEntry]) -> str:
 
 
 def table_6_1_figure(evidence: Evidence) -> Figure:
-    """Queries above and seconds below, per problem: ours beside Table 6.1 of the thesis.
+    """Queries above and seconds below, per problem: ours and those of Table 6.1 of the thesis.
 
     Filled markers are ours, hollow ones of the same colour and shape are the thesis's. A cross is
     an entry that is not a proved feasible point, at the lower edge where it has no number at all.

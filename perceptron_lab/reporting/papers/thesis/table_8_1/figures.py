@@ -55,7 +55,7 @@ def _printed(hard: bool, components: int | None) -> PrintedColumn | None:
 def table_8_1(evidence: Evidence) -> Figure:
     """Average precision per category, ours and the thesis's, with the spread over first pivots.
 
-    A panel per number of features, hard ellipsoids in one of their own; a line per category, and
+    A panel per number of features, hard ellipsoids in a separate one; a line per category, and
     the last one for the mean. Markers are means over the seeds, bars reach from the lowest to the
     highest seed, each of which draws a first pivot; black crosses are the thesis's Table 8.1. A
     category without a result in every cell has no marker.

@@ -142,7 +142,7 @@ class PrecisionEntry(Summary):
 
     @property
     def proof(self) -> str:
-        """The statement of a hard ellipsoid; of others endings, or fits that did not converge."""
+        """The statement of a hard ellipsoid; otherwise statuses, or fits that did not converge."""
         if self.algorithm == HARD:
             return self.statement
         if not self.complete:

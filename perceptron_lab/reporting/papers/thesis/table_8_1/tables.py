@@ -49,7 +49,7 @@ _WEIGHTS = {
 
 @needs(learners_among)
 def table_8_1(evidence: Evidence) -> Table:
-    """Average precision per category, beside Table 8.1 of the thesis, and the mean.
+    """Average precision per category, compared with Table 8.1 of the thesis, and the mean.
 
     Columns: ``category``; the thesis's own three; per label L its mean over the seeds, ``L lowest``
     and ``L highest`` if it has several (the range of first pivots), ``L status`` where cells have
@@ -259,7 +259,7 @@ def _choices(labels: Mapping[str, Sequence[PrecisionEntry]]) -> str:
 def preprocessing(evidence: Evidence, problems: Sequence[str]) -> str:
     """Return the choices that made the examples, as one sentence; empty if they are no documents.
 
-    It needs the configuration beside the runs.
+    It needs the configuration as well as the runs.
     """
     described = set()
     for record in (evidence.dataset(problem) for problem in problems if evidence.folder):
