@@ -70,7 +70,7 @@ Answer: Any = create_model(
 )
 
 
-class Separation(BaseModel):
+class SeparationOutput(BaseModel):
     """The separation with one class inside."""
 
     inside: str | int | float | bool
@@ -90,10 +90,10 @@ class Ellipsoids(BaseModel):
     features: list[str] | None
     reading: str
     notes: list[str]
-    separations: list[Separation]
+    separations: list[SeparationOutput]
 
 
-class Verdict(BaseModel):
+class VerdictOutput(BaseModel):
     """The answer with --verdict."""
 
     file: str
@@ -118,7 +118,7 @@ class Verdict(BaseModel):
     reading: str
 
 
-class Results(BaseModel):
+class ResultsOutput(BaseModel):
     """The results of an experiment."""
 
     folder: str
@@ -126,7 +126,7 @@ class Results(BaseModel):
     cautions: list[str]
 
 
-class Planned(BaseModel):
+class PlannedOutput(BaseModel):
     """A cell, with --dry-run."""
 
     experiment: str
@@ -137,7 +137,7 @@ class Planned(BaseModel):
     seed: str
 
 
-class Checked(BaseModel):
+class CheckedOutput(BaseModel):
     """A configuration."""
 
     config: str
@@ -155,7 +155,7 @@ class Written(BaseModel):
     files: list[str]
 
 
-class Report(Written):
+class ReportOutput(Written):
     """The files of an experiment, and what could not be made."""
 
     failed: list[str]
@@ -192,7 +192,7 @@ class Meaning(BaseModel):
 Pair: Any = _extended("Pair", RunPair, ratio=float | None)
 
 
-class Comparison(BaseModel):
+class ComparisonOutput(BaseModel):
     """Two runs, row by row."""
 
     a: str
@@ -214,17 +214,17 @@ Experiment: Any = _extended("Experiment", ExperimentStatus, counts=dict[CellStat
 Verdicts: Any = _extended("Verified", Verified)
 Certificates: Any = _extended("Certified", CertifiedCell)
 OUTPUTS: Final[dict[str, Any]] = {
-    "run": list[Results] | list[Planned],
+    "run": list[ResultsOutput] | list[PlannedOutput],
     "status": list[Experiment],
-    "report": list[Report],
-    "solve": Answer | Verdict | Ellipsoids,
-    "check": list[Checked],
+    "report": list[ReportOutput],
+    "solve": Answer | VerdictOutput | Ellipsoids,
+    "check": list[CheckedOutput],
     "list": list[Name],
     "show": list[Meaning],
     "verify": list[Verdicts],
     "certify": list[Certificates],
     "theory": list[Written],
-    "compare": Comparison,
+    "compare": ComparisonOutput,
     "data fetch": dict[str, str],
     "data verify": dict[str, dict[str, FileState]],
 }

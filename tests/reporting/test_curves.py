@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from perceptron_lab.reporting.printing.drawing import (
     MOST_PLACES,
     Curve,
+    History,
     asked,
     finite_medians,
     quartile_curve,
 )
-from perceptron_lab.reporting.printing.drawing import History as Course
 from tests.reporting.made_runs import make_trace
 
 
-def course(places: list[float], values: list[float]) -> Course:
-    return Course(np.array(places, dtype=float), np.array(values, dtype=float))
+def course(places: list[float], values: list[float]) -> History:
+    return History(np.array(places, dtype=float), np.array(values, dtype=float))
 
 
 def test_one_run_is_its_own_median_at_its_records() -> None:
@@ -71,7 +71,7 @@ def test_runs_that_never_have_a_value_do_not_hold_the_others_up() -> None:
 @pytest.mark.parametrize(
     "courses", [[], [course([0], [-math.inf])], [course([1, 2], [math.nan, math.nan])]]
 )
-def test_no_values_make_no_curve(courses: list[Course]) -> None:
+def test_no_values_make_no_curve(courses: list[History]) -> None:
     assert quartile_curve(courses) is None
 
 

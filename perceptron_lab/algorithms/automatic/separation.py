@@ -23,7 +23,7 @@ from perceptron_lab.cones.operators.whitening import LARGEST_DIMENSION, PivotedF
 from perceptron_lab.core.errors import NumericalError, counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_is_up
-from perceptron_lab.numerics.compiled.entropic_separation import Course, carried, separate
+from perceptron_lab.numerics.compiled.entropic_separation import EntropicState, carried, separate
 from perceptron_lab.numerics.compiled.kernel import RealArray
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.systems import ConicSystem
@@ -98,7 +98,7 @@ class RowSeparation:
     _stepping: bool = field(init=False)
     _reached: FloatArray | None = None
     _single: RealArray | None = None
-    _course: Course | None = None
+    _course: EntropicState | None = None
     _swept: RescaledSweeps | None = None
     _given: FloatArray | None = None
     _begun: bool = False

@@ -25,7 +25,7 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import check_time
-from perceptron_lab.numerics.compiled.entropic_separation import Course, begin, separate
+from perceptron_lab.numerics.compiled.entropic_separation import EntropicState, begin, separate
 from perceptron_lab.numerics.compiled.entropic_steps import softmin
 from perceptron_lab.numerics.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL, TRIALS
 from perceptron_lab.numerics.compiled.kernel import Functions
@@ -43,7 +43,7 @@ class SingleState(State):
     """The rows in single precision, and the sums and iterates of the steps on them."""
 
     rows: npt.NDArray[np.float32]
-    course: Course
+    course: EntropicState
 
 
 def start_single(system: ConicSystem) -> SingleState:

@@ -22,7 +22,7 @@ from perceptron_lab.numerics.compiled.kernel import RealArray
 
 
 @dataclass
-class Course:
+class EntropicState:
     """Where a run of adaptive steps stands; its arrays are its own.
 
     Parameters
@@ -72,13 +72,13 @@ class SeparationRun:
     iterations: int
     passes: int
     products: int
-    course: Course
+    course: EntropicState
 
 
-def begin(rows: RealArray) -> Course:
+def begin(rows: RealArray) -> EntropicState:
     """Return x_0 = e / m and y_1 = ball(A x_0 / sqrt(2 ln m))."""
     size, dimension = rows.shape
-    state = Course(
+    state = EntropicState(
         np.zeros(dimension, rows.dtype),
         np.zeros((3, dimension)),
         np.zeros((2, size)),
@@ -90,7 +90,7 @@ def begin(rows: RealArray) -> Course:
     return state
 
 
-def carried(state: Course, rows: RealArray) -> Course:
+def carried(state: EntropicState, rows: RealArray) -> EntropicState:
     """Return the course on other rows of the same dimension: more, fewer, in another precision.
 
     Sums of scores are linear in the sum of the y_t, so they are A* of that sum for rows that join,
@@ -102,13 +102,15 @@ def carried(state: Course, rows: RealArray) -> Course:
     points[0] = state.points[0]
     entries = np.zeros((2, rows.shape[0]))
     entries[0] = rows @ points[0].astype(rows.dtype)
-    converted = Course(cast("RealArray", state.centre.astype(rows.dtype)), points, entries, numbers)
+    converted = EntropicState(
+        cast("RealArray", state.centre.astype(rows.dtype)), points, entries, numbers
+    )
     _softmin_of_sums(rows, converted)
     return converted
 
 
 def separate(
-    rows: RealArray, most: int, *, start: Course | None = None, clearance: float = 0.0
+    rows: RealArray, most: int, *, start: EntropicState | None = None, clearance: float = 0.0
 ) -> SeparationRun:
     """Make adaptive primal-dual steps until a point separates the rows, as computed.
 
@@ -155,7 +157,7 @@ def _root(size: int) -> float:
     return math.sqrt(2.0 * math.log(max(size, 2)))
 
 
-def _softmin_of_sums(rows: RealArray, state: Course) -> RealArray:
+def _softmin_of_sums(rows: RealArray, state: EntropicState) -> RealArray:
     """Return the softmin of the course's sums; set its logarithm and its image."""
     size = rows.shape[0]
     share, scores = np.empty(size, rows.dtype), np.zeros(size, rows.dtype)

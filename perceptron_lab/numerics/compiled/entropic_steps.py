@@ -231,7 +231,7 @@ def entropic_loop(
     rows, centre
         Unit rows, shape ``(m, n)``, and the last y, shape ``(n,)``.
     points, entries, numbers
-        Those of a :class:`~perceptron_lab.numerics.compiled.entropic_separation.Course`.
+        Those of a :class:`~perceptron_lab.numerics.compiled.entropic_separation.EntropicState`.
     most
         Iterations at most.
     clearance

@@ -74,8 +74,9 @@ def try_step(
     Parameters
     ----------
     centre, points, entries, numbers
-        Those of a :class:`~perceptron_lab.numerics.compiled.entropic_separation.Course`; the step
-        to be tried next is set in any case.
+        The arrays of an
+        :class:`~perceptron_lab.numerics.compiled.entropic_separation.EntropicState`; the next step
+        to try is always set.
     share, image, new_sums, log_partition, along
         x, A x, S, the logarithm of the softmin's sum and <x, A*y>, as a pass gives them.
 

@@ -18,7 +18,7 @@ from perceptron_lab.numerics.compiled.raised_ldl import eliminate_raised
 from perceptron_lab.numerics.symmetric.pattern import STRUCTURE
 from perceptron_lab.problems.optima.maxcut.bounds import (
     HYPERPLANES,
-    Course,
+    BoundHistory,
     Cut,
     Enclosure,
     rounded,
@@ -110,7 +110,7 @@ class LowRank(Optimiser):
             _cut(search, cut)
 
 
-def _told(search: Search, history: Course) -> None:
+def _told(search: Search, history: BoundHistory) -> None:
     """Record a course as that of the search."""
     search.updates = search.iterations = history.sweeps[-1]
     search.products = float(history.sweeps[-1])

@@ -18,8 +18,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
-from perceptron_lab.reporting.printing.drawing import History as Course
-from perceptron_lab.reporting.printing.drawing import Look, draw_spread, quartile_curve
+from perceptron_lab.reporting.printing.drawing import History, Look, draw_spread, quartile_curve
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, percent, upper_bound
 from perceptron_lab.reporting.summary import Summary, summaries, with_measures
@@ -164,7 +163,7 @@ def mistakes_figure(evidence: Evidence) -> Figure:
 
 def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
     """Draw the lines of a label."""
-    courses: dict[str, list[Course]] = {name: [] for name in _LINES}
+    courses: dict[str, list[History]] = {name: [] for name in _LINES}
     for cell in entry.runs["cell"]:
         trace = evidence.trace(cell)
         if trace is None:
@@ -173,7 +172,7 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
             if not {name, "presented"} <= trace.measures.keys():
                 raise DataError(f"the run {cell} has no course along its stream; run it again")
             histories.append(
-                Course(*(np.asarray(trace.measures[n][0]) for n in ("presented", name)))
+                History(*(np.asarray(trace.measures[n][0]) for n in ("presented", name)))
             )
     colour = look["color"]
     for name, (dashes, _) in _LINES.items():

@@ -19,13 +19,13 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import (
     Curve,
+    History,
     Look,
     asked,
     draw_spread,
     finite_medians,
     quartile_curve,
 )
-from perceptron_lab.reporting.printing.drawing import History as Course
 from perceptron_lab.reporting.summary import Summary, summaries
 
 MOST_PROBLEMS = 8
@@ -232,7 +232,7 @@ def _draw(
 ) -> None:
     """Draw the panels of one problem."""
     runs = [
-        (axes, entry, [Course(axis_values(t), quantity.values(t)) for t in traces_of_entry])
+        (axes, entry, [History(axis_values(t), quantity.values(t)) for t in traces_of_entry])
         for entry, traces_of_entry in traces
         for axes, (_, axis_values) in zip(panels, _AXES, strict=True)
     ]

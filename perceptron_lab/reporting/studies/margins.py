@@ -20,8 +20,7 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import cells, in_bold, medians, numbers, texts
 from perceptron_lab.reporting.printing.columns import seconds as seconds_column
-from perceptron_lab.reporting.printing.drawing import History as Course
-from perceptron_lab.reporting.printing.drawing import Look, quartile_curve
+from perceptron_lab.reporting.printing.drawing import History, Look, quartile_curve
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, summaries
 
@@ -235,7 +234,7 @@ def _draw(
     begins = []
     for entry, entry_histories in pairs:
         curve = quartile_curve(
-            [Course(history.seconds, history.shares) for history in entry_histories]
+            [History(history.seconds, history.shares) for history in entry_histories]
         )
         if curve is None:
             continue

@@ -285,7 +285,7 @@ def above_sum(values: FloatArray) -> float:
 
 
 @dataclass
-class Course:
+class BoundHistory:
     """How the bounds came about; each attribute is a list with one entry per record.
 
     Parameters
@@ -334,7 +334,7 @@ class Enclosure:
     lower: float
     upper: float
     reached: bool
-    course: Course
+    course: BoundHistory
     seconds: float
     proof_seconds: float
     message: str

@@ -53,7 +53,7 @@ from perceptron_lab.numerics.compiled.maxcut import sweep
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair, negative_direction
 from perceptron_lab.numerics.symmetric.raised_factor import RaisedFactor
 from perceptron_lab.problems.optima.maxcut.bounds import (
-    Course,
+    BoundHistory,
     Enclosure,
     dominant_upper,
     lower_by_signs,
@@ -211,7 +211,7 @@ def enclose(
     seed: int = 0,
     seconds: float = math.inf,
     sweeps: int = MOST_SWEEPS,
-    watch: Callable[[Course], None] | None = None,
+    watch: Callable[[BoundHistory], None] | None = None,
     stop: Stop | None = None,
 ) -> Enclosure:
     """Return a proved interval around the optimum of a MAXCUT program.
@@ -268,13 +268,13 @@ class _Enclosing:
 
     program: MaxCutProgram
     width: float
-    watch: Callable[[Course], None] | None
+    watch: Callable[[BoundHistory], None] | None
     began: float
     lower: float = -math.inf
     upper: float = math.inf
     vectors: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     point: FloatArray = field(default_factory=lambda: np.empty(0))
-    course: Course = field(default_factory=Course)
+    course: BoundHistory = field(default_factory=BoundHistory)
     proof_seconds: float = 0.0
     caution: float = 1.1
     factor: RaisedFactor | None = None  # None where the time does not suffice for it
