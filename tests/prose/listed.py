@@ -142,8 +142,8 @@ UNTIED: Listed = {
         "| before | now |": "versions of formats",
     },
     "docs/notes/how-to-distrust-us.md": {
-        "The sample's certificates are": "the order of maxG11",
-        "Of the checker": "counted by tests/exact/test_checker_mutants.py",
+        "The certificates of `sample`": "the order of maxG11",
+        "We also tested the checker": "counted by tests/exact/test_checker_mutants.py",
         "**(C15) Kernels.**": "formulas",
     },
     "docs/papers/ellipsoids.md": {
