@@ -116,7 +116,7 @@ _CONFINED: ContextVar[tuple[Path, int] | None] = ContextVar("_CONFINED", default
 
 @contextmanager
 def confined(folder: Path, most: int) -> Iterator[None]:
-    """Let datasets within write below an existing folder only, and generate ``most`` bytes."""
+    """Restrict datasets to write below an existing folder and generate at most ``most`` bytes."""
     token = _CONFINED.set((folder, most))
     try:
         yield

@@ -1,1 +1,1 @@
-"""One folder per question: separation, ellipsoids, optima (MAXCUT and SDP), streams."""
+"""Problem classes: separation, ellipsoids, optima (MAXCUT and SDP), online streams."""

@@ -1,4 +1,4 @@
-"""Two runs of the same problems, row by row: ratios, changes of status, other differences."""
+"""Compare two runs of the same problems: ratios, changes of status, other differences."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ class Comparison:
 
     @property
     def counts(self) -> str:
-        """How many pairs there are, and why some of them have no ratio, in a line."""
+        """A line with the number of pairs, and why some of them have no ratio."""
         return (
             f"{counted(len(self.pairs), 'pair')}: {len(self.status_changes)} with another status, "
             f"{self.unproved} alike without proof, {self.left_out} with a value absent or 0; rows "
@@ -300,7 +300,7 @@ def compare(
     level: float = LEVEL,
     seed: int = SEED,
 ) -> Comparison:
-    """Compare two runs; ``plab compare`` in Python.
+    """Compare two runs, as ``plab compare`` does.
 
     Rows are paired by problem, label and seed. Ratios are those of pairs that ended with the same
     status, proved; means are geometric. The interval is the percentile interval of the bootstrap

@@ -42,7 +42,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as much one label costs as another.
+    """Ratio of the costs of two labels.
 
     Parameters
     ----------

@@ -42,18 +42,18 @@ class Summary:
 
     @property
     def seeds(self) -> int:
-        """How many seeds were run."""
+        """The number of seeds."""
         return len(self.runs)
 
     @cached_property
     def answered(self) -> bool:
-        """Whether there are cells, and every one of them ended with a proved answer."""
+        """Whether cells exist and all of them ended with a proved answer."""
         claimed = self.seeds and set(self.runs["status"]).issubset(CLAIMS)
         return bool(claimed and self.runs["proved"].all())
 
     @cached_property
     def feasible(self) -> bool:
-        """Whether there are cells, and every one of them ended with a proved feasible point."""
+        """Whether cells exist and all of them ended with a proved feasible point."""
         return self.answered and set(self.runs["status"]) == {Status.FEASIBLE}
 
     @property

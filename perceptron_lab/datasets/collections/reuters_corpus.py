@@ -198,7 +198,7 @@ WORD = r"[a-z]{2,}"
 
 @parameter_record
 class BagOfWords:
-    """How counts of words become features; the parameters are those of the dataset reuters."""
+    """Conversion of word counts into features; the parameters are those of the dataset reuters."""
 
     stop_words: bool = True
     stem: bool = True

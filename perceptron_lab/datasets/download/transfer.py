@@ -1,4 +1,4 @@
-"""One transfer over http(s), from its first byte to its last, with limits on all that it may do.
+"""Downloads over http(s), with limits on time, size and connections.
 
 A home that answers https is never followed to plain http: who reads and changes that is anybody.
 Other redirects are followed, since only the sha256 decides what a file is.
@@ -48,7 +48,7 @@ _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ArchiveError(ValueError):
-    """Something else was received than the archive that was asked for."""
+    """The received file is not the requested archive."""
 
 
 class CappedWriter:

@@ -1,4 +1,4 @@
-"""The columns of a user's table: which of them holds labels, and what is done about the others."""
+"""The columns of a user's table: labels, coordinates, row names and columns of texts."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ NAMES_OF_LABELS: Final = frozenset({"label", "labels", "target", "class", "y"})
 
 @dataclass(frozen=True)
 class Columns:
-    """What is asked of the columns of a table.
+    """Selection and treatment of the columns of a table.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class ConfiguredColumns(Columns):
-    """The same, asked for by a configuration: messages name its keys, as ``labels: kind``."""
+    """The columns selected by a configuration; messages name its keys, e.g. ``labels: kind``."""
 
     def option(self, name: str, value: str = "") -> str:
         """Return the key with its value, ``labels: kind`` or ``rows: true``."""

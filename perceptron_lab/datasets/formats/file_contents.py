@@ -1,4 +1,4 @@
-"""Numbers in a file of a user's own: text, numpy's, Parquet, svmlight's; the kinds of files."""
+"""Read the numbers of a user's file: text, numpy, Parquet or svmlight format."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _SMALL: Final = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0
 
 @contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Let errors about what a file holds name the file."""
+    """Add the name of the file to errors about its contents."""
     try:
         yield
     except InputError as error:
@@ -106,7 +106,7 @@ def told(path: Path) -> Iterator[None]:
 
 @contextmanager
 def in_lines(lines: IntArray | None) -> Iterator[None]:
-    """Let errors about a row name its line in the file, where there are lines."""
+    """Add the line number to errors about a row of a text file."""
     try:
         yield
     except RowError as error:
@@ -116,7 +116,7 @@ def in_lines(lines: IntArray | None) -> Iterator[None]:
 
 
 def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) -> None:
-    """Refuse what cannot be asked of a kind of files."""
+    """Raise an error for options that do not apply to the format of a file."""
     if columns.labels is not None and kind not in _LABELLED:
         raise DataError(
             f"{path}: labels are a column of {', '.join(_LABELLED[:-1])} and {_LABELLED[-1]} files;"
@@ -150,7 +150,7 @@ def _is_readable(path: Path) -> bool:
 
 
 def kind_of(path: Path) -> str:
-    """Return the end of a file's name that says what it holds."""
+    """Return the file extension that determines the format."""
     if path == STANDARD_INPUT:
         return ".csv"
     if path.is_dir():

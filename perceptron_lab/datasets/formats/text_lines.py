@@ -36,7 +36,7 @@ SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|", "
 
 @dataclass(frozen=True)
 class Fields:
-    """Some rows of fields.
+    """A block of rows of fields.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Lines:
 
     @property
     def width(self) -> int:
-        """How many fields a line has."""
+        """The number of fields of a line."""
         return len(self.sample[0])
 
     def fields(self) -> Iterator[Fields]:

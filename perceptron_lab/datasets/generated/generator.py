@@ -77,7 +77,7 @@ _libraries = cache(ThreadpoolController)  # to find the numerical libraries take
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let products within use one thread."""
+    """Limit matrix products to one thread within this context."""
     # Sums depend on the number of threads, and the data must not
     with _libraries().limit(limits=1):
         yield

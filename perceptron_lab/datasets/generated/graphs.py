@@ -177,7 +177,7 @@ class GraphName:
 
     @property
     def vertices(self) -> int:
-        """How many."""
+        """The number of vertices."""
         return prod(self.sizes)
 
 

@@ -66,7 +66,7 @@ class LinearSystems(GeneratedDataset):
 
     @property
     def feasible(self) -> bool:
-        """Whether there is a point, by construction."""
+        """Whether a point exists, by construction."""
         return self.kind != "infeasible"
 
     def problem(self, seed: int) -> Problem:

@@ -234,7 +234,7 @@ _SIZES = {"dimension": 100, "rows": 5000}
 
 
 class _Construction(NamedTuple):
-    """How the rows of a family are made, from which parameters, and how many there must be."""
+    """The construction of a family of rows: its parameters and its least number of rows."""
 
     make: Callable[..., MarginSet]
     defaults: Mapping[str, object]

@@ -82,7 +82,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a cell ended.
+    """The outcome of a cell.
 
     Parameters
     ----------

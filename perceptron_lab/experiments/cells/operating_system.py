@@ -46,7 +46,7 @@ def outlive_parent() -> None:
 
 
 def adopt_orphans() -> None:
-    """Let this process be the parent of those that its children leave behind, on Linux."""
+    """Make this process the parent of the orphans of its children (Linux only)."""
     _prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
 
 
@@ -65,7 +65,7 @@ def isolate(parent: int) -> None:
 
 
 def limit_memory(memory: int | None) -> None:
-    """Let this process allocate at most so many bytes more; beyond them allocations fail.
+    """Limit the further memory of this process to so many bytes; allocations beyond it fail.
 
     Counted is private writable memory as it is asked for, used or not (Linux's RLIMIT_DATA), but
     not files that are mapped to be read. Elsewhere than on Linux nothing is limited.

@@ -24,25 +24,25 @@ class Progress:
         pass
 
     def planned(self, total: int, kept: int, stale: int) -> None:
-        """Note that the run has ``total`` cells, ``kept`` of which have a row already.
+        """Report that the run has ``total`` cells, ``kept`` of which have a row already.
 
         ``stale`` of these rows were made by another code version.
         """
 
     def replacing(self, reasons: Sequence[str]) -> None:
-        """Note that rows do not serve, one reason each: their cells are run again."""
+        """Report that rows do not serve, one reason each: their cells are run again."""
 
     def queued(self, cells: Sequence[Cell]) -> None:
-        """Note the cells that will be run, in this order."""
+        """Report the cells that will be run, in this order."""
 
     def idle(self, reason: str) -> None:
-        """Note that no cell can run as long as this is so."""
+        """Report that no cell can run as long as this is so."""
 
     def started(self, cell: Cell) -> None:
-        """Note that a cell is loaded and compiled, and its clock runs."""
+        """Report that a cell is loaded and compiled, and its clock runs."""
 
     def compiling(self, count: int) -> None:
-        """Note that the process of a cell compiles so many kernels."""
+        """Report that the process of a cell compiles so many kernels."""
         from perceptron_lab.numerics.compiled.kernel import logged_compilation
 
         with logged_compilation(count):
@@ -52,10 +52,10 @@ class Progress:
         """Record the updates of a running cell and the computed margin of its point."""
 
     def finished(self, done: int, total: int, row: dict[str, object]) -> None:
-        """Note that the row of a cell is stored; ``done`` of ``total`` rows are there now."""
+        """Report that the row of a cell is stored; ``done`` of ``total`` rows are there now."""
 
     def ended(self, failed: Sequence[dict[str, object]]) -> None:
-        """Note that the run is over, before its report is made, and the rows whose cell failed."""
+        """Report the end of the run, before its report is made, and the rows of failed cells."""
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ class _Supervisor:
             self.running[attempt.number] = attempt, position, attempts
 
     def end(self, position: int, attempts: int, outcome: Outcome) -> None:
-        """Note how an attempt ended: it is the job's outcome, or the job waits for another one."""
+        """Store the outcome of an attempt, or queue its job for another attempt."""
         again = outcome.status in _AGAIN and not outcome.limit
         if again and attempts <= self.retries:
             self.waiting.append((position, attempts + 1))

@@ -82,7 +82,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class CertifiedAnswer:
-    """An answer on its data.
+    """An answer together with its data.
 
     Parameters
     ----------

@@ -282,7 +282,7 @@ def _ratio_claims(
 
 
 def _tell_weaker(claims: Exact, name: str, claim: Claim | None, claimed: float) -> None:
-    """Say it where an exact bound is weaker than the one claimed, beyond the tolerance."""
+    """Report an exact bound that is weaker than the claimed one beyond the tolerance."""
     exact = Fraction(claimed) if claim is None else Fraction(*claim["bound"])
     if abs(exact - Fraction(claimed)) > Fraction(TOLERANCE) * (1 + abs(Fraction(claimed))):
         proved = f"{to_double(exact):.10g}"

@@ -1,4 +1,4 @@
-"""The faults of a configuration: all of them at once, each with its place."""
+"""The errors of a configuration, collected and reported together with their places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_MESSAGE = 2000
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong.
+    """One error of a configuration.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Fault:
 
 @dataclass(frozen=True, order=True)
 class FaultPlace:
-    """Where a value stands: ``-s`` overrides come after the lines of the file."""
+    """The place of a value: ``-s`` overrides come after the lines of the file."""
 
     line: int
     column: int

@@ -1,4 +1,4 @@
-"""The one loader of configurations: ``plab check`` and ``plab run`` see the same.
+"""Load and check configurations, for both ``plab check`` and ``plab run``.
 
 ``-s path.to.key=value`` replaces one value of a file, under the same validation.
 """
@@ -84,7 +84,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """Its name, and that of its folder of results.
+        """The name of the experiment and of its folder of results.
 
         Where overrides changed what is run, a digest of the configuration follows: these results
         never take the place of the experiment's own.

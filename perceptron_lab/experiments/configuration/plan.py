@@ -57,7 +57,7 @@ class Cell:
 
     @cached_property
     def problem_key(self) -> str:
-        """The same for cells that share a problem."""
+        """A key that is equal for cells that share a problem."""
         return canonical(self.instance.identity | {"title": self.instance.title, "seed": self.seed})
 
     @cached_property
@@ -76,7 +76,7 @@ class Cell:
 
     @property
     def goal_of_method(self) -> Goal | None:
-        """What is to be proved: learners have no goal, optimisers only a width."""
+        """The goal of the method: none for learners, a width for optimisers."""
         kind = self.variant.algorithm.kind
         if kind == "algorithm" or (kind == "optimiser" and isinstance(self.goal, Width)):
             return self.goal

@@ -1,1 +1,1 @@
-"""What results are made of: the code, the environment, and what stays private of both."""
+"""Provenance of results: code version and environment, without private data."""

@@ -1,4 +1,4 @@
-"""One digest per cell of the code that its numbers come from: rows of another one are stale.
+"""The code version of a cell: a digest of the source code that its numbers depend on.
 
 The code of a cell are the modules that its dataset, its algorithm or learner, its oracles and the
 driver with its proofs import, transitively, also inside functions. What is named counts like what
@@ -94,7 +94,7 @@ def parsed(content: bytes | str, package: str = "") -> SourceFile:
 
 
 class _Reading:
-    """One pass over a tree: it as text, and the names and texts in it."""
+    """Traversal of a syntax tree that collects its text, its names and its strings."""
 
     def __init__(self, package: str) -> None:
         self.package = package

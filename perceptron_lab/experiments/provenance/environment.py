@@ -1,4 +1,4 @@
-"""Where results were made: machine and software, without names of hosts or users, and secrets.
+"""Describe the machine and the software, without host names, user names and secrets.
 
 Results are given to others. A command line may hold passwords, and paths hold the name of whoever
 owns them; neither is needed to understand what was run.

@@ -1,4 +1,4 @@
-"""How the cells of an experiment are run: how many at a time, where, and which of them again.
+"""Options for running cells: how many in parallel, where, and which of them again.
 
 A field of :class:`Execution` that is annotated by an :class:`Option` is an option of ``plab run``.
 Little is imported here, so that the options are known before anything that takes time is loaded.
@@ -46,7 +46,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Execution:
-    """How cells are run; it changes no result.
+    """Options for running cells; they change no result.
 
     Parameters
     ----------

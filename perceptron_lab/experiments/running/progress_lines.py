@@ -1,4 +1,4 @@
-"""One bar on a terminal or in a notebook, with the running cells; a line per finished cell."""
+"""Progress of a run: a bar with the running cells, and a line per finished cell."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ProgressLines(Progress):
             self._bar.stop()
 
     def planned(self, total: int, kept: int, stale: int) -> None:
-        """Say how many cells there are, and how many of them need not be run."""
+        """Print the number of cells, and how many of them are already done."""
         self.done = kept
         self._bar.update(self._task, completed=kept, total=total, current="")
         if kept:
@@ -87,11 +87,11 @@ class ProgressLines(Progress):
             )
 
     def queued(self, cells: Sequence[Cell]) -> None:
-        """Note the labels of the cells to come, for the estimate of the time left."""
+        """Store the labels of the cells to run, for the estimate of the remaining time."""
         self._waiting = Counter(cell.variant.label for cell in cells)
 
     def replacing(self, reasons: Sequence[str]) -> None:
-        """Say how many rows will be replaced, and why the first of them."""
+        """Print how many rows will be replaced, with the reason for the first."""
         if reasons:
             rows = counted(len(reasons), "row does", "rows do")
             text = f"{rows} not serve and will be replaced (the first: {reasons[0]})"

@@ -210,7 +210,7 @@ class _Ledger:
         return [at for at, verdict in enumerate(self.verdicts) if verdict.decision in decisions]
 
     def add(self, cell: str, row: Row) -> None:
-        """Note the row of a cell that has just ended."""
+        """Add the row of a cell that has just ended."""
         self._rows[cell] = row
         self._ran.add(cell)
 

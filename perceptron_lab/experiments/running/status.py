@@ -1,4 +1,4 @@
-"""How far an experiment is: its cells done, running, failed, stale or missing, and why.
+"""Status of an experiment: its cells done, running, failed, stale or missing, and why.
 
 No data are loaded, nothing is locked and nothing is written, so that it may be asked at any time.
 """
@@ -30,7 +30,7 @@ from perceptron_lab.experiments.storage.stored import Planned, Stored
 
 
 class CellState(StatusWord):
-    """How far a cell is."""
+    """The state of a cell."""
 
     DONE = "done"
     """Its row serves."""
@@ -45,13 +45,13 @@ class CellState(StatusWord):
 
     @property
     def failed(self) -> bool:
-        """Whether there is a failure to be looked at."""
+        """Whether a cell has failed."""
         return self is CellState.FAILED
 
 
 @dataclass(frozen=True)
 class CellStatus:
-    """How far one cell is.
+    """The status of one cell.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class CellStatus:
 
 @dataclass(frozen=True)
 class ExperimentStatus:
-    """How far an experiment is.
+    """The status of an experiment.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def status(
     overrides: Iterable[str] = (),
     certificates: bool = True,
 ) -> ExperimentStatus:
-    """Say how far an experiment is.
+    """Return the status of an experiment.
 
     Parameters
     ----------

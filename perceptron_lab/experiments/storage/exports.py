@@ -32,7 +32,7 @@ def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
 
 
 def difference(folder: Path, rows: Iterable[Row]) -> str:
-    """Say where runs.csv differs from the store; empty if nowhere, or if a run writes it now."""
+    """Return where runs.csv differs from the store; empty if equal, or if a run is writing it."""
     path = folder / RUNS
     if not path.exists() or holder(folder) is not None:
         return ""

@@ -67,7 +67,7 @@ class Reader(AbstractContextManager["Reader"]):
         return cls(folder, schema.open_to_read(folder))
 
     def close(self) -> None:
-        """Let the database go."""
+        """Close the connection."""
         self._connection.close()
 
     def __exit__(self, *_: object) -> None:

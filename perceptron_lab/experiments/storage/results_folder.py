@@ -156,7 +156,7 @@ class StoreLock(AbstractContextManager["StoreLock"]):
         _held[self._key] = self._process
 
     def release(self) -> None:
-        """Let others write. A child of the process has nothing to release."""
+        """Release the lock; in a child process this does nothing."""
         if self._process == os.getpid() and not self._released:
             self._released = True
             del _held[self._key]

@@ -121,7 +121,7 @@ class Store(AbstractContextManager["Store"]):
             self._put_environment(environment)
 
     def running(self, cell: str) -> None:
-        """Note that a cell runs now, for ``plab status``."""
+        """Mark a cell as running, for ``plab status``."""
         with self._writing(f"that the cell {cell} runs"):
             # It means nothing after a loss of power: no need to wait for the disk.
             self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -247,7 +247,7 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _writing(self, subject: str) -> Iterator[None]:
-        """Tell in the error, where writing fails, which rows are safe."""
+        """Add to an error of writing which rows are saved."""
         try:
             yield
         except (*schema.FAILURES, OSError) as error:

@@ -169,7 +169,7 @@ class Claims:
             yield f"the goal {goal} is called missed, and it is reached"
 
     def difference(self, certified: Claims) -> str:
-        """Say where a row and its certificate differ; empty if they agree."""
+        """Return where a row and its certificate differ; empty if they agree."""
         if self.goal not in (None, certified.goal):
             return f"its row has the goal {self.goal}, its certificate {certified.goal}"
         for name in ("status", "proved", "margin_lower", "margin_upper", "goal_reached"):

@@ -1,4 +1,4 @@
-"""Answers about linear conditions: exact numbers put into the conditions, all else made again."""
+"""Verify answers about linear conditions in exact arithmetic, and recompute their fields."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ class DeepCutSearch:
         self._deep = deep
 
     def begin_below(self, point: FloatArray, value: float) -> None:
-        """Take a feasible x and its objective for the best one."""
+        """Set the best feasible x and its objective."""
         self.best[:], self._numbers[BEST] = point, value
 
     def advance(self, most: int, target: float = -np.inf, gap: float = 0.0) -> int:

@@ -168,7 +168,7 @@ _LIBRARIES: dict[str, type[Direct]] = {"clarabel": ClarabelDirect, "scs": ScsDir
 
 @dataclass(frozen=True)
 class Approximation:
-    """An answer: x, F(x) as the solver has it, X, and the solver's name and version.
+    """The approximate solution of a solver: x, its F(x), X, and its name and version.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class ExternalSolver:
 
     @property
     def whole(self) -> bool:
-        """Whether it takes whole matrices."""
+        """Whether the solver takes whole matrices."""
         return self.solver in _LIBRARIES
 
     def present(self) -> None:

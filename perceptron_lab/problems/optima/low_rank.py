@@ -120,7 +120,7 @@ def _told(search: Search, history: BoundHistory) -> None:
 
 
 def _cut(search: Search, cut: Cut) -> None:
-    """Tell the value of a cut, and the part of the largest one that it is at least."""
+    """Report the value of a cut and its least ratio to the largest cut."""
     if math.isfinite(cut.value):
         search.figures["cut"] = cut.value
         search.proof[SIGNS] = cut.signs.astype(float)
@@ -130,7 +130,7 @@ def _cut(search: Search, cut: Cut) -> None:
 
 
 def _taken(search: Search, enclosure: Enclosure) -> None:
-    """Take over the bounds and what proves them."""
+    """Store the bounds and the arrays that prove them."""
     search.seconds, search.proof_seconds = enclosure.seconds, enclosure.proof_seconds
     search.lower = search.upper = None
     if math.isfinite(enclosure.lower):

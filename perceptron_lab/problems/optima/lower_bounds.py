@@ -102,7 +102,7 @@ class DualProblem:
 
     @cached_property
     def roundings(self) -> int:
-        """Of the data: 0 or 1."""
+        """Whether the data were rounded: 0 or 1."""
         return self.system.matrix.roundings
 
     @cached_property
@@ -251,7 +251,7 @@ class DualProblem:
 
     @cached_property
     def diagonal(self) -> IntArray | None:
-        """Which entry each F_i consists of, where that is one positive diagonal entry each.
+        """The entry that each F_i consists of, where that is one positive diagonal entry each.
 
         None where it is not so, or where these are not all diagonal entries.
         """

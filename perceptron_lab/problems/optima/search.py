@@ -181,7 +181,7 @@ class Search:
         return entry
 
     def _bounded_by(self, level: float, row: ObjectiveRow, result: Result) -> None:
-        """Take a level that no strictly feasible point is below for a bound of the optimum.
+        """Use a level without a strictly feasible point as a lower bound of the optimum.
 
         Exact weights with A w = 0 are proved to exist. The program has a strictly feasible point,
         so that every feasible one is the limit of such.
@@ -196,7 +196,7 @@ class Search:
             self.proof, self.lower = {LEVEL: shifted}, level
 
     def _remember(self, system: Remembering, skipped: int) -> None:
-        """Take over the last directions of cuts; ``skipped`` is how many blocks stand before F."""
+        """Store the last directions of cuts; ``skipped`` is how many blocks stand before F."""
         most = CUTS_PER_VARIABLE * (self.system.unknowns - 1)
         starts = {span.start: k for k, (_, span) in enumerate(system.cone.blocks[skipped:])}
         for start, direction in list(system.kept)[-most:]:

@@ -1,4 +1,4 @@
-"""Which coefficients have finite estimates, run to infinity, or are not determined: each proved.
+"""Proved classes of coefficients: finite estimates, divergent ones, or undetermined.
 
 Of R = {b : A b >= 0} with the partition B, N and a strict b* in it:
 

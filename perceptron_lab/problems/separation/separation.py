@@ -1,4 +1,4 @@
-"""The question of two classes: separated completely, quasi-completely, or not, with proofs.
+"""Decide complete, quasi-complete or no separation of two classes, with proofs.
 
 The exact pair of rows is near a proposal, or of the exact decision, on columns that differ. Columns
 that nearly depend on others are first replaced by what they differ by, in whole numbers. A total of

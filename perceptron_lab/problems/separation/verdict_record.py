@@ -139,7 +139,7 @@ class VerdictRecord:
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """What proves the answer, in the units given, exact numbers as text (:func:`.exact_text`).
+        """The proof of the answer, in the given units, exact numbers as text (:func:`.exact_text`).
 
         ``weights``: row -> w > 0 with sum_i w_i a_i = 0 over the rows that overlap; null above
         :data:`MOST_LISTED` of them. ``coefficients``: multipliers of the rows whose sum is the unit
@@ -212,7 +212,7 @@ class VerdictRecord:
 
     @property
     def modelled(self) -> str:
-        """What the coefficients are of: the log-odds of the positive class."""
+        """The quantity that is modelled: the log-odds of the positive class."""
         return f"log-odds of {self.classes[1]!r}"
 
     def _model_told(self) -> str:

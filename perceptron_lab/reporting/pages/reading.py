@@ -96,7 +96,7 @@ class Sparkline:
 
     @property
     def words(self) -> str:
-        """Where the history begins and ends."""
+        """The first and the last value of the history, as text."""
         ends = f"{self.values[0]:.2g} to {self.values[-1]:.2g}"
         return f"{self.name} {ends}, update {self.updates[0]} to {self.updates[-1]}"
 

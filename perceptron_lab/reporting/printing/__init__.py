@@ -1,1 +1,1 @@
-"""How tables are printed and figures are drawn."""
+"""Output of tables and figures."""

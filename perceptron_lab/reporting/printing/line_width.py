@@ -1,4 +1,4 @@
-"""How the columns of a table share the width of a line, in points of LaTeX.
+"""Distribution of the line width among the columns of a table, in points of LaTeX.
 
 Widths are estimated for Computer Modern of 7 points, and rather too large than too small.
 """

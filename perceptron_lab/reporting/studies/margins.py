@@ -1,4 +1,4 @@
-"""How much of the largest margin runs have reached, and how soon."""
+"""The fraction of the largest margin that runs reach, against time."""
 
 from __future__ import annotations
 

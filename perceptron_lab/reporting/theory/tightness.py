@@ -1,4 +1,4 @@
-"""How tight each theorem is: measured updates over its bound, from stored runs; or why not."""
+"""Tightness of each theorem: measured updates over its bound, from stored runs."""
 
 from __future__ import annotations
 

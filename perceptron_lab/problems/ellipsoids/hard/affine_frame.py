@@ -56,7 +56,7 @@ class AffineFrame:
 
     @property
     def rounded(self) -> BoolArray:
-        """Which negatives are within rounding of the hull, but not known to lie in it."""
+        """Mask of the negatives within rounding of the hull that are not known to lie in it."""
         return np.asarray(~(self.certain | self.outside))
 
     @property

@@ -1,4 +1,4 @@
-"""Classes in which t is proved where columns depend on others, or nearly.
+"""Equivalent classes for proofs of t where columns are (nearly) linearly dependent.
 
 The t of the doubles given depends on what rounding left. Either (i) the positives lie in their hull
 without rounding: negatives that do not can be pushed away for nothing, however near they are, and
@@ -75,7 +75,7 @@ class Residues:
         return cls(coefficients, np.asarray((left - base @ slopes).mean(axis=0))), rest
 
     def keep_digits_of(self, points: FloatArray) -> bool:
-        """Tell whether no product with rows overflows, and none loses digits by underflow."""
+        """Return whether products with rows neither overflow nor lose digits by underflow."""
         representable = _within(points, WITHIN) and _within(self.coefficients, WIDER)
         return representable and _within(self.levels, WIDER)
 
@@ -97,7 +97,7 @@ def _within(values: FloatArray, range_: tuple[float, float]) -> bool:
 
 
 def is_narrow(lower: float, upper: float) -> bool:
-    """Tell whether bounds of t need no finer classes."""
+    """Return whether the bounds of t are narrow enough without finer classes."""
     return Bracket(lower, upper).narrow(NARROW)
 
 

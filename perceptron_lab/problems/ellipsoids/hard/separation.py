@@ -36,7 +36,7 @@ SUPPORT = 1e-6
 
 
 class Gaps(NamedTuple):
-    """How well the optimality conditions hold, relative to 1 + t; computed, not proved."""
+    """Residuals of the optimality conditions, relative to 1 + t; computed, not proved."""
 
     duality: float  # sum_+ lambda - (1 + t)
     slackness: float  # the largest lambda_i (t tau_i - y_i (1 - x^'E^x^)) in magnitude, (7.17)
@@ -188,7 +188,7 @@ class Separation:
 
 @dataclass(frozen=True)
 class Assessment:
-    """A computed solution and the examples, of which something is to be proved."""
+    """A computed solution and its examples, as input of the proofs."""
 
     positives: FloatArray
     negatives: FloatArray
@@ -270,7 +270,7 @@ class Assessment:
 
 
 def ranks(separation: Separation) -> bool:
-    """Tell whether f of a separation ranks: by an ellipsoid, a hull, or a limit found already.
+    """Return whether the decision function of a separation ranks examples.
 
     It does not where the solver's t is 0: its matrix is e e' but for its own errors.
     """

@@ -41,7 +41,7 @@ class SolverLimits:
         return type(self)(self.iterations - iterations)
 
     def reached(self, iterations: int, operations: float = 0.0) -> bool:
-        """Return whether so many iterations are all there is, or the time is.
+        """Return whether the iteration limit or the time limit is reached.
 
         Parameters
         ----------

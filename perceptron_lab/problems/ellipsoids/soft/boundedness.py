@@ -1,4 +1,4 @@
-"""When the soft separation ratio is bounded, and the cone programs of its dual.
+"""Boundedness of the soft separation ratio, and the cone programs of its dual.
 
 max t - C+ sum_+ xi - C- sum_- xi, with x^'E^x^ <= 1 + xi on positives, x^'E^x^ >= 1 + t - xi on
 negatives, xi >= 0 and E^ >= 0, is bounded exactly if its dual, (7.21) of `Kharechko2009` with

@@ -76,7 +76,7 @@ CONJUGATE_ERROR = 1e-2
 
 
 class Minimum(NamedTuple):
-    """Where the descent ended, the objective there, its steps, and whether it has converged."""
+    """The final point of the descent with its objective, its steps, and whether it converged."""
 
     quadratic: Quadratic
     value: float

@@ -286,7 +286,7 @@ def above_sum(values: FloatArray) -> float:
 
 @dataclass
 class BoundHistory:
-    """How the bounds came about; each attribute is a list with one entry per record.
+    """The convergence history of the bounds; each attribute is a list with one entry per record.
 
     Parameters
     ----------

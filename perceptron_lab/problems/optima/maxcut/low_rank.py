@@ -137,7 +137,7 @@ _PROOFS = 0.5
 
 @dataclass(frozen=True)
 class Limits:
-    """When a search ends without its width: the seconds are those of the time limit."""
+    """Limits at which a search stops before its width; the seconds are the time limit."""
 
     seconds: float
     sweeps: int
@@ -164,13 +164,13 @@ class Limits:
 
 @dataclass
 class Progress:
-    """Whether estimates still fall."""
+    """Progress of the estimates: whether they still decrease."""
 
     since: int = 0
     best: float = math.inf
 
     def ends(self, estimate: float, sweeps: int) -> bool:
-        """Take an estimate; return if they have not fallen for long, or are all rounding."""
+        """Add an estimate; return whether the estimates have stalled or are rounding errors."""
         if estimate < _PROGRESS * self.best:
             self.best, self.since = estimate, sweeps
         return estimate <= _ROUNDING or sweeps - self.since >= max(_STUCK, sweeps // 2)
@@ -431,7 +431,7 @@ class _Enclosing:
 
     @property
     def _proof_operations(self) -> float:
-        """Those of a proof of both bounds, nearly."""
+        """Approximate number of operations of a proof of both bounds."""
         upper = 0.0 if self.factor is None else self._upper_operations
         return self._lower_operations + upper
 

@@ -211,7 +211,7 @@ class MaxCutProgram:
 
     @cached_property
     def pattern(self) -> Pattern:
-        """Where C + I has entries, its diagonal first, then the edges."""
+        """The positions of the entries of C + I: its diagonal first, then the edges."""
         vertices = np.arange(self.order)
         rows, columns, _ = self.edges
         return Pattern(
