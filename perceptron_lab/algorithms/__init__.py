@@ -1,1 +1,1 @@
-"""The algorithms of the papers, one family per folder, and external solvers, on one contract."""
+"""The algorithms of the papers and external solvers, behind one interface."""

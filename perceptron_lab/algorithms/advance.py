@@ -1,4 +1,4 @@
-"""Steps repeated without a clock or a status; algorithms chosen by another one's parameters."""
+"""Repeated steps of an algorithm, and algorithms given as parameters of another one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def advance(algorithm: Algorithm[S], system: ConicSystem, state: S, most: int) -
 
 
 def _refuse_wrong(claim: object, algorithm: Algorithm[S], system: ConicSystem) -> None:
-    """Refuse what is no claim, or whose arrays do not have the shapes of the system."""
+    """Refuse values that are no claims, and claims whose arrays have wrong shapes."""
     if not isinstance(claim, Claim):
         allowed = ", ".join(kind.__name__ for kind in get_args(Claim))
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""The contract of an algorithm: start a state, step it, state a guarantee."""
+"""The interface of an algorithm: create a state, advance it, return an update bound."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ AnyAlgorithm = Algorithm[Any]  # An algorithm, whatever its state
 
 
 class InCoordinates(Algorithm[S]):
-    """An algorithm that measures or transforms the space: Gram systems are given coordinates."""
+    """An algorithm that needs coordinates: Gram systems are converted to an orthonormal basis."""
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system in coordinates: kernels by the factor of their Gram matrix."""

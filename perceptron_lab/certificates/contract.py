@@ -52,7 +52,7 @@ class Automorphism(ABC):
 
     @abstractmethod
     def moved(self, step: FloatArray) -> Self | None:
-        """Return that at T (e + d), d in isometric coordinates; None where it is not inside."""
+        """Return the automorphism at T (e + d), d in isometric coordinates; None if not inside."""
 
     @abstractmethod
     def weights(self) -> FloatArray:

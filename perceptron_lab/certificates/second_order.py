@@ -47,7 +47,7 @@ class QuadraticRepresentation(Automorphism):
     def at(
         cls, indices: IntArray, rows: FloatArray, weights: FloatArray, roundings: int
     ) -> Self | None:
-        """Return that at v = the square root of the element w / 2 in the Jordan algebra."""
+        """Return the representation at v, the square root of w / 2 in the Jordan algebra."""
         cone, element = SecondOrder(len(weights)), weights / 2.0
         values, direction = cone.spectrum(element)
         if not values[0] > 0.0:
@@ -76,7 +76,7 @@ class QuadraticRepresentation(Automorphism):
         return columns, column_error + 4.0 * len(size) * columns.size * SMALLEST
 
     def moved(self, step: FloatArray) -> Self | None:
-        """Return that at the square root of T (e + d)."""
+        """Return the representation at the square root of T (e + d)."""
         element = self._representation() @ ((self.unit + step) / math.sqrt(2.0))
         return type(self).at(self.place, self.rows, 2.0 * element, self.roundings)
 

@@ -74,12 +74,12 @@ class Cone(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """What its oracles did that their names do not say, in words."""
+        """Remarks about the answers of its oracles that their names do not imply."""
         return []
 
     @property
     def answers(self) -> Counter[str]:
-        """Name of an oracle -> how many questions of its oracles were answered by its way."""
+        """Name of an oracle -> the number of questions that its method answered."""
         return Counter()
 
     @abstractmethod

@@ -429,7 +429,7 @@ def algebra_of(cone: Cone) -> JordanAlgebra:
 
 
 def _kind(cone: Cone) -> object:
-    """Return what blocks that are taken together have in common."""
+    """Return the key by which blocks are grouped."""
     if isinstance(cone, Semidefinite):
         return cone.rank, cone.rows.tobytes(), cone.columns.tobytes()
     return type(cone)

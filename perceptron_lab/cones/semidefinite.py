@@ -223,13 +223,13 @@ class Semidefinite(Cone):
 
 
 def _check_finite(scores: FloatArray) -> None:
-    """Refuse numbers on which LAPACK is undefined: it may answer wrongly, or never."""
+    """Refuse infinity and NaN, for which LAPACK may return wrong results or not return."""
     if not np.isfinite(scores).all():
         raise NumericalError("the scores of a matrix block are not finite (overflow)")
 
 
 def matrices_of(blocks: Iterable[tuple[Cone, slice]]) -> list[tuple[Semidefinite, slice]]:
-    """Return the blocks of matrices with their places, in their order."""
+    """Return the matrix blocks with their positions, in their order."""
     return [(part, span) for part, span in blocks if isinstance(part, Semidefinite)]
 
 

@@ -1,4 +1,4 @@
-"""Functions of the eigenvalues, written once for every cone from its spectrum and assemble."""
+"""Spectral functions of scores, defined for every cone by its ``spectrum`` and ``assemble``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomic writes: after a crash a file has either its old or its new contents."""
+"""Atomic writes: a file has either its old or its new contents, also after a crash."""
 
 from __future__ import annotations
 

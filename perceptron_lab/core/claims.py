@@ -41,7 +41,7 @@ class MarginBelow:
 
 @dataclass(frozen=True)
 class NearlyWidest:
-    """The point has the ratio of the largest margin that the run asks for, as the weights show.
+    """The point's margin is the requested fraction of the largest one, as the weights prove.
 
     The point has shape ``(dimension,)``, the weights are those of :class:`MarginBelow`.
     """

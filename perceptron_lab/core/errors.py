@@ -19,11 +19,11 @@ class PlabError(Exception):
 
 
 class InputError(PlabError, ValueError):
-    """An array, label vector or parameter that no algorithm can run on."""
+    """An invalid array, label vector or parameter."""
 
 
 class RowError(InputError):
-    """A row that no algorithm can run on: its index from 0 on, and what is wrong with it."""
+    """An invalid row: its index, counted from 0, and the reason."""
 
     def __init__(self, row: int, fault: str) -> None:
         super().__init__(row, fault)
@@ -49,11 +49,11 @@ class MissingDataError(DataError):
 
 
 class ConfigError(PlabError):
-    """A configuration file or command line that does not mean anything."""
+    """An invalid configuration file or command line."""
 
 
 class UnknownNameError(ConfigError):
-    """A name that nothing is registered under, and whether the text suggests a similar one."""
+    """An unregistered name, and whether the message suggests a similar one."""
 
     def __init__(self, text: str, suggests: bool) -> None:
         super().__init__(text, suggests)
@@ -93,12 +93,12 @@ def did_you_mean(word: str, names: Iterable[str], most: int = 1) -> str:
 
 
 def listed_by(names: Collection[str], command: str) -> str:
-    """Return the known words, or of many the command that lists them: ``known: ...``."""
+    """Return the known words, or the command that lists them if they are many: ``known: ...``."""
     return f"known: {', '.join(names)}" if len(names) <= 8 else f"`{command}` lists them"
 
 
 def counted(number: int, singular: str, several: str = "") -> str:
-    """Return how many there are of something, by default with an s: ``1 cell``, ``2 cells``."""
+    """Return a number with its noun in the singular or plural: ``1 cell``, ``2 cells``."""
     return f"{number} {singular if number == 1 else several or f'{singular}s'}"
 
 

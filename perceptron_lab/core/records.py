@@ -12,7 +12,7 @@ _HEADING: Final = re.compile(r"\n\n\w+\n---+\n")
 
 
 def fault_of(kind: object) -> str:
-    """Return the reason why nothing can be made of a class by its parameters; empty if it can.
+    """Return why a class cannot be instantiated from its parameters; empty if it can.
 
     It has to be a class that leaves no method undefined, and a dataclass that defines no
     ``__init__``: its fields are its parameters.

@@ -1,4 +1,4 @@
-"""Explicit registries: a name stands for ``"module:object"``, so that listing loads nothing."""
+"""Explicit registries: a name maps to ``"module:object"``, so that listing imports nothing."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def additions() -> list[tuple[str, str, Target]]:
 
 
 def register(kind: str, name: str, target: Target) -> None:
-    """Add a name without trying what it stands for; see :func:`.registration.register`."""
+    """Add a name without loading its target; see :func:`.registration.register`."""
     if kind not in _TARGETS:
         raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
@@ -335,7 +335,7 @@ def register(kind: str, name: str, target: Target) -> None:
 
 
 def unregister(kind: str, name: str) -> None:
-    """Take back a name that was added by :func:`register`.
+    """Remove a name that was added by :func:`register`.
 
     Raises
     ------

@@ -145,7 +145,7 @@ class Bound:
 
 @dataclass
 class Trace:
-    """The course of a run at its first and last update, at powers of two and at new phases.
+    """The trace of a run: records at the first and last update, powers of two and new phases.
 
     Each attribute is a list with one entry per record. ``margin`` is the computed (not proved)
     margin of the point: the lowest score, or eigenvalue of the scores, over norm(point). ``upper``
@@ -174,7 +174,7 @@ class Trace:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The end of a run.
+    """The result of a run.
 
     Parameters
     ----------

@@ -50,12 +50,12 @@ _PAUSED: ContextVar[float] = ContextVar("paused", default=0.0)
 
 
 class TimeIsUp(RuntimeError):
-    """A limit has ended a computation that has no part of a result to return."""
+    """A limit ended a computation that has no partial result to return."""
 
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Let clocks of this context stand still: what loads code is no part of a computation."""
+    """Stop the clocks of this context, for loading code, which does not count as computation."""
     began, before = time.perf_counter(), _PAUSED.get()
     try:
         yield
@@ -156,7 +156,7 @@ def check_time(operations: float = 0.0) -> None:
 
 
 def in_time(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items, and ask before each whether the time is up; see :func:`check_time`."""
+    """Yield items, checking the time limit before each; see :func:`check_time`."""
     for item in items:
         check_time()
         yield item

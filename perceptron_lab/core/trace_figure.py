@@ -1,4 +1,4 @@
-"""Figures that notebooks show where they are returned; the course of one run as one."""
+"""Figures that notebooks display when returned, and the plot of a run's trace."""
 
 from __future__ import annotations
 

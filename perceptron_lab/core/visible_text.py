@@ -1,4 +1,4 @@
-"""Text as it is written to a terminal or a file: nothing in it is invisible or moves the rest.
+"""Escaping of control and direction characters in text for a terminal or a file.
 
 Titles, labels, file names and messages of other programs may hold characters that a terminal or a
 browser obeys instead of showing: escape sequences, and marks that reverse the direction of what

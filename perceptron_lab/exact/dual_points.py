@@ -81,7 +81,7 @@ class DualBlock:
 def dual_blocks(
     system: ConicSystem, proof: Mapping[str, FloatArray], lower: float
 ) -> list[DualBlock]:
-    """Return the blocks of X near a feasible one; none where a result has no such array.
+    """Return the blocks of X near a feasible one; empty if a result has no such array.
 
     Weights that no strictly feasible point is below a level, with w of the objective's row, are w
     times such an X.

@@ -1,4 +1,4 @@
-"""Claims about a point: that it is strictly feasible, that it has a margin, or an objective.
+"""Claims about a point: strict feasibility, a lower bound of its margin, an objective value.
 
 A point is a direction, whatever its length: it is given by whole numbers. That of a feasible point
 is as short as the cone allows, that of a margin has all bits of its doubles: (2) of

@@ -1,4 +1,4 @@
-"""Claims by weights in the dual cone: no feasible point, none of a margin above a bound.
+"""Claims proved by dual weights: infeasibility, or an upper bound of the margin.
 
 They rest on (3) and (4) of docs/notes/how-to-distrust-us.md. Elements of dual cones are sums of
 cuts in whole numbers. A cut is an element g of one block's dual cone: a row; (u, t) with

@@ -1,4 +1,4 @@
-"""Claims in whole numbers: doubles exactly, over a power of two, or rounded to a few bits.
+"""Conversion of doubles to whole numbers for claims: exact, or rounded to a few bits.
 
 Whole numbers L that show a matrix to be positive definite: 2^s M - LL' is dominated.
 

@@ -1,4 +1,4 @@
-"""Numbers as doubles, and whether they are the numbers given: the first rounding of all.
+"""Conversion of input numbers to doubles, with a record of whether any was rounded.
 
 A number that no double holds becomes the nearest one. Then a = a~ (1 + d) with |d| <= u = 2^-53, as
 long as a~ is neither subnormal nor infinite; such numbers are refused. Proofs that count one

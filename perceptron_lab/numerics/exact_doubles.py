@@ -1,4 +1,4 @@
-"""Exact numbers as doubles, whatever their size: no conversion raises an error.
+"""Conversion of exact numbers of any size to doubles, without overflow errors.
 
 An exact number is an ``int``, a ``Fraction``, a whole number of numpy, or a number of
 python-flint, ``fmpz`` or ``fmpq``.

@@ -222,7 +222,7 @@ def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
 
 
 def check_kernel(matrix: FloatArray) -> None:
-    """Refuse a matrix that cannot be that of a kernel."""
+    """Refuse a matrix that cannot be a kernel matrix."""
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
     if not np.isfinite(matrix).all():

@@ -1,4 +1,4 @@
-"""Sparse arrays that a user passes: their index arrays are looked at before anything follows them.
+"""Sparse arrays of a user: their index arrays are validated before use.
 
 scipy's compiled loops trust index arrays: an index beyond the columns reads, or ends, whatever lies
 there. Arrays from files and arrays whose attributes were set by hand need not be valid.

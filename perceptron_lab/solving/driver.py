@@ -94,7 +94,7 @@ def _allowance(seconds: float) -> float:
 
 
 def _stopping(stop: Stop | None) -> Callable[[], bool] | None:
-    """Return whether there is a reason to stop, as a limit asks for it."""
+    """Return whether there is a reason to stop, in the form that a time limit calls."""
     return None if stop is None else lambda: stop() is not None
 
 
@@ -198,7 +198,7 @@ class _Run:
         return time_limit(left, _stopping(self.options.stop))
 
     def given(self, start: npt.ArrayLike) -> FloatArray:
-        """Return a starting point as the system has it; what is none is refused."""
+        """Return a starting point in the system's coordinates; refuse an invalid one."""
         system = self.judge.system
         if not self.algorithm.takes_start:
             raise InputError(f"{self.name} has its own starting point; leave start out")
@@ -281,18 +281,18 @@ class _Run:
 
     @property
     def beyond(self) -> float:
-        """Seconds that records and proofs have taken beyond their share."""
+        """Seconds of records and proofs in excess of their share."""
         spent = self.recorder.seconds + self.proof_seconds
         return max(0.0, spent - _allowance(self.budget.seconds))
 
     @property
     def name(self) -> str:
-        """The algorithm's."""
+        """The algorithm's name."""
         return registry.name_of("algorithm", self.algorithm)
 
     @property
     def idleness(self) -> str:
-        """The complaint about an algorithm that makes no progress any more, or nothing."""
+        """The message about an algorithm that makes no more progress, or an empty text."""
         if not self.idle:
             return ""
         return (
@@ -339,7 +339,7 @@ class _Run:
         return claim
 
     def record(self, *, last: bool = True) -> None:
-        """Append the state to the trace, unless it is not the last one and would cost too much."""
+        """Append the state to the trace; unless it is the last, skip it if it costs too much."""
         if last or self.recorder.affordable(self.seconds):
             self.recorder.record(self.judge.system, self.state, self.seconds)
 

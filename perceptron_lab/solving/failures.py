@@ -1,4 +1,4 @@
-"""Exceptions in a run: they lose no proof."""
+"""Handling of exceptions in a run, so that earlier proofs are kept."""
 
 from __future__ import annotations
 

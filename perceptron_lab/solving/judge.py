@@ -1,4 +1,4 @@
-"""The judge of a run: it proves claims on the original data, and only then believes them."""
+"""The judge of a run: it accepts a claim only after proving it on the original data."""
 
 from __future__ import annotations
 

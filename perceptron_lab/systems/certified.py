@@ -59,7 +59,7 @@ _FEW = 60
 def exact_weights(
     operator: Matrix, weights: FloatArray, *, quick: bool = False
 ) -> FloatArray | None:
-    """Return doubles near exact weights >= 0, not all 0, with A w = 0; None if none are found.
+    """Return doubles near exact weights w >= 0, w != 0, with A w = 0; None if none are found.
 
     Parameters
     ----------

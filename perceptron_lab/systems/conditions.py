@@ -1,4 +1,4 @@
-"""Linear conditions in whole numbers: inequalities, equations and bounds, as exact as given."""
+"""Exact linear conditions in whole numbers: inequalities, equations and bounds."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def exact_matrix(rows: ArrayOrSparse, noun: str) -> tuple[list[Entries], int]:
 
 
 def exact_vector(numbers: npt.ArrayLike, count: int, noun: str) -> list[Fraction]:
-    """Return so many finite numbers exactly; one number, or a column, will do as well."""
+    """Return finite numbers exactly; a single number or a column is accepted as well."""
     return _finite(_vector(numbers, count, noun), noun)
 
 

@@ -1,4 +1,4 @@
-"""A conic system: find y with A*y strictly inside K. Every algorithm runs on one."""
+"""Conic systems: find y with A*y strictly inside K. All algorithms run on these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conic system and the questions that algorithms ask it, counted."""
+"""A conic system that counts the oracle queries and the products of algorithms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ SMALL = 1e-290
 
 @dataclass(frozen=True)
 class CountedSystem(System):
-    """A*y in int K, as an algorithm sees it. Scores that are not finite are a NumericalError.
+    """The system A*y in int K as algorithms see it; scores that are not finite raise
+    NumericalError.
 
     Parameters
     ----------

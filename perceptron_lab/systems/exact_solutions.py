@@ -78,7 +78,7 @@ def near_multiples(
     order: Sequence[int],
     most_pivots: int | None = None,
 ) -> tuple[list[int], int] | None:
-    """Return such a solution, as :func:`near_solution`, over a common denominator > 0, and it."""
+    """Return a solution as :func:`near_solution`: numerators and a common denominator > 0."""
     most = MOST_PIVOTS if most_pivots is None else most_pivots
     if min(len(equations), len(order)) > most:
         return _peeled_solution(equations, guess, order, most)

@@ -1,4 +1,4 @@
-"""Linear inequalities, equations and bounds, with every number as it was given."""
+"""Systems of linear inequalities, equations and bounds, with exact data."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class LinearSystem(System):
 
     @property
     def oracles(self) -> Mapping[str, Oracle]:
-        """Those of rows, which :meth:`strict` makes of the conditions."""
+        """The oracles of rows, for the system of :meth:`strict`."""
         return Orthant(1).oracles
 
     def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
-        """Decide the question exactly, or by a solver for linear programs."""
+        """Decide the system exactly, or by a solver for linear programs."""
         # By name: what decides exactly is in a later layer, and takes a quarter of a second to load
         drive = loaded("perceptron_lab.algorithms.linear.linear_result:drive_linear")
         result: Result = drive(self, algorithm, options)

@@ -39,7 +39,7 @@ class Objective:
 
 
 class System(ABC):
-    """A question about a point, which says how algorithms are run on it.
+    """A feasibility problem, and the way in which algorithms are run on it.
 
     Attributes
     ----------

@@ -97,39 +97,46 @@ class WorkingState(State):
 
 @parameter_record
 class Auto(SeesAll[State]):
-    """The fastest way known here to a proved answer.
+    """The default: combines the methods that reached a proved answer fastest in our measurements.
 
-    On rows, rounds of a working set: all rows are priced at the current y; if none is violated, y
-    is claimed; else the most violated ones join the set, and y becomes a separator of the set, or
-    weights on it prove that nothing separates it (:class:`Separation`): by a few steps of Wolfe's
-    algorithm for the point of least norm, which is exact; by primal-dual steps in single precision;
-    and by the rescaled perceptron in its practical form, insensitive to small margins; the latter
-    two in turns with Wolfe's algorithm. Large sparse rows are first tried as they are stored, by
-    Newton's method on their squared hinge loss, whose residuals at a minimum are weights, if they
-    are not 0, and where it ends with neither, by ``interior-point``. Once y is proved, a run with
-    another goal goes on with ``minimum-norm-point`` towards the largest margin.
+    Rows. ``auto`` keeps a working set of rows and a point y that separates it. In each round it
+    computes the scores of all rows at y. If no row is violated, it claims y. Otherwise the most
+    violated rows join the working set, and a nested search (:class:`Separation`) finds a new y for
+    the set, or weights on the set that prove infeasibility. The search tries, in this order:
 
-    A given start is the first point: of rows those that it violates most are the first working set;
-    on other cones it is that of ``interior-point``, or of the ellipsoid method, at once.
+    1. a few steps of Wolfe's algorithm for the point of least norm, which is exact;
+    2. primal-dual steps in single precision;
+    3. the rescaled perceptron in its practical form, which is insensitive to small margins.
 
-    Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
-    their pivoted Cholesky factor. Of two classes with a free bias the nearest points of the hulls
-    are sought, as ``minimum-norm-point`` does. What was done is in the certificate's ``notes``.
+    The latter two alternate with Wolfe's algorithm. Large sparse rows are first tried in sparse
+    form, by Newton's method on their squared hinge loss: if its residuals at a minimum are not 0,
+    they are weights. If it finds neither a separator nor weights, ``interior-point`` is used.
 
-    Other cones: the von Neumann algorithm for 2 to 30 updates, in about the time of half an
-    iteration of ``interior-point``, which settles well-centred systems at once; then
-    ``interior-point``, or the ellipsoid method where the data are too large for that; where double
-    precision ends its path undecided, ``projection-rescaling`` on small systems, on still smaller
-    ones then the central path of the weights with 256 bits (:class:`.PathInBalls`), and the
-    ellipsoid method at last; and towards the largest margin ``smoothed-von-neumann``. Sparse matrix
-    blocks of an order above 500, with a tenth of the entries at most, are not written as whole
-    matrices for the goal ``decide`` and more than 100 unknowns, nor is any block above order 3000.
+    Kernels are treated as rows, in the coordinates of their pivoted Cholesky factor. For two
+    classes with a free bias, ``auto`` computes the nearest points of the two hulls, as
+    ``minimum-norm-point`` does. Once y is proved, a run with a goal other than ``decide`` continues
+    with ``minimum-norm-point`` towards the largest margin.
+
+    Other cones. ``auto`` starts with 2 to 30 updates of the von Neumann algorithm, which take about
+    as long as half an iteration of ``interior-point`` and settle well-centred systems at once. Then
+    it runs ``interior-point``, or the ellipsoid method if the data are too large for that. If
+    double precision ends the path undecided, ``projection-rescaling`` follows on small systems, on
+    still smaller ones then the central path of the weights with 256 bits (:class:`.PathInBalls`),
+    and finally the ellipsoid method. Towards the largest margin it runs ``smoothed-von-neumann``.
+    Sparse matrix blocks of an order above 500, with a tenth of the entries at most, are not written
+    as whole matrices for the goal ``decide`` and more than 100 unknowns, nor is any block above
+    order 3000.
+
+    A given start is the first point. On rows, the rows that it violates most are the first working
+    set. On other cones ``interior-point`` or the ellipsoid method starts there at once.
+
+    All claims are about the data as given. The certificate's ``notes`` list the methods used.
 
     Parameters
     ----------
     first, growth
-        Rows of the first working set, and rows that may join per round, in units of the dimension;
-        1 or more (default 4 and 2).
+        Number of rows of the first working set, and number of rows that may join per round, both as
+        multiples of the dimension; 1 or more (default 4 and 2).
     epsilon
         norm(A w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-9).
 

@@ -1,1 +1,1 @@
-"""Reference solvers behind the same contract: their answers are proved like all others."""
+"""External solvers behind the same interface; their answers are verified like all others."""

@@ -1,4 +1,4 @@
-"""The contract of the reference solvers: asked once, or trained for longer and longer."""
+"""Base classes of external solvers: called once, or trained for longer and longer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ExternalAlgorithm(SeesAll[S]):
     measures: ClassVar[bool] = True
 
     def bound(self, facts: Facts) -> Bound:
-        """Return no bound: none is stated in these terms."""
+        """Return no bound: none is stated in terms of calls."""
         return Bound(None, type(self).__name__, "a reference solver without a bound in these terms")
 
 

@@ -1,4 +1,4 @@
-"""The largest margin by Clarabel, SCS and ECOS themselves, without cvxpy between.
+"""The largest margin by Clarabel, SCS and ECOS, called without cvxpy.
 
 All take minimise q'x over x and s such that A x + s = b, s in a product of cones. Here x = (y, t),
 A = -(A*, -e) on the blocks of K and -(I, 0) on those of the ball. Matrices are given by a triangle,

@@ -86,36 +86,39 @@ class PathState(State):
 
 @parameter_record
 class InteriorPoint(SeesAll[PathState]):
-    """Newton's method along the central path of a self-dual embedding, on every cone.
+    """A primal-dual path-following method on a self-dual embedding, for every cone.
 
-    The pairs s = A*y + theta e, z = w + theta e with A w = 0 inside K, from s = z = e and
-    theta = 1, are led towards theta = 0 along s o z = theta e. Every iteration solves one
-    least-squares problem in the Nesterov-Todd scaling of the pair. The direction with theta = 0
-    at its end answers the system as soon as its end A*y, or w, lies inside K: y is a feasible
-    point, or the weights w have A w = 0. Both sides are decided alike, however badly centred.
+    The embedding joins the system and its alternative (weights w in K* with A w = 0) in one problem
+    with a known interior point. Its pairs are s = A*y + theta e and z = w + theta e inside K, with
+    A w = 0. Starting from s = z = e and theta = 1, the method follows the central path
+    s o z = theta e towards theta = 0. Every iteration solves one least-squares problem in the
+    Nesterov-Todd scaling of the pair. The Newton direction to theta = 0 decides the system as soon
+    as the A*y or the w at its end lies inside K: then y is a feasible point, or w has A w = 0 and
+    proves infeasibility. Feasible and infeasible systems are treated alike, however badly centred.
 
     Long steps (default) are Mehrotra's predictor and corrector, 98 % of the way to the boundary.
-    Short steps take theta <- (1 - 1/sqrt(2r)) theta, r the rank of K, and one full step of Newton.
+    Short steps take theta <- (1 - 1/sqrt(2r)) theta, r the rank of K, and one full Newton step.
 
-    Guarantee, for short steps in exact arithmetic. Let v be lambda / sqrt(theta) and
-    delta = norm(v - v^-1) / 2. Taking nu = 1 / sqrt(2r) off theta makes of delta <= 1/2 at most
-    sqrt((1 - nu) delta^2 + r nu^2 / (4 (1 - nu))) <= 1/sqrt 2, and a full step then at most
-    delta^2 / sqrt(2 - 2 delta^2) <= 1/2; so delta <= 1/2 throughout, the eigenvalues of v o v are
-    at least (3 - sqrt 5) / 2 = .38, and z >= .38 theta s^-1. If x lies in the range of A* and
-    x >= eps e, tr x = r, then tr z <= r theta / eps, as <x, z> = theta r; hence s >= .38 (eps / r)
-    e, and A*y = s - theta e lies inside K once theta < .38 eps / r, where eps / r >= rho /
-    norm(A e). On infeasible systems the same holds of w, with R / (norm(A e) + r R) for a ball of
-    radius R around 0 in A Delta(K). The constants are ours; the full step is by Gu, Zangiabadi and
-    Roos.
+    Guarantee for short steps in exact arithmetic. Let v be lambda / sqrt(theta), and let
+    delta = norm(v - v^-1) / 2 be the distance from the central path. If delta <= 1/2, reducing
+    theta by the part nu = 1 / sqrt(2r) makes delta at most
+    sqrt((1 - nu) delta^2 + r nu^2 / (4 (1 - nu))) <= 1/sqrt 2, and a full Newton step then makes it
+    at most delta^2 / sqrt(2 - 2 delta^2) <= 1/2. So delta <= 1/2 throughout, the eigenvalues of
+    v o v are at least (3 - sqrt 5) / 2 = .38, and z >= .38 theta s^-1. If x lies in the range of A*
+    and x >= eps e, tr x = r, then tr z <= r theta / eps, as <x, z> = theta r. Hence
+    s >= .38 (eps / r) e, and A*y = s - theta e lies inside K once theta < .38 eps / r, where
+    eps / r >= rho / norm(A e). On infeasible systems the same holds for w, with
+    R / (norm(A e) + r R) for a ball of radius R around 0 in A Delta(K). The constants are derived
+    here; the analysis of the full step is by Gu, Zangiabadi and Roos.
 
-    A given start y is the pair with a multiple of y, w = 0 and z = theta e
-    (:meth:`.Embedding.start_at`): theta is 1.5 at most for short steps, whose bound has ln 1.5
-    more, and the less the nearer A*y is to the interior of K.
+    A given start y becomes the pair with a multiple of y, w = 0 and z = theta e
+    (:meth:`.Embedding.start_at`). For short steps theta is 1.5 at most, which adds ln 1.5 to the
+    logarithm in the bound. The nearer A*y is to the interior of K, the smaller is theta.
 
-    The normal equations, n^2 size multiplications and more for matrices, are in the seconds and
-    not among the products. Data are used dense, but for rows of few entries. The iterates end where
-    double precision does; then the weights z, norm(A z) / <e, z> = theta norm(A e) / <e, z>, are
-    claimed as a bound.
+    The normal equations take n^2 size multiplications, and more for matrices. They count in the
+    seconds and not among the products. Data are used in dense form, except for rows of few entries.
+    The run ends where double precision does. It then claims the bound of the weights z,
+    norm(A z) / <e, z> = theta norm(A e) / <e, z>.
 
     Parameters
     ----------

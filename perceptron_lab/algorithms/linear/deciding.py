@@ -1,4 +1,4 @@
-"""The decision about a linear system: proposals of HiGHS made exact, then exact pivots."""
+"""Exact decision of linear systems: HiGHS's proposals made exact, else exact pivots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A linear system as HiGHS sees it: doubles, each condition divided by its largest coefficient.
+"""A linear system for HiGHS: doubles, each condition divided by its largest coefficient.
 
 HiGHS proposes strictly complementary pairs and vertices of Farkas' alternative. Of the conditions
 g_k'x >= h_k (k in I) and c_l'x = d_l, made homogeneous by t >= 0,

@@ -1,4 +1,4 @@
-"""The answer to a linear system as the result of a run."""
+"""Results of runs on linear systems."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _INFEASIBLE = Finding(claimed_feasible=False)
 
 @dataclass(frozen=True, repr=False)
 class LinearResult(Result):
-    """The end of a run on a linear system; exact numbers are those of ``certificate["linear"]``.
+    """The result of a run on a linear system, with exact numbers in ``certificate["linear"]``.
 
     ``point`` is x in doubles, each rounded once, to the largest finite double beyond 1.8e308 (zeros
     where none is proved). ``weights`` are those of the conditions as given in doubles: as they are,

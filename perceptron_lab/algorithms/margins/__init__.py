@@ -1,1 +1,1 @@
-"""Perceptrons that ask for a margin: of all rows more than a positive score, or than an angle."""
+"""Perceptrons with margin: every row must exceed a positive score or a directional margin."""

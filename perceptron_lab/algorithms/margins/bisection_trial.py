@@ -238,7 +238,7 @@ class MarginTrial:
 
 
 class Round(NamedTuple):
-    """A round: the margin asked for, and how it ended.
+    """A round of the bisection: the margin asked for, and the outcome.
 
     ``reached``: the point has the margin ``margin`` > beta. ``exhausted``: the epochs were used up.
     ``hopeless``: the weights show that no point has the margin beta. ``known``: it was not run,

@@ -126,20 +126,22 @@ class NormalizedPerceptron(TowardsMostViolated):
 
 @parameter_record
 class VonNeumann(TowardsMostViolated):
-    """The point w = A p of least norm, by exact steps towards the most violated constraint.
+    """Von Neumann's algorithm for the point w = A p of least norm in the hull of the constraints.
 
-    With a_j the cut of least <a_j, w_k>, from p_0 = e / n (Frank and Wolfe's method for norm(w)^2),
+    It is the method of Frank and Wolfe for norm(w)^2 with exact line search. From p_0 = e / n, each
+    step moves w towards the most violated constraint, the cut a_j of least <a_j, w_k>:
 
         theta_k = argmin over theta in [0, 1] of norm((1 - theta) w_k + theta a_j),
         p_{k+1} = (1 - theta_k) p_k + theta_k e_j,    w_{k+1} = A p_{k+1}.
 
-    As printed it ends only when norm(w_k) <= epsilon: p_k is an epsilon-certificate. It also ends
-    when <a_j, w_k> > 0: then w_k is a separator. While <a_j, w_k> <= 0,
-    1 / norm(w_{k+1})^2 >= 1 / norm(w_k)^2 + 1 / L^2, so that both exits come within (L / rho)^2 or
-    (L / epsilon)^2 updates, L >= norm(A(atom)), norm(A p_0) <= L, from any p_0.
+    It ends when <a_j, w_k> > 0, since w_k is then a separator, or when norm(w_k) <= epsilon: p_k is
+    then an epsilon-certificate. (The printed algorithm has the second test only.) While
+    <a_j, w_k> <= 0, 1 / norm(w_{k+1})^2 >= 1 / norm(w_k)^2 + 1 / L^2. So it ends within (L / rho)^2
+    updates on a feasible system and within (L / epsilon)^2 updates on any, from any p_0 with
+    norm(A p_0) <= L, where L >= norm(A(atom)).
 
-    Where 0 lies inside the hull, with a ball of radius |rho| within its span, convergence is
-    linear: <a_j, w_k> <= -|rho| norm(w_k), so that the step to a_j leaves at most
+    If the hull contains 0 with a ball of radius |rho| within its span, convergence is linear:
+    <a_j, w_k> <= -|rho| norm(w_k), so that a step satisfies
 
         norm(w_{k+1})^2 <= (1 - rho^2 / L^2) norm(w_k)^2,
 

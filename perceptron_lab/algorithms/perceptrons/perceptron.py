@@ -30,20 +30,28 @@ THEOREM = "Theorem 2.7 (Novikoff) of Kharechko2009"
 
 @parameter_record
 class Perceptron(Algorithm[State]):
-    """The perceptron: while a cut a with a'x <= 0 exists, add it to x.
+    """The perceptron algorithm: while some cut a has a'x <= 0, add it to x.
 
-    Normalised (Algorithm 1):  x <- x + a / norm(a), at most 1 / rho^2 updates, where rho is the
-    margin of the unit cuts (Theorem 2.7, Novikoff). Classical:  x <- x + a with the data as given,
-    at most R^2 / rho^2 updates, with R the largest norm(a) and rho the margin of the cuts as given.
-    Both are tight on orthonormal rows.
+    A cut is a violated constraint, for rows a violated row. The algorithm has two forms:
 
-    The multiples of the cuts in x are weights w: norm(A w) / <e, w> bounds the margin from above.
+    - normalised (default, Algorithm 1): x <- x + a / norm(a). It makes at most 1 / rho^2 updates,
+      where rho is the margin of the unit cuts (Theorem 2.7, Novikoff).
+    - classical: x <- x + a with the data as given. It makes at most R^2 / rho^2 updates, where R is
+      the largest norm(a) and rho the margin of the cuts as given.
 
-    From the barycentre e / rank of the base of the dual cone, x_0 = A e / rank, the first point is
-    of norm c and on no wrong side: <x_0, z> >= 0 for every feasible z. Novikoff's inequality, here
-    rho T <= sqrt(T + c^2), then gives T <= (1 + sqrt(1 + 4 rho^2 c^2)) / (2 rho^2); with the cuts
-    as given, T <= (R^2 + sqrt(R^4 + 4 rho^2 c^2)) / (2 rho^2). A given start of norm N may be on
-    the wrong side, and adds 2 N / rho updates to the bound: the shorter, the sooner it is given up.
+    Both bounds are tight on orthonormal rows.
+
+    The multiples of the cuts in x are weights w, and norm(A w) / <e, w> is an upper bound of the
+    margin.
+
+    With ``initial: barycentre`` the first point is x_0 = A e / rank, for the barycentre e / rank of
+    the base of the dual cone. It satisfies <x_0, z> >= 0 for every feasible z. With c = norm(x_0),
+    Novikoff's inequality for T updates is rho T <= sqrt(T + c^2), hence
+    T <= (1 + sqrt(1 + 4 rho^2 c^2)) / (2 rho^2). With the cuts as given,
+    T <= (R^2 + sqrt(R^4 + 4 rho^2 c^2)) / (2 rho^2).
+
+    A given start of norm N may have <x_0, z> < 0 and adds 2 N / rho updates to the bound: a shorter
+    start is abandoned sooner.
 
     Parameters
     ----------

@@ -218,7 +218,7 @@ class Side:
         self._procedure.inside = self._inside
 
     def _examined(self, weights: FloatArray, image: FloatArray) -> SideSolution | None:
-        """Return z - P z if it is inside K, for the other side; else rescale if it pays."""
+        """Return z - P z if it lies in int K: it answers the complement. Else rescale if useful."""
         self._counters.queries += 1
         other = weights - image
         if self._procedure.passes(float(self._algebra.eigenvalues(other).min()), other):

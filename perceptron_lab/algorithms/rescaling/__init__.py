@@ -1,1 +1,1 @@
-"""Algorithms that change the metric as they go: rescaling, dilation, ellipsoids, whitening."""
+"""Algorithms that adapt the metric: rescaling, space dilation, ellipsoids, whitening."""

@@ -65,7 +65,7 @@ def coefficients(dimension: int, variant: Literal["exact", "safe"]) -> Coefficie
 
 
 def deep_coefficients(dimension: int, depth: float) -> Coefficients:
-    """Return those of a cut a'y <= b in dimension n, of depth alpha = (a'x - b) / sqrt(a'Pa).
+    """Return the coefficients in dimension n for a cut of depth alpha = (a'x - b) / sqrt(a'Pa).
 
     With tau = (1 + n alpha) / (n + 1) the step is tau, P <- n^2 (1 - alpha^2) / (n^2 - 1)
     (P - 2 tau / (1 + alpha) Paa'P / a'Pa): the smallest ellipsoid around what is left (Bland,
@@ -153,36 +153,39 @@ class EllipsoidState(State):
 
 @parameter_record
 class Ellipsoid(InCoordinates[EllipsoidState]):
-    """The ellipsoid method for a homogeneous system, from the unit ball.
+    """The ellipsoid method for a homogeneous system, starting from the unit ball.
 
-    The feasible part of the unit ball stays in {x + P^(1/2) u: norm(u) <= 1}. For a cut a'x <= 0 at
-    the centre, with d = Pa / sqrt(a'Pa),
+    The method keeps an ellipsoid {x + P^(1/2) u: norm(u) <= 1} that contains all feasible points of
+    the unit ball. While the centre x violates a constraint, a'x <= 0, it replaces the ellipsoid by
+    the smallest one around the half with a'y >= a'x. With d = Pa / sqrt(a'Pa),
 
         x <- x + d / (n+1),    P <- n^2/(n^2-1) (P - 2/(n+1) d d'),
 
-    P starting at I. At most 2 n^2 ln(1/r_0(rho)) updates (5 n^2 for the safe coefficients), with
-    the volume radius r_0 of :func:`log_volume_radius`: the printed 2 n^2 ln(1/rho) (Theorem 2.9) is
-    false near rho = 1. The growing factor of P is kept apart from the matrix.
+    starting at P = I. It makes at most 2 n^2 ln(1/r_0(rho)) updates (5 n^2 ln(1/r_0(rho)) with the
+    safe coefficients), where r_0 is the volume radius of :func:`log_volume_radius`. The printed
+    bound 2 n^2 ln(1/rho) (Theorem 2.9) is false near rho = 1. The growing scalar factor of P is
+    stored apart from the matrix.
 
-    When the volume radius of the ellipsoid falls below r_0(margin), the method stops: the margin
-    must be smaller. It then claims weights, the minimum-norm point of the hull of the cuts used;
-    they, not the volume, are what can be proved afterwards. It does so too when the ellipsoid has
-    become flat in double precision, before it gives up.
+    When the volume radius of the ellipsoid falls below r_0(margin), the system's margin must be
+    smaller than ``margin``, and the method stops. It then claims weights, the minimum-norm point of
+    the hull of the cuts used, since weights can be verified and a volume cannot. It does the same
+    before it gives up because the ellipsoid has become flat in double precision.
 
-    From a given start, divided by its norm, the first ball has the radius 2 and contains the unit
-    ball: n ln 2 more of volume, 2 n^2 ln 2 updates more (5 n^2 ln 2).
+    A given start is divided by its norm. The first ball then has radius 2, so that it contains the
+    unit ball: the log-volume grows by n ln 2, and the bound by 2 n^2 ln 2 updates (5 n^2 ln 2).
 
-    Deep cuts: a cut has the depth alpha = -a'x / sqrt(a'Pa) >= 0 at the centre, and what lies
-    between it and the centre is cut off as well (:func:`deep_coefficients`); volumes fall at least
-    as fast. The row of an objective, such as level x_0 - c'x > 0, is a cut like any other.
+    Deep cuts (``cuts: deep``) also remove the part between the violated constraint and the centre:
+    a cut has the depth alpha = -a'x / sqrt(a'Pa) >= 0 (:func:`deep_coefficients`), and the volumes
+    fall at least as fast. The row of an objective, such as level x_0 - c'x > 0, is a cut like any
+    other.
 
     Parameters
     ----------
     variant
         ``exact`` (Algorithm 2, default) or ``safe`` (against rounding).
     margin
-        The margin assumed, in the system's own terms, 0 < margin < 1 (default 1e-9): a smaller one
-        counts as none.
+        The assumed margin, in the units of the system's own margin, 0 < margin < 1 (default 1e-9):
+        smaller margins are treated as infeasible.
     cuts
         ``central``: through the centre (Algorithm 2, default); or ``deep``, with the exact variant.
 

@@ -139,26 +139,29 @@ class RescaledState(StretchedState):
 
 @parameter_record
 class RescaledPerceptron(InCoordinates[RescaledState]):
-    """The perceptron for 1 / rho^2 updates; if that fails, stretch the space and try again.
+    """The perceptron in phases, with a rescaling of the space after each phase that fails.
 
-    One iteration on the data H A (unit rows, where the data are rows):
+    A rescaling enlarges the margin, so that systems of small margin need fewer updates than with
+    the plain perceptron. H is the map of the space so far, at first I. One iteration on the data
+    H A (unit rows, where the data are rows) is
 
-    1. the normalised perceptron from 0, for at most 1 / rho^2 updates;
-    2. the relaxed perceptron, for x with a'x >= -sigma for all cuts;
-    3. H <- (I + nu x x') H for the unit x: rows are rescaled and normalised once.
+    1. the normalised perceptron from 0, for at most 1 / rho^2 updates; if it succeeds at y, the
+       point H'y is feasible for A;
+    2. else the relaxed perceptron, for a point x with a'x >= -sigma for all cuts;
+    3. H <- (I + nu x x') H for the unit x; rows are rescaled and normalised once.
 
-    A point y that is feasible for H A is H'y for A. If x'z >= theta at the centre z, step 3 lets
-    the margin grow by (1 - sigma)(1 - 3 sigma^2/2)(1 + 3 theta^2/8 - rho theta/4 - rho^2/8), else
-    it shrinks by little (Lemma 4.3, nu = 1), so that with high probability O(n^beta ln(1/margin))
-    iterations suffice (Theorem 4.4). The parameters are
+    If x'z >= theta at the centre z, step 3 multiplies the margin by at least
+    (1 - sigma)(1 - 3 sigma^2/2)(1 + 3 theta^2/8 - rho theta/4 - rho^2/8). Otherwise the margin
+    shrinks by little (Lemma 4.3, nu = 1). So O(n^beta ln(1/margin)) iterations suffice with high
+    probability (Theorem 4.4). The constants are
 
         rho = 1 / (c n^gamma),  sigma = 1 / (d n^beta),  theta = kappa / n^(beta/2).
 
-    A given start, divided by its norm, is where the first phase 1 begins, with 2 / rho updates
-    more: for margins of rho or more it suffices, as from 0.
+    A given start is divided by its norm and is the start of the first perceptron phase, which gets
+    2 / rho more updates: for margins of rho or more that phase then suffices, as it does from 0.
 
-    On systems that are not unit rows (Algorithm 6 with 8) the lemma does not apply and no theorem
-    holds once the space has been rescaled; the answer is still verified.
+    On systems that are not unit rows (Algorithm 6 with 8) the lemma does not apply, and no theorem
+    holds once the space has been rescaled. The answer is verified in each case.
 
     Parameters
     ----------
@@ -170,7 +173,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         1/(32 n), theta = 0.93/sqrt n: Theorem 4.4 bounds all queries, from dimension 4 on, by less
         than 1/30 of the printed bound of Algorithm 4 (`plab theory parameter_sets`).
     c, d, gamma, beta, kappa
-        Of (4.13)-(4.15), > 0; None (default) takes the preset's value.
+        The constants of (4.13)-(4.15), > 0; None (default) takes the preset's value.
     nu
         The rescaling factor of section 3.6, > 0 (default 1).
 

@@ -1,4 +1,4 @@
-"""Another algorithm, on the whitened system."""
+"""``whitened``: a nested algorithm on the whitened system."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Whitened(SeesAll[WhitenedState]):
         return chosen("the whitened", self.algorithm, self.parameters, epsilon=self.epsilon)
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return those of the inner algorithm."""
+        """Return the compiled functions of the inner algorithm."""
         return self.inner().compiled(system, oracles)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WhitenedState:

@@ -92,22 +92,25 @@ def _steps(facts: Facts, accuracy: float | None, none: Bound) -> Bound:
 
 @parameter_record
 class MirrorProx(AveragedIterates[MirrorProxState]):
-    """Mirror-Prox for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
+    """Mirror-Prox for the saddle point max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
 
-    The saddle value is the margin rho where that is positive. With the entropy on Delta(K) and
-    norm(y)^2 / 2 on the ball, from v_1 = (e / n, 0), with F(x, y) = (A*y, -A x),
+    The saddle value is the margin rho, if that is positive. Mirror-Prox takes each step twice, from
+    the same point v_t: first with the gradient at v_t, then with the gradient at the point w_t
+    reached. With F(x, y) = (A*y, -A x) and v_1 = (e / n, 0),
 
         w_t = Prox_{v_t}(gamma F(v_t)),    v_{t+1} = Prox_{v_t}(gamma F(w_t)).
 
-    In terms of sums S_t = sum over s < t of A*y_{w_s} this is
+    The prox-functions are the entropy on Delta(K) and norm(y)^2 / 2 on the ball. In terms of the
+    sums S_t = sum over s < t of A*y_{w_s} an iteration is
 
         x_v = softmin(S_t),  x_w = softmin(S_t + A*y_v),   at the temperature L / sqrt(2 ln n),
         y_w = ball(y_v + A x_v / (L sqrt(2 ln n))),
         y_v <- ball(y_v + A x_w / (L sqrt(2 ln n))),
 
     where ball(y) = y / max(1, norm(y)), L >= norm(A(atom)) (1 for unit rows) and n is the total
-    rank. S_t is t times the scores of the average of the y_w: the stop test on the average costs no
-    product, and neither does norm(A x) of the average x. Four products per iteration.
+    rank. An iteration takes four products. S_t is t times the scores of the average of the y_w, so
+    the stop test on the average needs no further product, and neither does norm(A x) of the average
+    x.
 
     After t iterations norm(A x) - min <., A*y> <= sqrt(2 ln n) L / t for the averages
     (:class:`AveragedIterates`; on the constant see docs/notes/saddle-points.md). The kernel version
@@ -116,9 +119,9 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
     Parameters
     ----------
     epsilon
-        norm(A x) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6). The paper's
-        Algorithm 1 stops at the saddle-point gap norm(A x) - min <., A*y> <= epsilon instead, which
-        is no earlier while y is no separator.
+        Accuracy, > 0 (default 1e-6): the run claims norm(A x) as an upper bound of the margin once
+        it is at most epsilon. The paper's Algorithm 1 stops at the saddle-point gap
+        norm(A x) - min <., A*y> <= epsilon instead, which is no earlier while y is no separator.
 
     References
     ----------

@@ -56,7 +56,7 @@ class Congruence(Automorphism):
         matrix: FloatArray,
         roundings: int,
     ) -> Self | None:
-        """Return that at the Cholesky factor of a matrix; None where it has none."""
+        """Return the congruence by the Cholesky factor of a matrix; None if it has no factor."""
         try:
             factor = scipy.linalg.cholesky(matrix, lower=True)
         except (scipy.linalg.LinAlgError, ValueError):
@@ -93,7 +93,7 @@ class Congruence(Automorphism):
         return matrices
 
     def moved(self, step: FloatArray) -> Self | None:
-        """Return that at the factor of L (I + d) L'."""
+        """Return the congruence by the Cholesky factor of L (I + d) L'."""
         change = self.cone.matrix(step / np.sqrt(self.cone.multiplicity))
         matrix = self.factor @ (np.eye(self.rank) + change) @ self.factor.T
         matrix = (matrix + matrix.T) / 2.0

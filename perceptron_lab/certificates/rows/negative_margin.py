@@ -1,4 +1,4 @@
-"""Proof of how far 0 lies inside the hull of rows: bounds of a negative margin, in the span.
+"""Proofs of bounds of a negative margin: the distance of 0 from the boundary of the hull.
 
 Where no point is feasible, the margin rho = max over unit y of the span of min_i a_i'y is at most
 0, and |rho| the radius of the largest ball around 0, within the span, that the hull of the rows
@@ -189,7 +189,7 @@ class Reach:
 def prove_reach(
     rows: FloatArray, weights: FloatArray, axis: FloatArray, *, unit_rows: bool
 ) -> Reach | None:
-    """Prove how far the point of these weights lies along an axis; None if it proves nothing.
+    """Prove that the hull has a point near a multiple of an axis, by its weights; or return None.
 
     Inequality (C28) of docs/notes/how-to-distrust-us.md.
 

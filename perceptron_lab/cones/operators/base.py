@@ -60,12 +60,12 @@ class Operator(ABC):
 
     @property
     def roundings(self) -> int:
-        """How often the numbers meant were rounded to be stored: 0 or 1."""
+        """How often the data were rounded to be stored: 0 or 1."""
         return 0
 
     @property
     def provenance(self) -> str:
-        """The numbers that proofs hold for: those stored, or those that were given."""
+        """The data that proofs hold for: the stored doubles, or the numbers as given."""
         return ENCLOSED if self.roundings else EXACT
 
     @property

@@ -1,4 +1,4 @@
-"""Two classes of examples, seen as the rows s_i (x_i, 1), which are never formed as a whole."""
+"""Two classes of examples as the operator of the rows s_i (x_i, 1), which are not formed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Classes(Operator):
 
     @property
     def roundings(self) -> int:
-        """How often the numbers meant were rounded to be stored: 0 or 1."""
+        """How often the data were rounded to be stored: 0 or 1."""
         source = self.examples.roundings if isinstance(self.examples, RowSource) else 0
         return max(self._roundings, source)
 

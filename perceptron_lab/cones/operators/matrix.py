@@ -61,7 +61,7 @@ class Matrix(Operator):
 
     @property
     def roundings(self) -> int:
-        """How often the numbers meant were rounded to be stored: 0 or 1."""
+        """How often the data were rounded to be stored: 0 or 1."""
         source = self.stored.roundings if isinstance(self.stored, RowSource) else 0
         return max(self._roundings, source)
 

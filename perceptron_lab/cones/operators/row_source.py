@@ -1,4 +1,4 @@
-"""Rows that are read when they are needed: from a file, or from an array a few at a time."""
+"""Sources of rows that are read in blocks, from a file or from an array."""
 
 from __future__ import annotations
 

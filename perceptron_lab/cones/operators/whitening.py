@@ -1,4 +1,4 @@
-"""Data in coordinates in which their columns are orthonormal: ill-conditioning by a map is gone.
+"""Whitening: data in coordinates in which their columns are orthonormal.
 
 With A = Q R, Q'Q = I, the point z of the whitened system stands for y = T z, T = R^-1. Every
 invertible linear map of the data gives the same Q up to a rotation.

@@ -1,1 +1,1 @@
-"""Separation oracles: how a block of scores outside its cone is cut off, chosen by name."""
+"""Separation oracles, chosen by name: each finds a cut for a block of scores outside its cone."""

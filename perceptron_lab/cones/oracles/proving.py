@@ -139,7 +139,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """Whether M = Z + sI is positive definite; ``closed``: semidefinite.
+    """The question whether M = Z + sI is positive definite (``closed``: semidefinite).
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class Values:
 
 
 def _of(words: str, kind: type, allows: Callable[[Any], bool] = lambda value: True) -> Values:
-    """Return the values of a type, as far as they are allowed."""
+    """Return the values of a type that satisfy a condition."""
     return Values(words, lambda value: isinstance(value, kind) and allows(value))
 
 

@@ -1,4 +1,4 @@
-"""The fields of every kind of saved answer: what each may hold, and which check covers it.
+"""The fields of every kind of saved answer: allowed values, and the check that covers each.
 
 ``Result.save`` and ``plab solve --save`` write files of the fields :func:`result_fields`, `plab
 run` those of :func:`cell_fields`, ``SeparationVerdict.save`` those of :data:`VERDICT`; the columns
@@ -201,7 +201,7 @@ def _optimum(kind: Kind) -> tuple[Field, ...]:
 
 
 def _settings(prefix: str) -> tuple[Field, ...]:
-    """Return what says which data and which algorithm an answer is of."""
+    """Return the fields that identify the data and the algorithm of an answer."""
     return (
         Field(f"{prefix}sha256", SHA256, Check.DATA),
         Field(f"{prefix}problem.dataset", TEXT, Check.SETTINGS),

@@ -1,4 +1,4 @@
-"""Separating a block of unit rows by adaptive steps, and going on when the block grows."""
+"""Separation of a block of unit rows by adaptive steps, resumed when the block grows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from perceptron_lab.numerics.compiled.kernel import RealArray
 
 @dataclass
 class EntropicState:
-    """Where a run of adaptive steps stands; its arrays are its own.
+    """The state of a run of adaptive steps, with arrays that it does not share.
 
     Parameters
     ----------

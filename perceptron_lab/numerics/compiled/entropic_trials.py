@@ -1,4 +1,4 @@
-"""One trial of an adaptive primal-dual step: how far it may go, and the sums that it adds to.
+"""One trial of an adaptive primal-dual step: its largest length, and its weighted sums.
 
 A loop that adds up writes nothing, for the reason given in :mod:`.entropic_steps`.
 """

@@ -160,11 +160,11 @@ def called_by(functions: Iterable[object]) -> Iterator[Kernel]:
 
 
 class _NotCached(Exception):
-    """A kernel would have to be compiled."""
+    """Raised when a kernel is not in the compilation cache."""
 
 
 def _load_cached(kernels: Iterable[Kernel]) -> None:
-    """Load those that are in the cache."""
+    """Load the kernels that are in the cache."""
     from numba.core.event import Listener, install_listener
 
     class Refusal(Listener):
@@ -181,7 +181,7 @@ def _load_cached(kernels: Iterable[Kernel]) -> None:
 
 
 def _numba_type(hint: Any) -> str:
-    """Return what numba calls a type."""
+    """Return numba's name of a type."""
     if get_origin(hint) is Annotated:
         return str(hint.__metadata__[0])
     if get_origin(hint) is tuple:
@@ -207,7 +207,7 @@ class Kernel:
 
     @property
     def signatures(self) -> list[str]:
-        """Those of numba: two where some numbers may be of either precision."""
+        """The signatures for numba: two where some numbers may be of either precision."""
         hints = get_type_hints(self._function, include_extras=True)
         result = _numba_type(hints.pop("return"))
         signature = f"{result}({', '.join(map(_numba_type, hints.values()))})"

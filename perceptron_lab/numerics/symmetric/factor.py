@@ -1,4 +1,4 @@
-"""LDL' decompositions of symmetric matrices, what rounding may take off them, and their failures.
+"""LDL' decompositions of symmetric matrices, their rounding errors and failing pivots.
 
 Dense matrices are decomposed by leading blocks of doubled order, stopped at the first that has no
 Cholesky factor. LAPACK subtracts a block of columns from the whole matrix before it looks at the

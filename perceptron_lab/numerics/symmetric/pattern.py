@@ -128,7 +128,7 @@ _LONG = 200_000_000
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """The places of the entries of symmetric matrices of one order.
+    """The positions of the entries of symmetric matrices of one order.
 
     Parameters
     ----------
@@ -155,17 +155,17 @@ class Pattern:
 
     @property
     def complete(self) -> bool:
-        """Whether every place on and above the diagonal is among them."""
+        """Whether the pattern contains every position on and above the diagonal."""
         return self.size == self.order * (self.order + 1) // 2
 
     @cached_property
     def off_diagonal(self) -> IntArray:
-        """Which places lie off the diagonal."""
+        """Mask of the positions off the diagonal."""
         return np.flatnonzero(self.rows != self.columns)
 
     @cached_property
     def diagonal(self) -> IntArray:
-        """Which place is (i, i), shape ``(order,)``."""
+        """Index of the position (i, i) for each i, shape ``(order,)``."""
         on = np.flatnonzero(self.rows == self.columns)
         return on[np.argsort(self.rows[on])]
 
@@ -202,7 +202,7 @@ class Pattern:
 
     @cached_property
     def elimination(self) -> Elimination:
-        """How factors of these matrices are formed; found once.
+        """The elimination order and structure for these matrices, computed once.
 
         TimeIsUp is raised if a time limit ends first.
         """
