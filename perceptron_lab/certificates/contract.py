@@ -167,5 +167,5 @@ class ConeProofs(ABC, Generic[Block]):
     def sparse_automorphisms(
         self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
-        """Return them where the data are sparse and stay so; None for cones that mix rows."""
+        """Return automorphisms that keep sparse data sparse; None for cones that mix rows."""
         return None

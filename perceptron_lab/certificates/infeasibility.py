@@ -125,7 +125,7 @@ def prove_infeasible(
 
 
 def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
-    """Prove it of data that are what they were given as, with more digits than doubles have."""
+    """Prove infeasibility in ball arithmetic, more precise than doubles, for unrounded data."""
     from perceptron_lab.certificates.representations import MOST_PRODUCTS, near_by_balls
 
     entries = cone.size * operator.dimension
@@ -139,7 +139,7 @@ def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeas
 
 
 def _prove_identical(gram: Gram, cone: Cone) -> InfeasibilityProof | None:
-    """Prove it by two identical examples of opposite labels, of weights 1/2 each."""
+    """Prove infeasibility by two identical examples of opposite labels, of weights 1/2 each."""
     pair = opposite_twins(gram)
     if pair is None:
         return None
@@ -153,7 +153,7 @@ def _prove_identical(gram: Gram, cone: Cone) -> InfeasibilityProof | None:
 def _prove_classes(
     classes: Classes, weights: FloatArray, exactly: Exactly | None
 ) -> InfeasibilityProof | None:
-    """Prove it of the rows s_i (x_i, 1) that have weights: a subset without a solution suffices."""
+    """Prove infeasibility of the rows s_i (x_i, 1) of nonzero weight: such a subset suffices."""
     support = np.flatnonzero(weights)
     rows = Matrix(classes.rows(support), roundings=classes.roundings)
     proof = prove_infeasible(rows, Orthant(len(support)), weights[support], exactly)
@@ -165,7 +165,7 @@ def _prove_classes(
 
 
 def _prove_short(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
-    """Prove it where rounded weights have A w = 0 exactly, as equal rows of opposite signs have.
+    """Prove infeasibility by rounded weights with A w = 0 exactly, as for opposite rows.
 
     Rows of so small a rank are neither a vertex nor have they a definite B B'.
     """

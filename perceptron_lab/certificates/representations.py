@@ -118,7 +118,7 @@ class MatrixBlock(Represented):
         ]
 
     def products(self) -> int:
-        """Return those of two products of F_i with W."""
+        """Return the multiplications of two products of F_i with W."""
         return 2 * self._pencil.nrows() * int(self.rank) ** 2
 
 

@@ -42,7 +42,7 @@ class Product(Cone):
 
     @property
     def answers(self) -> Counter[str]:
-        """The sums over the parts."""
+        """The sums of the factors' answer counts."""
         return sum((part.answers for part in self.parts), Counter())
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
@@ -80,7 +80,7 @@ class Product(Cone):
         return np.concatenate([part.assemble(v, f) for part, v, f in blocks])
 
     def compiled(self, oracles: Oracles) -> Functions:
-        """Return those of the parts."""
+        """Return the compiled functions of the factors' oracles."""
         return list(chain(*(part.compiled(oracles) for part in self.parts)))
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:

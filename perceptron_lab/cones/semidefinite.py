@@ -207,7 +207,7 @@ class Semidefinite(Cone):
         return np.asarray(matrix[self.rows, self.columns] * self.multiplicity)
 
     def compiled(self, oracles: Oracles) -> Functions:
-        """Return those of the oracle."""
+        """Return the compiled functions of the oracle."""
         record: Examiner = oracles.get("semidefinite", self._default())
         return record.compiled_on_pattern if self.by_entries else record.compiled
 

@@ -48,7 +48,7 @@ def call_directly() -> None:
 
 
 def killable(function: Callable[..., _Value], *arguments: object) -> _Value:
-    """Return what a function returns, called in another process until the time is up.
+    """Call a function in another process until the time is up, and return its value.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class _Pickler(pickle.Pickler):
     """A pickler that writes an array in a mapped file as the file's path and offset."""
 
     def reducer_override(self, value: Any) -> Any:
-        """Return how a view of a mapped file is made again; of all else, what pickle does."""
+        """Return the reconstruction of a view of a mapped file, and pickle's default otherwise."""
         mapped = mapping(value)
         if mapped is None or mapped.mode == "c" or not os.path.isfile(mapped.filename or ""):
             return NotImplemented
@@ -195,7 +195,7 @@ def _read(file: IO[bytes]) -> bytes | None:
 
 
 def serve() -> NoReturn:
-    """Call what standard input asks for, until it ends: the worker's main loop."""
+    """Serve the calls that arrive on standard input until it ends: the worker's main loop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which kills us
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what solvers print is no reply

@@ -87,7 +87,7 @@ def balanced(
 
 
 def balanced_near(vectors: Sequence[Vector], guess: FloatArray) -> list[int] | None:
-    """Return such weights that are near a guess, as :func:`balanced` tries; or None."""
+    """Return exact weights near a guess, the first attempt of :func:`balanced`; or None."""
     return _near(vectors, guess, guess * _unit_rows(vectors)[1])
 
 

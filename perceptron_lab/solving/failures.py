@@ -88,7 +88,7 @@ def own_place(error: BaseException) -> str:
 
 
 def own_fault(kind: str, name: str, error: BaseException) -> str:
-    """Return how a registered table or figure failed: :func:`own_error`, or its wrong value.
+    """Describe the failure of a registered table or figure: :func:`own_error`, or its wrong value.
 
     Empty for those of this package.
     """

@@ -92,7 +92,7 @@ def exact_weights(
 
 
 def sought_weights(operator: Matrix, weights: FloatArray, scores: FloatArray) -> FloatArray | None:
-    """Return such doubles, near given weights or of any other rows.
+    """Return doubles near exact weights: near the given weights, or on any other rows.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def sought_weights(operator: Matrix, weights: FloatArray, scores: FloatArray) ->
 
 
 def _in_set(operator: Matrix, support: IntArray) -> FloatArray | None:
-    """Return such doubles at a vertex of some rows; where it has none, at one without a row."""
+    """Return doubles near exact weights at a vertex of some rows, or of all but one of these."""
     size = operator.size
     for _ in range(_VERTICES):
         check_time()
@@ -159,7 +159,7 @@ def _spread(support: IntArray, values: FloatArray, size: int) -> FloatArray:
 def _of_rows(
     operator: Matrix, support: IntArray, guess: FloatArray, entries: int
 ) -> FloatArray | None:
-    """Return such doubles for some rows, near a guess or at a vertex; or None."""
+    """Return doubles near exact weights of some rows, near a guess or at a vertex; or None."""
     check_time()
     rows = sp.csr_array(chosen_rows(operator.stored, support))
     if rows.nnz > entries:

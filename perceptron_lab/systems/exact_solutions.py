@@ -91,7 +91,7 @@ def near_multiples(
 def _peeled_solution(
     equations: Sequence[Equation], guess: Sequence[Fraction], order: Sequence[int], most: int
 ) -> tuple[list[int], int] | None:
-    """Return such a solution of many equations, what is triangular of them by substitution.
+    """Return an exact solution of many equations; their triangular part is solved by substitution.
 
     Equations that determine one unknown come first, again and again; those with an unknown that no
     other equation has come last; what is left between is solved as a matrix.
@@ -294,7 +294,7 @@ def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
-    """Return such vectors by lifting; None where the rank modulo the prime is not the rank."""
+    """Return null vectors by lifting; None if the rank modulo the prime is not the rank."""
     width = len(table[0])
     equations = [Equation({j: a for j, a in enumerate(row) if a}, 0) for row in table]
     selected = basis(equations, range(width), width)

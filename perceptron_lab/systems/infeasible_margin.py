@@ -196,7 +196,7 @@ class _Search:
         return np.asarray(np.maximum(answer.x[:count], 0.0))
 
     def _distance(self, unit: FloatArray) -> float:
-        """Return how far the hull reaches along a unit vector."""
+        """Return the support function of the hull at a unit vector."""
         return float((self.points @ unit).max())
 
     def nearest(self) -> FloatArray | None:

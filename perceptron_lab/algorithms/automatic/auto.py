@@ -155,7 +155,7 @@ class Auto(SeesAll[State]):
     epsilon: Positive = 1e-9
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return those of the first method that is tried; further ones are loaded when called."""
+        """Return the functions of the first method tried; others are loaded when called."""
         if not system.cone.of_rows:
             return ()
         return WIDEST.compiled(system, oracles)

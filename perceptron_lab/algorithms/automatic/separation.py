@@ -307,7 +307,7 @@ class RowSeparation:
         return False, None
 
     def _turns_beside(self, entries: int) -> int:
-        """Return how many turns of Wolfe's algorithm are as much work as some steps.
+        """Return the number of iterations of Wolfe's algorithm that cost as much as some steps.
 
         A step takes two multiplications an entry, in single precision; a turn prices all rows now
         and then, and goes over its triangular factor a few times. To begin, that is built again.

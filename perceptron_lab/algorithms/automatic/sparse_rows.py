@@ -40,7 +40,7 @@ def stays_sparse(operator: Matrix) -> bool:
 def searched(
     operator: Matrix, indices: IntArray, start: FloatArray | None, threshold: float
 ) -> HingeRun:
-    """Return what Newton's method finds for some rows: a separator, or weights near 0.
+    """Run Newton's method on some rows; return a separator, or weights with A w near 0.
 
     Where a few rows contradict each other, two equal examples with different labels for instance,
     their residuals stay while those of all other rows vanish, slowly: these few are tried alone.

@@ -103,7 +103,7 @@ def _answered(
 
 
 def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: object) -> _Value:
-    """Return what a solver's function returns, called where it can be killed if they are large.
+    """Call a solver's function, in a process that can be killed if the data are large.
 
     Sparse data of large matrices are large as well: the entries of the cone count as those of the
     data do. Of rows in a file of numpy's format the other process maps the file; other buffers of

@@ -61,7 +61,7 @@ class Solved:
 
 
 class Direct(LargestMarginSolver):
-    """A solver that is given matrices and vectors; asked once, at one tolerance."""
+    """A solver that takes matrices and vectors, called once at one tolerance."""
 
     # Whether the triangle of a matrix is taken column by column, upper; else lower
     upper: ClassVar[bool]
@@ -123,7 +123,7 @@ class Direct(LargestMarginSolver):
         objective: FloatArray,
         blocks: list[ConeBlock],
     ) -> Solved:
-        """Return what the solver finds."""
+        """Return the solver's answer."""
 
 
 def sizes_of(blocks: Iterable[ConeBlock]) -> dict[type[Cone], list[int]]:
@@ -170,7 +170,7 @@ class ClarabelDirect(Direct):
         objective: FloatArray,
         blocks: list[ConeBlock],
     ) -> Solved:
-        """Return what Clarabel finds, with one thread."""
+        """Return Clarabel's answer, computed with one thread."""
         constructors = {
             Orthant: clarabel.NonnegativeConeT,
             SecondOrder: clarabel.SecondOrderConeT,
@@ -227,7 +227,7 @@ class ScsDirect(Direct):
         objective: FloatArray,
         blocks: list[ConeBlock],
     ) -> Solved:
-        """Return what SCS finds."""
+        """Return SCS's answer."""
         sizes = sizes_of(blocks)
         cones = {"l": sum(sizes[Orthant]), "q": sizes[SecondOrder], "s": sizes[Semidefinite]}
         solver = scs.SCS(
@@ -285,7 +285,7 @@ class Ecos(Direct):
         objective: FloatArray,
         blocks: list[ConeBlock],
     ) -> Solved:
-        """Return what ECOS finds."""
+        """Return ECOS's answer."""
         sizes = sizes_of(blocks)
         tolerances = dict.fromkeys(("abstol", "reltol", "feastol"), self.tolerance)
         try:

@@ -287,14 +287,14 @@ def reduction(rank: int) -> float:
 
 
 def iteration_operations(system: ConicSystem) -> float:
-    """Return those of the normal equations, and of a congruence of every F_i."""
+    """Return the operations of the normal equations, and of a congruence of every F_i."""
     size, dimension = float(system.cone.size), float(system.dimension)
     congruences = 4.0 * dimension * sum(_cubes(system))
     return CALLS + 2.0 * size * dimension * dimension + dimension**3 + congruences
 
 
 def query_operations(system: ConicSystem) -> float:
-    """Return those of a query of the deepest cut and its image."""
+    """Return the operations of a query of the deepest cut and its image."""
     size, dimension = float(system.cone.size), float(system.dimension)
     cubes = _cubes(system)
     calls = CALLS_OF_A_QUERY + CALLS_OF_A_BLOCK * len(system.cone.blocks)

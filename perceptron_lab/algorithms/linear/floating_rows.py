@@ -148,7 +148,7 @@ def run_highs(program: HighsProgram) -> HighsAnswer:
 
 
 def solved_here(program: HighsProgram, seconds: float) -> HighsAnswer:
-    """Return what :func:`run_highs` does, in this process, some seconds or many more.
+    """Solve as :func:`run_highs` does, in this process, in some seconds or many more.
 
     HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
     to be another later. So it is called in a separate thread: this call neither meets a caller's

@@ -59,7 +59,7 @@ class LinearProof:
     violation: tuple[float, float | None] = (0.0, None)
 
     def __repr__(self) -> str:
-        """Return what is proved in a line; exact numbers may have thousands of digits."""
+        """Return a one-line summary; exact numbers may have thousands of digits."""
         parts = [] if self.point is None else [f"a point of {counted(len(self.point), 'entry')}"]
         parts += [counted(len(self.weights), "weight")] if self.weights else []
         parts += [f"{len(self.always)} of what is always tight"] if self.always else []
@@ -176,7 +176,7 @@ def tight_at(system: LinearSystem, numerators: Sequence[int], denominator: int) 
 
 
 def faults(system: LinearSystem, status: Status, proof: LinearProof) -> list[str]:
-    """Return what a proof fails to prove of the status that is claimed with it; empty if nothing.
+    """Return why a proof does not prove the claimed status; empty if it does.
 
     Nothing is searched for: points and weights are put into the conditions.
     """

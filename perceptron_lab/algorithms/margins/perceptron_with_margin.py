@@ -67,7 +67,7 @@ class LimitedScores(Algorithm[S]):
         return finite(ratio * ratio + more, THEOREM)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return that and 2 norm(a) / (eta gamma_d) for a start a."""
+        """Return the bound plus 2 norm(a) / (eta gamma_d) for a start a."""
         return lengthened(self.bound(facts), length / self.rate, facts.margin)
 
     def guaranteed_margin(self, facts: Facts) -> float | None:

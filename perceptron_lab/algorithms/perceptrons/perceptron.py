@@ -30,7 +30,7 @@ THEOREM = "Theorem 2.7 (Novikoff) of Kharechko2009"
 
 @parameter_record
 class Perceptron(Algorithm[State]):
-    """The perceptron algorithm: while some cut a has a'x <= 0, add it to x.
+    """The perceptron algorithm: while a cut a with a'x <= 0 exists, add it to x.
 
     A cut is a violated constraint, for rows a violated row. The algorithm has two forms:
 
@@ -73,7 +73,7 @@ class Perceptron(Algorithm[State]):
 
     @property
     def online(self) -> bool:
-        """Whether it begins at 0: then cuts are all that it asks for."""
+        """Whether the perceptron starts at 0 and hence uses only cuts."""
         return self.initial == "zero"
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
@@ -168,5 +168,5 @@ class CyclicPerceptron(Sweeping[SweptState]):
         return squared_ratio(facts, "Theorem 2.7 (Novikoff) of Kharechko2009")
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return that and 2 N / rho for a start of norm N."""
+        """Return the bound plus 2 N / rho for a start of norm N."""
         return lengthened(self.bound(facts), length, facts.margin)

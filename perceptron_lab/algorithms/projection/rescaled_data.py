@@ -51,7 +51,7 @@ class Range:
 
     @classmethod
     def of(cls, system: ConicSystem) -> Range:
-        """Return that of a system of rows or whole matrices in plain coordinates."""
+        """Return the range of A* for a system of rows or whole matrices in plain coordinates."""
         cone = system.cone
         whitening = Whitening(system.matrix, cone.multiplicity, unit=False)
         roots, rows = np.sqrt(cone.multiplicity), np.asarray(whitening.scaled())

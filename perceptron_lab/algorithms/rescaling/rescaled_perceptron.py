@@ -291,7 +291,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         )
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return it with 2 / rho updates more in phase 1, or 2 / margin if that suffices."""
+        """Return the bound with 2 / rho more updates in phase 1, or 2 / margin if that suffices."""
         bound, margin = self.bound(facts), facts.unit_margin
         if bound.value is None or margin is None:
             return bound

@@ -159,7 +159,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
 
     @abstractmethod
     def started_limit(self, dimension: int) -> int | None:
-        """Return that of the first phase from a given start; None where none is known."""
+        """Return the bound of the first phase from a given start, or None if unknown."""
 
     @abstractmethod
     def unrescaled(self, facts: Facts) -> Bound | None:
@@ -218,7 +218,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         )
 
     def _room(self, system: ConicSystem) -> float:
-        """Return what a margin of ``margin`` allows the volume to grow by."""
+        """Return the largest growth of the volume that a margin of ``margin`` allows."""
         unit_margin = system.facts(self.margin).unit_margin
         assert unit_margin is not None
         return volume_room(system.dimension, min(unit_margin, 1.0)) * (1.0 + 1e-12)

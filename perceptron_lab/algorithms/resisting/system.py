@@ -236,7 +236,7 @@ def drive_in_rounds(
 
 
 def _left(limits: Budget, trace: Trace) -> Budget:
-    """Return what is left of a budget after some rounds."""
+    """Return the rest of a budget after some rounds."""
     if not len(trace):
         return limits
     updates, seconds = limits.updates - trace.updates[-1], limits.seconds - trace.seconds[-1]

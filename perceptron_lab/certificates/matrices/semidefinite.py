@@ -105,7 +105,7 @@ class Congruence(Automorphism):
         return np.asarray(square[self.cone.rows, self.cone.columns] * self.cone.multiplicity)
 
     def operations(self, unknowns: int) -> float:
-        """Return those of the products with L, and the others."""
+        """Return the operations of the products with L, and of the normal equations."""
         return super().operations(unknowns) + 10.0 * unknowns * float(self.rank) ** 3
 
 

@@ -133,7 +133,7 @@ class Scaling(Automorphism):
 
 
 class SparseScaling(Scaling):
-    """The same for sparse rows, which are not written out: B B' costs the squares of their entries.
+    """The scaling for sparse rows, kept sparse: B B' costs the squares of their entries.
 
     A sparse product adds up the terms of a dense one that are not 0, in some order.
     """
@@ -145,7 +145,7 @@ class SparseScaling(Scaling):
         return sp.csc_array((sp.diags_array(self.positive) @ rows).T)
 
     def operations(self, unknowns: int) -> float:
-        """Return those of B B' and of its factor: an entry takes as long as ten of a dense one."""
+        """Return the operations of B B' and of its factor; an entry counts as ten dense ones."""
         each = np.diff(self.data.indptr)[self.place].astype(np.float64)
         return 20.0 * float(each @ each) + float(unknowns) ** 3 / 3.0
 

@@ -45,7 +45,7 @@ class AnswerFile:
 
     @property
     def is_verdict(self) -> bool:
-        """Whether it is a verdict on two classes."""
+        """Whether the file holds a separation verdict on two classes."""
         return {"verdict", "classes"} <= self.record.keys()
 
     def tree(self) -> dict[str, Any]:

@@ -236,14 +236,14 @@ class Kernel:
         return self.compiled(*arguments)
 
     def collect(self, waiting: dict[Kernel, None]) -> None:
-        """Add it to those that wait to be loaded, after those that it calls."""
+        """Append the kernel to those that wait to be loaded, after its callees."""
         if self.compiled is None and self not in waiting:
             for one in self.callees.values():
                 one.collect(waiting)
             waiting[self] = None
 
     def load(self) -> None:
-        """Compile it, or read it from the cache; those that it calls are loaded before.
+        """Compile the kernel, or read it from the cache; its callees are loaded first.
 
         Without a folder for the cache (numba tries that of the module and the user's) it is
         compiled for this process alone.

@@ -92,7 +92,7 @@ class Elimination:
 
 
 def _sparse_columns(of_columns: IntArray) -> int:
-    """Return how many columns come before those that are filled nearly everywhere."""
+    """Return the number of columns before the trailing ones that are nearly full."""
     remaining = np.arange(len(of_columns), 0, -1)
     filled = np.cumsum((of_columns + 1)[::-1])[::-1]
     head = int(np.argmax(filled >= DENSE * remaining * (remaining + 1) / 2))
