@@ -179,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             text = f"{error.filename or 'the output'} cannot be written ({error.strerror})"
-            with suppress(OSError):  # perhaps nobody can hear it
+            with suppress(OSError):  # stderr may be closed
                 echo(f"Error: {text}; make room there, and try again", err=True)
             return 2
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:

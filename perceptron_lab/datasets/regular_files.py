@@ -103,7 +103,7 @@ def unreadable(path: Path, error: OSError) -> DataError:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    # Opening a FIFO would wait for somebody to write into it
+    # Opening a FIFO would wait for a writer
     posix = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # not on Windows
     return os.open(path, flags | posix)
 

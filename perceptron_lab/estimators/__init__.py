@@ -1,4 +1,4 @@
-"""scikit-learn estimators with proofs, and the learners that experiments name."""
+"""scikit-learn estimators with verified answers, and the learners of experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of the classifiers of two classes: parameters, examples and labels, predictions."""
+"""Base class of the binary classifiers: parameters, examples, labels and predictions."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
-        data = self._new(X)  # which says so where nothing is fitted
+        data = self._new(X)  # raises an error if not fitted
         return self.separation_.decision_values(data)
 
 
@@ -260,5 +260,5 @@ class SoftSeparationClassifier(BinaryClassifier):
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the middle ellipsoid."""
-        data = self._new(X)  # which says so where nothing is fitted
+        data = self._new(X)  # raises an error if not fitted
         return self.separation_.decision_values(data)

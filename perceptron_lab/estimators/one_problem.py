@@ -1,4 +1,4 @@
-"""One class against the rest: a run of an algorithm, its best point, and its proofs."""
+"""Separate one class from the rest: a run of an algorithm, its best point and its proofs."""
 
 from __future__ import annotations
 

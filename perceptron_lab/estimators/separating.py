@@ -1,4 +1,4 @@
-"""The base of the classifiers that separate each class from the rest, with proofs.
+"""Base class of one-versus-rest classifiers with verified separation.
 
 Signs of linear decision functions are exact.
 """

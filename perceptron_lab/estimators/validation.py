@@ -1,4 +1,4 @@
-"""Parameters of estimators, declared once; examples and labels; refused with a reason."""
+"""Validation of parameters, examples and labels of estimators."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _different(first: Sequence[object], second: Sequence[object]) -> list[Differ
     differences = []
     for path in dict.fromkeys(path for side in sides for leaves in side for path in leaves):
         a, b = (
-            # Sorted: the order of the rows says nothing.
+            # Sorted: the order of the rows has no meaning.
             " | ".join(sorted({leaves.get(path, ABSENT) for leaves in side})) or ABSENT
             for side in sides
         )

@@ -72,7 +72,7 @@ class _CappedReader:
         self._file, self._most, self._left = file, most, most
 
     def read(self, size: int = -1) -> bytes:
-        # One byte more than is left tells an archive that ends here from one that goes on
+        # One byte more than is left tells an archive that ends here from a longer one
         data = self._file.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
         self._left -= len(data)
         if self._left < 0:
@@ -317,7 +317,7 @@ def _pieces(url: str, watch: Watch) -> Iterator[bytes]:
         reasons = [words for kind, words in _REASONS if isinstance(error, kind)]
         reason = reasons[0] if reasons else "the transfer broke off"
         lost = isinstance(error, requests.ConnectionError)
-        # After the first byte requests says so of a time-out, and of nothing else.
+        # After the first byte requests reports a time-out in this way, and nothing else.
         if lost and connected:
             reason = "no answer in time"
         raise TransferError(reason, unreachable=lost and not connected) from error

@@ -112,7 +112,7 @@ def relaxed(names: Sequence[str]) -> list[str]:
 
 
 _MANY_DIGITS: Final = re.compile(rf"(?<![\w.])(?=[\d.]{{{DIGITS + 1}}})\d*\.?\d+")
-# HiGHS ignores entries of at most this size, and says so
+# HiGHS ignores entries of at most this size, with a warning
 _SMALLEST: Final = 1e-12
 
 

@@ -26,7 +26,7 @@ _ENCODINGS: Final = {
 }
 _SHEETS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _LINE_END: Final = re.compile(r"\r*\n|\r")
-_AROUND: Final = 12  # Bytes beside one that cannot be decoded, which a message shows
+_AROUND: Final = 12  # Bytes shown around one that cannot be decoded
 
 
 def text_of(path: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
+import scipy.linalg  # noqa: F401 - so that its BLAS is found as well as numpy's
 from numpy.random import Generator
 from threadpoolctl import ThreadpoolController
 

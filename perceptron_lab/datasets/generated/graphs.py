@@ -42,7 +42,7 @@ def random_edges(vertices: int, edges: int, rng: np.random.Generator) -> Edges:
     # The pairs (i, j), i < j, are counted (0,1), (0,2), (1,2), (0,3), ...
     pair = drawn.astype(np.int64)
     column = np.floor((1 + np.sqrt(1 + 8 * pair)) / 2).astype(np.int64)
-    # One step mends a square root that was rounded across an integer.
+    # One step corrects a square root that was rounded across an integer.
     column -= column * (column - 1) // 2 > pair
     column += (column + 1) * column // 2 <= pair
     row = pair - column * (column - 1) // 2

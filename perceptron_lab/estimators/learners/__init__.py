@@ -1,1 +1,1 @@
-"""Learners: features, tuning, fitting, and how their rankings are judged."""
+"""Learners of experiments: features, tuning, fitting, and evaluation of rankings."""

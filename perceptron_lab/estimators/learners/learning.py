@@ -1,4 +1,4 @@
-"""Learners in experiments: fitted to training examples of tasks, judged on the test examples."""
+"""Learners in experiments: fitted to training examples, evaluated on test examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_BOUND: Final = Bound(None, "", "a learner has no bound of its updates")
 
 @dataclass(frozen=True)
 class Learned:
-    """A learner's scores of the test examples of a task, and how it came to them."""
+    """A learner's scores on the test examples of a task, with details of the fit."""
 
     scores: FloatArray  # f of the test examples, shape (m,): positive for the positive class
     status: Status = Status.FITTED  # FITTED, or what is proved of the training examples

@@ -34,7 +34,7 @@ _STARTING: Final = 600.0
 """Seconds that the server may take to load the modules of all cells, or a process to compile."""
 _OUTPUT_KEPT = 4 * STDERR_TAIL  # bytes, of characters of up to 4 each
 _READ_AT_ONCE = 1 << 16  # bytes: the capacity of a pipe
-_READS = 4  # of the rest in the pipe, where somebody else may be writing on
+_READS = 4  # of the rest in the pipe, to which another process may still write
 
 _OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _COMPLAINT = re.compile(r"bad_alloc|MemoryError|(alloc|out of|no).{0,40}memory|memory alloc", re.I)

@@ -160,7 +160,7 @@ def run_cell(
     scalars |= {
         name: value
         for name, value in result.certificate.get("figures", {}).items()
-        if not name.startswith("optimum_")  # which have columns of their own
+        if not name.startswith("optimum_")  # which have separate columns
     }
     return Outcome(result.status, result.message, result, scalars, finding=result.finding)
 
@@ -276,7 +276,7 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     load_kernels(declared(job.cell, problem))
     channel.sendall(encoded("ready"))
     if not channel.recv(1):
-        os._exit(1)  # nobody is there to wait for an outcome
+        os._exit(1)  # no process waits for an outcome
     seconds = job.cell.budget.seconds
     end = clock_seconds() + seconds + spare
 

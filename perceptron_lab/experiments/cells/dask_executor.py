@@ -220,7 +220,7 @@ def refuse_silent(scheduler: str) -> None:
 def _answering(scheduler: str) -> Generator[None]:
     """Connect to a scheduler within a context; raise an error if it does not answer."""
     try:
-        # A client waits for ever for one that accepts the connection and says nothing.
+        # A client waits forever for a scheduler that accepts the connection and does not answer.
         with ThreadPoolExecutor(1) as apart:  # from the event loop of a notebook
             apart.submit(asyncio.run, _answer(scheduler)).result()
         yield

@@ -38,7 +38,7 @@ _START = (
     "end_with_parent(given['parent']); "
     "from perceptron_lab.experiments.cells.fork_server import serve; serve(**given)"
 )
-_STARTS = 3  # that may fail in a row by a signal, which may be somebody else's
+_STARTS = 3  # Starts in a row that may fail by a signal, which may come from outside
 _PATIENCE = 5.0  # seconds to end by itself
 
 

@@ -212,7 +212,7 @@ def parameters_of(record: Any) -> list[dict[str, str]]:
     """
     schema = TypeAdapter(record).json_schema()
     defined = schema.get("$defs", {})
-    # Which the schema does not have: a default that is made anew for each record
+    # Not in the schema: a default that is constructed for each record
     defaults = {
         field.name: field.default_factory()
         for field in fields(record)

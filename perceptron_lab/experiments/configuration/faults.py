@@ -94,7 +94,7 @@ def refuse(faults: Iterable[Fault], locate: Callable[[Fault], FaultPlace] = _now
         return
     lines = []
     for where, message, crumbs in placed[:_MOST_SHOWN]:
-        if len(message) > _LONGEST_MESSAGE:  # it repeats a long text; its end says how to mend it
+        if len(message) > _LONGEST_MESSAGE:  # it repeats a long text; its end has the remedy
             half = _LONGEST_MESSAGE // 2
             message = f"{message[:half]} ... {message[-half:]}"
         lines.append(": ".join(filter(None, (where.text, crumbs, message))))

@@ -78,7 +78,7 @@ def _read(name: str, path: Path, _modified: int, _size: int) -> SourceFile:
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         try:
             return parsed(content, package)
-        except SyntaxError:  # it cannot run: whoever imports it says so
+        except SyntaxError:  # it cannot run: its import raises the error
             pass
     return SourceFile(hashlib.sha256(content).hexdigest())
 

@@ -76,7 +76,7 @@ def _thread_pools() -> list[dict[str, object]]:
     keys = ("internal_api", "version", "architecture", "num_threads")
     with threadpool_limits(limits=1):  # whatever this process has: those of cells have one thread
         loaded = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
-    # Those that lie beside numpy's or scipy's own files.
+    # Libraries in the folders of numpy or scipy.
     bundled = [
         pool
         for pool in loaded

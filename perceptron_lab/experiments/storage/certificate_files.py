@@ -203,7 +203,7 @@ def exchanged(
     try:
         yield None if certificate is None else write_certificate(path, certificate)
     except BaseException:
-        # The disk may be full: what cannot be put back is told by its sha256.
+        # The disk may be full: what cannot be put back is detected by its sha256.
         with contextlib.suppress(OSError):
             if before is None:
                 path.unlink(missing_ok=True)

@@ -135,7 +135,7 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
             (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if first != "ok":
                 raise sqlite3.DatabaseError(" ".join(str(first).split()))
-        # Readers go on while rows are added, and a row that was committed is on the disk.
+        # Readers continue while rows are added, and a row that was committed is on the disk.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         # In one transaction, for whoever opens the file just then.
@@ -192,7 +192,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def close(connection: sqlite3.Connection) -> None:
     """Close a database after writing; a single file remains unless another process is reading."""
-    # Where somebody reads it, or the disk is full, the rows are safe in two files as well.
+    # If another process reads it, or the disk is full, the rows are safe in two files as well.
     with closing(connection), suppress(*FAILURES):
         connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA journal_mode = DELETE")
@@ -238,7 +238,7 @@ def _connected(address: str) -> sqlite3.Connection:
         address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )
     connection.row_factory = sqlite3.Row
-    # Damaged text is told by its checksum, row by row; SQLite would refuse the whole table.
+    # Damaged text is detected by its checksum, row by row; SQLite would refuse the whole table.
     connection.text_factory = lambda content: content.decode(errors="replace")
     return connection
 

@@ -48,7 +48,7 @@ from perceptron_lab.systems.system import Objective
 
 # Entries of V, in magnitude, at most
 LARGEST_ENTRY = 2.0**20
-# Eigenvalues below this part of the largest are taken for 0, and numbers below this for roundings
+# Eigenvalues below this part of the largest count as 0, and numbers below this as roundings
 _NULL, _ZERO = 1e-5, 1e-3
 # Entries of all equations together for which dependent ones are found by exact elimination
 MOST_ELIMINATED = 200_000

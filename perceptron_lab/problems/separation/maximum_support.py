@@ -206,7 +206,7 @@ def _phases(unit: FloatArray) -> Iterator[tuple[VolumeState, Phase, Claim | None
 
     The clock is looked at in between.
     """
-    # scores are taken for positive only well above their roundings
+    # scores count as positive only well above their roundings
     system = ConicSystem.from_rows(unit).started({}, np.random.default_rng(0))
     system = replace(system, caution=_CAUTION)
     state = _ALGORITHM.start(system, np.random.default_rng(0))

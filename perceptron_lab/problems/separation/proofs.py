@@ -203,7 +203,7 @@ def proof_arrays(verdict: VerdictRecord) -> dict[str, FloatArray]:
 
 
 class ProofError(DataError):
-    """A proof that was kept does not hold on the data."""
+    """A stored proof does not hold on the data."""
 
 
 def proved_pair(

@@ -1,4 +1,4 @@
-"""Verdicts with their files: one ``.npz`` with the exact proof, put into the data again when read.
+"""Separation verdicts, saved with their exact proof as ``.npz`` and verified when read.
 
 The arrays ``proof.NAME`` are those of :func:`.proof_arrays`; the text ``json`` is::
 

@@ -266,7 +266,7 @@ def _sweep_of(
 
 @dataclass(frozen=True)
 class WorstCase:
-    """Four examples of length at most sqrt 2, and the mistakes that they cost.
+    """Four examples of length at most sqrt 2, and the number of mistakes on them.
 
     Parameters
     ----------

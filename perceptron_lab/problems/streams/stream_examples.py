@@ -49,7 +49,7 @@ MOST_ITERATIONS = 200
 
 @dataclass(frozen=True)
 class StreamExamples(ABC):
-    """The k of m examples that are presented at all; what is not presented bounds nothing.
+    """The k of m examples that occur in the stream; the others do not affect the bounds.
 
     Parameters
     ----------

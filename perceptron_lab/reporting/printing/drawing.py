@@ -42,7 +42,7 @@ STYLE: list[str | Style] = [
 ]
 """The reader's own matplotlibrc is set aside, so that the same runs give the same bytes."""
 
-# Okabe and Ito's palette, told apart with every kind of colour vision; without its yellow, which
+# Okabe and Ito's palette, distinct for every kind of colour vision; without its yellow, which
 # is too pale for small markers on white; two rows of darker colours follow, whose lines are dashed
 # and dotted.
 _COLOURS = (

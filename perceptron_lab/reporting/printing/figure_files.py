@@ -61,7 +61,7 @@ def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
         _lay_out(drawn)
         for kind, metadata in undated.items():
             content = _printed(drawn, kind, metadata)
-            # Texts are paths there, and stand in comments beside them
+            # Texts are paths there, and are in comments next to them
             files[kind] = visible(content.decode()).encode() if kind == "svg" else content
             if kind == "png":
                 _hold_names(drawn)

@@ -34,7 +34,7 @@ MOST_TICKS = 7
 """The most ticks of the axis of margins, which has two logarithmic halves."""
 # Negative margins within this factor have a plain axis
 _ONE_SIZE = 30.0
-# Problems that have a row of panels each; more stand so many beside each other
+# Problems that have a row of panels each; more are drawn so many per row
 _ROWS = _BESIDE = 3
 _LEVEL: drawing.Style = {"color": "0.3", "linewidth": 0.6}
 

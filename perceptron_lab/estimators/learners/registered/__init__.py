@@ -1,1 +1,1 @@
-"""The learners that experiments name."""
+"""The registered learners."""

@@ -1,4 +1,4 @@
-"""Separation as other packages find it, in doubles: by logistic regression or Konis's program."""
+"""Detection of separation in floating point: logistic regression and Konis's program."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ _PERFECT = 1e-8  # Probabilities so near to the labels are called perfect
 
 @dataclass(frozen=True, eq=False)
 class NewtonCourse:
-    """The course of Newton's steps.
+    """The convergence history of Newton's method.
 
     Parameters
     ----------

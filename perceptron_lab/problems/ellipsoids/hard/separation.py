@@ -41,7 +41,7 @@ class Gaps(NamedTuple):
     duality: float  # sum_+ lambda - (1 + t)
     slackness: float  # the largest lambda_i (t tau_i - y_i (1 - x^'E^x^)) in magnitude, (7.17)
     trace: float  # trace(Z E^), (7.18)
-    feasibility: float  # the largest violation of (7.9), 0 if there is none
+    feasibility: float  # the largest violation of (7.9), or 0
 
     @classmethod
     def of(cls, solution: Solution, positives: FloatArray, negatives: FloatArray) -> Self:
@@ -257,7 +257,7 @@ class Assessment:
         canonical, lifted_back = canonical.scaled(1.0 / most), lifted_back.scaled(1.0 / most)
         if self.frame.outside.any():
             lifted_back = lifted_back.extended(self.frame.normals, self._across(lower))
-        # of the ellipsoid as it is returned, so that it can be proved again from that
+        # of the ellipsoid as it is returned, so that it can be verified again from that
         lower = proved_lower_bound(self.positives, self.negatives, lifted_back)[0]
         return (canonical, lifted_back, lower) if lower > 0.0 else (None, None, 0.0)
 

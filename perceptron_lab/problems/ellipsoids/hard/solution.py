@@ -57,7 +57,7 @@ class ClassPair:
 
     positives: FloatArray  # rows u, shapes (m, r); r may be 0
     negatives: FloatArray
-    # whether solvers have to solve in these coordinates, and choose none of their own
+    # whether solvers have to solve in these coordinates, and must not choose others
     fixed: bool = False
 
     @property

@@ -83,7 +83,7 @@ class CriticalPenalty:
     # computed in floating point; infinite, both, if no C+ is enough
     lower: float
     upper: float
-    # lambda of the negatives that attains upper, shape (m-,); zeros if there is none
+    # lambda of the negatives that attains upper, shape (m-,); zeros if none does
     weights: FloatArray
     # E^ >= 0 of a direction in which the objective grows for every C+ < lower, shape (n, n)
     direction: FloatArray

@@ -104,7 +104,7 @@ def minimised(
     also be no more than that to gain by leaving along the negative part of G.
     """
     with time_limit(math.inf if seconds is None else seconds):
-        with np.errstate(over="ignore"):  # infinite: no regularisation counts beside it
+        with np.errstate(over="ignore"):  # infinite: regularisation is negligible
             size = float(objective.weights @ squared_norms(objective.examples) ** 2)
         if not NEGLIGIBLE * size < objective.regularisation < FIRST_REGULARISATION * size:
             return _descent(objective, start, tolerance, steps)

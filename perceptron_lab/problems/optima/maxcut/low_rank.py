@@ -65,7 +65,7 @@ from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 
 # t / (t + this): with 2 to 6 the sweeps to a width differ by less than with the seed
 DELAY = 5.0
-# The size of new columns beside rows of norm 1
+# The size of new columns compared with rows of norm 1
 _NEW = 1e-3
 # and that of a direction in which F(x) is negative
 _FIRST = 0.1

@@ -170,7 +170,7 @@ _DASHED: Style = {"color": "black", "linewidth": 0.7, "linestyle": "--"}
 _INK = "#0072B2"
 # Points between a place of Figure 7.1 and its name
 _APART = 12.0
-# The members of Figure 7.3's family beside the canonical one, eta = 1, by colour
+# The members of Figure 7.3's family other than the canonical one, eta = 1, by colour
 _ETAS = {0.3: "#009E73", 0.6: "#CC79A7", 0.9: "#E69F00"}
 # The augmented coordinate of Figure 7.3 is shown up to this
 _HEIGHT = 2.2
