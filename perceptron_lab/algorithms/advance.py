@@ -84,9 +84,9 @@ def chosen(
     Parameters
     ----------
     role
-        What messages call it, before its name: ``the whitened``.
+        The words of messages before its name: ``the whitened``.
     name
-        Of `plab list algorithms`.
+        A name of `plab list algorithms`.
     parameters
         By name; those left out have their defaults (None: all).
     shared

@@ -90,7 +90,7 @@ def prove_infeasible(
     operator, cone, weights
         The data, and flat weights in the dual cone, up to rounding.
     exactly
-        What finds weights of rows in rational numbers, near given ones; None where none may be.
+        A function that finds rational weights of rows near given ones, or None.
     """
     ray = ray_on(operator, weights, cone.size)
     if ray is not None and isinstance(operator, Classes):

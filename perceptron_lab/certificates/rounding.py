@@ -201,7 +201,7 @@ def sharpen(
         Lower bounds of the scores, > 0, and of the rounding errors in them, shape ``(m,)`` each;
         both are overwritten.
     norms
-        Of the rows, > 0, or None for ones.
+        Norms of the rows, > 0, or None for ones.
     exact
         A row's score, or the least that it can be.
     terms

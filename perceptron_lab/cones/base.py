@@ -29,7 +29,7 @@ class Atom(NamedTuple):
     values
         Its dual coordinates there, so that a plain dot product with scores is <atom, scores>.
     direction
-        v of a matrix block's atom vv', which a sparse pattern does not tell; None of other cones.
+        v of a matrix block's atom vv', which a sparse pattern does not determine; else None.
     """
 
     span: slice

@@ -61,9 +61,9 @@ def replace_file(path: Path, content: bytes) -> None:
     Parameters
     ----------
     path
-        Its place, in a folder that exists.
+        Path of the file, in a folder that exists.
     content
-        Its bytes.
+        The new contents.
     """
     with replacing(path) as partial, partial.open("wb") as file:
         file.write(content)

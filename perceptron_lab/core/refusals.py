@@ -64,7 +64,7 @@ def allowed_values(kind: Any, name: Any, fault: Mapping[str, Any]) -> str:
     kind
         The class of the record; None where it is not known.
     name
-        Of the parameter.
+        Name of the parameter.
     fault
         One of ``ValidationError.errors()``.
     """

@@ -123,7 +123,7 @@ class Bound:
     value
         The bound, or None where no theorem applies.
     theorem
-        Where it is stated, with the paper's key.
+        Where the bound is stated, with the paper's key.
     reason
         Why there is no bound; empty otherwise.
     kind
@@ -179,7 +179,7 @@ class Result:
     Parameters
     ----------
     status, proved
-        How it ended, and whether that is proved on the original data.
+        The status, and whether it is proved on the original data.
     point
         The last (for FEASIBLE: the proved) point, shape ``(dimension,)``.
     weights
@@ -188,15 +188,15 @@ class Result:
     margin_lower, margin_upper
         The proved bracket of the margin; None where nothing is proved.
     updates, queries, iterations, products
-        What it cost: changes of the point, calls of the oracle, turns of a method that is not
-        mistake-driven, full applications of the data.
+        Cost of the run: changes of the point, calls of the oracle, iterations of a method that is
+        not mistake-driven, full applications of the data.
     seconds, proof_seconds, total_seconds
         Seconds of the algorithm alone, of the proofs, and of the whole call, which records the
         trace as well.
     trace
-        Its course.
+        The convergence history.
     certificate
-        What was proved, and how.
+        The facts proved, and the methods of their proofs.
     bound
         The algorithm's guarantee, on the facts known (the proved margin among them).
     message
@@ -204,10 +204,10 @@ class Result:
     finding
         The facts in it that the other attributes do not have, as data.
     values, conflict
-        Of a cvxpy problem: its variables by name, in doubles, where a point is proved; and the
+        For a cvxpy problem: its variables by name, in doubles, where a point is proved; and the
         constraints whose weights prove infeasibility. They are not saved.
     goal, goal_reached
-        What the run was to prove, and whether that is proved: see
+        The goal of the run, and whether it is reached: see
         :meth:`~perceptron_lab.core.goal_proofs.Proved.reaches`. None for learners, which have no
         goal of this kind, and in files that were saved before goals were.
     proof
@@ -339,7 +339,7 @@ class Result:
         Parameters
         ----------
         path
-            Of the file, which gets exactly this name.
+            Path of the file, which gets exactly this name.
         source
             JSON values that say which data and algorithm the result is of, for ``plab verify``;
             :meth:`load` leaves them out.

@@ -115,7 +115,7 @@ class RunOptions:
     goal, budget, seed, start, facts, observe, watch, stop
         As for ``solve``.
     trace
-        What the trace holds in addition to its usual records.
+        Additional records and values of the trace.
     """
 
     oracles: Sequence[Oracle] = ()

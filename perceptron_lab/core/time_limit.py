@@ -140,7 +140,7 @@ def check_time(operations: float = 0.0) -> None:
     Parameters
     ----------
     operations
-        Of that call of BLAS or LAPACK; ``RATE`` of them take a second.
+        Number of operations of a call of BLAS or LAPACK; ``RATE`` of them take a second.
 
     Raises
     ------

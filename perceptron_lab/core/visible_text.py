@@ -28,7 +28,7 @@ def visible(text: str, backslash: str = "\\") -> str:
     text
         As it would be written.
     backslash
-        How the format of the text writes a backslash.
+        The form of a backslash in the format of the text.
 
     Examples
     --------

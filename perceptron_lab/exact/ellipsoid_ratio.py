@@ -46,7 +46,7 @@ def ratio_at_least(
     inside, outside
         Whole multiples, by one number, of (x, 1) of both classes.
     ellipsoid
-        Of the examples x.
+        Ellipsoid of the examples x.
     claimed
         > 0.
     """
@@ -101,7 +101,7 @@ def ratio_zero(
     Parameters
     ----------
     weights
-        Of both classes, near balanced ones.
+        Weights of both classes, near balanced ones.
     rows
         The examples of both classes as doubles.
     """

@@ -247,7 +247,7 @@ def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str
     bound
         At least 0.
     margin
-        Its name.
+        Name of the margin.
     """
     largest = float(np.abs(weights).max())
     scaled = np.where(np.abs(weights) > _NOTHING * largest, weights / largest, 0.0)
@@ -313,7 +313,7 @@ def vipr_text(system: CheckedSystem, claim: Claim) -> str | None:
     system
         The checker's.
     claim
-        One that the checker accepts.
+        A claim that the checker accepts.
     """
     if claim["claim"] not in BY_CUTS:
         return None

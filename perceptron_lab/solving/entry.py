@@ -75,13 +75,13 @@ def solve(
         are for ``auto`` and ``highs``: a
         :class:`~perceptron_lab.algorithms.linear.linear_result.LinearResult` comes of them.
     labels
-        Labels of two classes, one per example, shape ``(m,)``; None where there are none. An
-        algorithm may stand in this place instead: ``solve(rows, "perceptron")``.
+        Labels of two classes, one per example, shape ``(m,)``, or None. An algorithm may be given
+        here instead: ``solve(rows, "perceptron")``.
     algorithm
         A name of ``plab list algorithms`` (default ``auto``), or an algorithm's record with its
         parameters (a class stands for its defaults).
     margin
-        Of rows and labelled examples: ``unit`` (default), ``directional`` or ``geometric``; see
+        For rows and labelled examples: ``unit`` (default), ``directional`` or ``geometric``; see
         :meth:`.ConicSystem.from_rows` and :meth:`.ConicSystem.from_labelled`.
     oracle
         A name of ``plab list oracles``, a record, or a list of them (one per kind of cone); None
@@ -91,21 +91,21 @@ def solve(
     budget
         Updates and seconds at most (default 1e6 and 300).
     seed
-        Of all randomness of the algorithm and its oracles, 0 or more.
+        Seed of all randomness of the algorithm and its oracles, 0 or more.
     start
-        Where the point starts, shape ``(dimension,)``, not 0: the answer of another algorithm or
-        solver, or the point of a system that has changed. Where it is feasible, that is proved at
-        once (goal ``decide``). None leaves it to the algorithm.
+        Initial point, shape ``(dimension,)``, not 0, such as the answer of another algorithm or
+        solver, or the point of a system that has changed. A feasible start is proved at once (goal
+        ``decide``). None leaves the choice to the algorithm.
     facts
-        What is known of the system, for the bound; None takes the system's own facts.
+        Known facts about the system, for the bound; None takes the system's own facts.
     record_at
         Further numbers of updates at which the trace has a record.
     trace_cuts
         Whether the trace has, at each record, number, mean norm and mean depth of the single cuts
         since the record before; see :class:`~perceptron_lab.systems.system.CutStatistics`.
     observe
-        What the trace records of a point on the data as given, shape ``(unknowns,)``, in addition
-        to its margin: numbers or arrays by name.
+        A function of a point on the data as given, shape ``(unknowns,)``, whose numbers or arrays
+        by name the trace records in addition to the margin.
     watch
         Called with the trace whenever it has a new record: ``iterations[-1]``, ``updates[-1]``,
         ``margin[-1]``, ``upper[-1]`` (NaN without weights) and ``seconds[-1]`` are the latest. Its
@@ -125,7 +125,7 @@ def solve(
     Raises
     ------
     InputError, DataError, ConfigError
-        If the problem or a name makes no sense.
+        If the problem or a name is invalid.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def solve(
     >>> bool(result.point @ [1.0, 1.0] > 0.0 and result.point @ [1.0, -1.0] > 0.0)
     True
 
-    A cvxpy problem, and what contradicts what:
+    A cvxpy problem, and the constraints in conflict of an infeasible one:
 
     >>> import cvxpy
     >>> x = cvxpy.Variable(2, name="x")

@@ -67,7 +67,7 @@ def exact_weights(
         Rows that are meant as they are stored, dense, sparse, mapped or read from files. Of rows
         that were rounded nothing is said.
     weights
-        Of its rows, >= 0, shape ``(m,)``.
+        Weights of the operator's rows, >= 0, shape ``(m,)``.
     quick
         Whether no more rows are solved for than take about a second.
 

@@ -32,8 +32,8 @@ class ConicSystem(CertifiedSystem):
     """The system A*y in int K, or a view of it: its constructors and views.
 
     K is the positive orthant, a second-order or semidefinite cone, or a product of these; y is the
-    unknown. ``solve`` takes rows as they are; a system is what it takes on other cones, or to ask
-    about it what algorithms ask.
+    unknown vector. ``solve`` accepts rows directly. A system is needed for other cones, or to
+    evaluate the queries and products of algorithms.
 
     The parameters are those of :class:`~perceptron_lab.systems.counted.CountedSystem`, the proofs
     those of :class:`~perceptron_lab.systems.certified.CertifiedSystem`.
@@ -267,8 +267,9 @@ class ConicSystem(CertifiedSystem):
     ) -> LinearSystem:
         """Return the linear system {x : A x >= b, C x = d, lower <= x <= upper}.
 
-        Its set is closed: :func:`~perceptron_lab.solving.entry.solve` says whether it has a point,
-        by an exact rational one, or by exact weights of Farkas' lemma, never by doubles alone.
+        The set is closed. :func:`~perceptron_lab.solving.entry.solve` decides whether it has a
+        point, by an exact rational point or by exact weights of Farkas' lemma, never by doubles
+        alone.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ class CountedSystem(System):
     unit_rows
         Whether the margin is that of the rows divided by their norms.
     multiple
-        What the data as given were multiplied by, > 0, to be whole numbers.
+        The factor > 0 that makes the data as given whole numbers.
     homogenised
         Whether F(x) = sum x_i F_i - F_0 has a homogenising x_0, coordinate 0, with x_0 > 0 as the
         first block.
@@ -57,7 +57,7 @@ class CountedSystem(System):
     deciding
         Whether any proved answer ends the run.
     counters
-        What algorithms have asked of the system.
+        Counts of the queries and products of algorithms.
     """
 
     operator: Operator

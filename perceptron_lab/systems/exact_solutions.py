@@ -53,7 +53,7 @@ def near_solution(
     equations
         In unknowns 0, ..., N - 1.
     guess
-        Of the unknowns, shape ``(N,)``.
+        Guess of the unknowns, shape ``(N,)``.
     order
         The unknowns that may be solved for, each once.
     most_pivots
@@ -197,7 +197,7 @@ class Factors:
     Parameters
     ----------
     entries
-        Of the equations, in whole numbers.
+        Entries of the equations, in whole numbers.
     rows, pivots
         The equations and the unknowns of the regular part.
     """

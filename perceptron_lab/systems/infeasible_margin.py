@@ -46,9 +46,9 @@ class NegativeMargin:
         ``lower <= rho <= upper``; -inf and inf where nothing is proved. ``upper`` is negative if
         0 is proved to lie inside the hull, and inf otherwise: rho may be 0 or positive then.
     dimension
-        Of the span; 0 where it could not be proved.
+        Dimension of the span; 0 where it could not be proved.
     unknowns
-        Of the space; where it is larger, the margin over the whole space is 0.
+        Dimension of the space; where it is larger, the margin over the whole space is 0.
     centre_norm
         An upper bound of norm(A q), q the equal weights; None if none is proved.
     reason

@@ -47,7 +47,7 @@ class LiftedMatrix:
     matrix
         A over the greatest common divisors of its columns, shape ``(n, n)``.
     divisors
-        Of the columns.
+        Divisors of the columns.
     inverse
         A^-1 modulo the prime, of python-flint.
     prime

@@ -47,7 +47,7 @@ class LinearSystem(System):
     conditions
         Inequalities, equations, lower and upper bounds, in this order.
     variables
-        Their names.
+        Names of the variables.
     """
 
     conditions: tuple[Condition, ...]

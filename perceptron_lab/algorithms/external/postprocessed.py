@@ -94,7 +94,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
         The registered name of the algorithm whose answer is the start (default ``scs-direct``), and
         its parameters by name (None: all defaults).
     updates
-        Of the first, at most; 1 or more (default 1).
+        The largest number of updates of the first algorithm; 1 or more (default 1).
     algorithm, parameters
         The same of the algorithm that continues (default ``auto``); it must take a start.
     epsilon

@@ -41,7 +41,7 @@ class MatrixBlocks(ConeBlocks):
     places, data
         As for all blocks.
     order
-        Of each matrix.
+        Order of each matrix.
     """
 
     def __init__(self, indices: IntArray, data: FloatArray, order: int) -> None:
@@ -149,7 +149,7 @@ class SecondOrderBlocks(ConeBlocks):
     places, data
         As for all blocks.
     sizes
-        Of the blocks, shape ``(blocks,)``, each 2 or more.
+        Sizes of the blocks, shape ``(blocks,)``, each 2 or more.
     """
 
     data: FloatArray

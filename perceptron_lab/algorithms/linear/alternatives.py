@@ -61,11 +61,11 @@ def alternative(columns: Sequence[Mapping[int, int]], count: int, work: Work) ->
     Parameters
     ----------
     columns
-        Of M, in whole numbers, as row -> entry.
+        Columns of M, in whole numbers, as row -> entry.
     count
         The rows are 0, ..., count; q is the last unit vector.
     work
-        What it may take.
+        The pivots and the time that the decision may take.
 
     Raises
     ------

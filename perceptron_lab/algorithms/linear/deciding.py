@@ -63,7 +63,7 @@ class LinearDecision:
     proof
         The exact numbers.
     method
-        How they were found.
+        The method of the decision, in words.
     point
         The last computed point, shape ``(n,)``; zeros where no point was computed.
     pivots, iterations

@@ -66,9 +66,9 @@ class FloatingRows:
     right
         b_k / largest_k, shape ``(K,)``.
     largest
-        Of the whole numbers of a condition, exact.
+        The largest whole number of each condition, exact.
     equation
-        Which are equations.
+        Mask of the conditions that are equations.
     """
 
     matrix: sp.csr_array
@@ -108,7 +108,7 @@ class HighsAnswer:
     values, duals
         Of the columns, and of the rows; what it has of them.
     iterations
-        Of the simplex method.
+        Iterations of the simplex method.
     ray
         A ray of the rows that nearly proves infeasibility, or None.
     """
@@ -210,7 +210,7 @@ class HighsProposal:
     weights
         Of the conditions in whole numbers, shape ``(K,)``: y and z.
     iterations
-        Of HiGHS's simplex method.
+        Iterations of HiGHS's simplex method.
     """
 
     feasible: bool

@@ -102,8 +102,8 @@ class MarginBisection(InCoordinates[BisectionState]):
     working_set
         Whether to sweep over a working set (default: over all rows, which must be dense).
     block
-        How many rows may join at a time, as a multiple of the dimension, > 0 (default 2); twice as
-        many are there at first.
+        Number of rows that may join at a time, as a multiple of the dimension, > 0 (default 2);
+        twice as many are there at first.
 
     References
     ----------

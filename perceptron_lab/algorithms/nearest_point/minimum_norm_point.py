@@ -137,8 +137,8 @@ class MinimumNormPoint(
     Parameters
     ----------
     block
-        How many rows come per round, at most, as a multiple of the dimension; twice as many come in
-        the first and stay in later ones (default 2).
+        Largest number of rows that join per round, as a multiple of the dimension; twice as many
+        come in the first and stay in later ones (default 2).
     epsilon
         norm(w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6).
 

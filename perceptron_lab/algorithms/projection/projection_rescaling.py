@@ -139,7 +139,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     growth
         The least growth of ln det(omega) by a rescaling, 0.01 to 100 (default ln 2).
     epsilon
-        Of the bracket of ill-posed systems, > 0 (default 1e-12).
+        Width of the margin bounds of ill-posed systems, > 0 (default 1e-12).
 
     References
     ----------

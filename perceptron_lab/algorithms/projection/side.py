@@ -142,7 +142,7 @@ class Side:
     procedure
         The basic procedure.
     growth, accuracy
-        Of a rescaling, > 0, and the norm of P_M z that gives it.
+        Growth of a rescaling, > 0, and the norm of P_M z that yields it.
     counters
         Where products and queries are counted.
 
@@ -153,7 +153,7 @@ class Side:
     potential, rescalings
         ln det(omega), as the sum of the growths, and their number.
     steps
-        Of the basic procedure, in all phases.
+        Steps of the basic procedure, in all phases.
     exhausted
         Whether the scaling is beyond double precision: its eigenvalues are, or a phase has taken
         longer than it can in exact arithmetic. Nothing more is to be had from this side.

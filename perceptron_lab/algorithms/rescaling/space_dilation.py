@@ -62,7 +62,7 @@ class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
     first_step
         eta_0 > 0 (default 1).
     ratio
-        Of the geometric rule, > 0 (default 1).
+        Ratio of the geometric rule, > 0 (default 1).
 
     References
     ----------

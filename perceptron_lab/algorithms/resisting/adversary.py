@@ -30,7 +30,7 @@ class PlaneCut(NamedTuple):
     plane
         Its number, from 0.
     level
-        How many cuts come before it there.
+        Number of earlier cuts in this plane.
     """
 
     plane: int
@@ -73,9 +73,9 @@ class Adversary:
     rows
         Shape ``(forced, dimension)``, in the order in which they are shown; changed in place.
     shown
-        How many of them were shown.
+        Number of rows shown.
     mistakes
-        How often a point was answered by a vector that it violates.
+        Number of points that were answered by a violated vector.
     """
 
     def __init__(self, dimension: int, margin: float) -> None:

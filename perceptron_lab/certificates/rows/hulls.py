@@ -207,7 +207,7 @@ def positive_vertex(data: Data, support: IntArray, roundings: int = 0) -> Vertex
     data
         The rows, shape ``(m, unknowns)``, dense or CSR.
     support
-        Which of them, shape ``(k,)``.
+        Indices of the rows, shape ``(k,)``.
     roundings
         1: the rows meant were rounded once; the proof is about all that they may have been.
     """

@@ -217,7 +217,7 @@ def doubled(
         Lower bounds of the scores, > 0, and of the rounding errors in them, shape ``(m,)`` each;
         both are overwritten.
     norms
-        Of the rows, > 0, or None for ones.
+        Norms of the rows, > 0, or None for ones.
     rows
         Returns some of the rows, by their places.
     point

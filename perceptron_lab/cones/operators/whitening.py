@@ -97,14 +97,14 @@ class Whitening(Matrix):
     unit
         Whether the whitened rows are divided by their norms, as rows of the orthant may be.
     tolerance
-        Of the pivots, relative to the first, 0 < tolerance < 1.
+        Tolerance of the pivots, relative to the first, 0 < tolerance < 1.
 
     Attributes
     ----------
     map
         T, shape ``(n, rank)``.
     norms
-        What the rows of S M T were divided by, shape ``(m,)``, or None.
+        The divisors of the rows of S M T, shape ``(m,)``, or None.
     condition
         The first pivot over the last one kept, an estimate of the condition number from below.
     """

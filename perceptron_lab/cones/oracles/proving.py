@@ -146,7 +146,7 @@ class Question:
     pattern, entries, slack
         Z, finite, far from the ends of the range of doubles, and s.
     closed
-        Which of the two is asked.
+        Whether the question is semidefiniteness.
     largest, trace
         Of the diagonal of Z: the largest entry, and the sum of the positive ones.
     """
@@ -193,7 +193,7 @@ class ProvingExaminer(PatternExaminer):
     Attributes
     ----------
     unproved
-        How many matrices were within rounding of zero.
+        Number of matrices that were singular up to rounding.
     """
 
     def __init__(self, pattern: Pattern) -> None:

@@ -192,7 +192,7 @@ class Field:
     path
         Names from the outermost on, with dots between them.
     values
-        What is allowed.
+        The allowed values.
     check
         The check of ``plab verify`` that covers it; None: it is not verified.
     required
@@ -263,9 +263,9 @@ class AnswerContents:
     kind
         Of the answer.
     fields
-        Those that a file of its kind may have.
+        The fields that a file of this kind may have.
     flat
-        Their values by path.
+        The values of the fields by path.
     """
 
     kind: Kind

@@ -61,7 +61,7 @@ def kind_of(certificate: Mapping[str, object], point_size: int, method: str = ""
     Parameters
     ----------
     certificate
-        What it holds tells linear answers and optima.
+        Its contents distinguish linear answers and optima.
     point_size
         Entries of the point: learners have none.
     method

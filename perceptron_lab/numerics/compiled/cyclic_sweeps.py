@@ -265,7 +265,7 @@ def separating_sweeps(
     Returns
     -------
     tuple
-        How it ended (:data:`SPENT`, :data:`SEPARATED`, as computed, :data:`STUCK` in relaxed
+        The outcome (:data:`SPENT`, :data:`SEPARATED`, as computed, :data:`STUCK` in relaxed
         sweeps, or :data:`GOING_ON` where the time is up), the stretches, the starts used, the rows
         looked at, and the next row.
     """

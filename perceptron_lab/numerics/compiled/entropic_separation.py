@@ -58,7 +58,7 @@ class SeparationRun:
         Of the last and the average x_t the one with the smaller norm(A x), shape ``(m,)``, >= 0,
         with sum 1.
     length
-        That norm, an upper bound of the margin.
+        norm(A weights), an upper bound of the margin.
     iterations, passes, products
         Iterations of this call, how often it went over the rows, and with how many products.
     course

@@ -240,7 +240,7 @@ def entropic_loop(
     Returns
     -------
     tuple
-        How it ended, iterations, and passes over the rows.
+        The outcome, the iterations, and the passes over the rows.
     """
     size, temperature = len(rows), 1.0 / math.sqrt(2.0 * math.log(max(len(rows), 2)))
     scores, share = np.empty(size, rows.dtype), np.empty(size, rows.dtype)

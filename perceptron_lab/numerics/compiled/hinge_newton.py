@@ -204,7 +204,7 @@ def newton_loop(
     Returns
     -------
     tuple
-        How it ended, Newton steps, and products.
+        The outcome, the Newton steps, and the products.
     """
     active, moves = np.empty(len(scores), np.uint32), np.empty_like(scores)
     gradient, solution = np.empty_like(point), np.empty_like(point)

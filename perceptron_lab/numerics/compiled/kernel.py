@@ -132,7 +132,7 @@ def load_kernels(functions: Functions | None = None, *, compiling: bool = True) 
     Parameters
     ----------
     functions
-        Those to load; None for the kernels of all imported modules.
+        The kernels to load; None for the kernels of all imported modules.
     compiling
         Whether those that are not in the cache are compiled.
     """

@@ -105,7 +105,7 @@ def sweep(
     starts, columns, values, vectors, before
         As for :func:`ascend`; afterwards one of the two holds V, the other the V before.
     sweeps
-        How many.
+        Number of sweeps.
     since
         t.
     delay
@@ -177,7 +177,7 @@ def flip_sweeps(
     Returns
     -------
     flips
-        How many were made.
+        Number of flips.
     """
     size = signs.shape[0]
     flips, quiet, vertex = 0, 0, 0

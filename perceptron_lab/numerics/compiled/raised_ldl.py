@@ -110,7 +110,7 @@ def factor_panel(matrix: Matrix, begin: int, end: int, floors: Vector, raises: V
     matrix
         Its lower triangle, from which the columns before ``begin`` are subtracted already.
     begin, end
-        Which columns.
+        The range of columns.
     floors, raises
         As for :func:`eliminate_raised`.
     """

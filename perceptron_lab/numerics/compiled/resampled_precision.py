@@ -29,7 +29,7 @@ def resampled_precision(
     order
         The examples in falling order of their scores, shape ``(m,)``.
     positive
-        Which of them have y_i = 1, in that order.
+        Mask of the examples with y_i = 1, in that order.
     ends
         The last position with the same score, for every positive one, in that order.
     precision

@@ -194,7 +194,7 @@ def eliminate(
     Parameters
     ----------
     structure
-        Of the matrix and of L, h = len(ends) - 1.
+        Structure of the matrix and of L, h = len(ends) - 1.
     values, shift
         The entries of M, by their places, and s.
     numbers

@@ -198,7 +198,7 @@ def sparse_direction(
     matrix, factor
         Z, and the room for R; what it holds does not matter.
     diagonal
-        That of Z, shape ``(n,)``; becomes that of the residual.
+        The diagonal of Z, shape ``(n,)``; becomes the diagonal of the residual.
     sizes, tolerance
         Residual diagonals within ``tolerance * sizes`` count as zero.
     zeros

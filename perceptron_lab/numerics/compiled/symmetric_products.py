@@ -89,9 +89,9 @@ def diagonal_sizes(diagonal: IntVector, entries: Vector) -> tuple[float, float, 
     Parameters
     ----------
     diagonal
-        Which of the entries are m_ii, shape ``(n,)``.
+        Positions of the entries m_ii, shape ``(n,)``.
     entries
-        Of M, one or more.
+        Entries of M, one or more.
     """
     size, largest, trace = 0.0, 0.0, 0.0
     for entry in entries:

@@ -226,7 +226,7 @@ def rounding_taken(terms: int, order: int, largest: float, trace: float) -> floa
     order
         n.
     largest, trace
-        Of the diagonal of M, both 0 or more, the trace as computed.
+        Largest entry and sum of the diagonal of M, both 0 or more, the sum as computed.
 
     References
     ----------

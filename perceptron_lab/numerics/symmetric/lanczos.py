@@ -53,7 +53,7 @@ class Krylov:
     matrix
         M, symmetric, finite, shape ``(n, n)``; ``M @ v`` is all that it is asked for.
     most
-        How many vectors there may be; at most n are needed.
+        The largest number of vectors; at most n are needed.
     """
 
     def __init__(self, matrix: sp.csr_array, most: int) -> None:
@@ -119,7 +119,7 @@ def lowest_eigenpair(matrix: sp.csr_array, tolerance: float) -> Lowest:
     matrix
         M, symmetric, finite, shape ``(n, n)``; ``M @ v`` is all that it is asked for.
     tolerance
-        Of the value, absolute, 0 or more.
+        Absolute tolerance of the value, 0 or more.
     """
     space = Krylov(matrix, MOST_PRODUCTS)
     while True:

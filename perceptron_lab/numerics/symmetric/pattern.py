@@ -32,17 +32,17 @@ class Elimination:
     Parameters
     ----------
     order
-        Which row of the matrix is eliminated k-th, shape ``(n,)``.
+        The row of the matrix that is eliminated k-th, shape ``(n,)``.
     structure
         The entries in this order and those of L; see
         :mod:`perceptron_lab.numerics.compiled.sparse_ldl`.
     head
-        How many columns of L are sparse; the others form a dense matrix.
+        Number of sparse columns of L; the others form a dense matrix.
     terms
         The largest number of entries of a row of L, the diagonal included: no inner product has
         more terms.
     fill
-        How many entries L has, the diagonal included.
+        Number of entries of L, the diagonal included.
     operations
         Multiplications and additions, in pairs, of a whole decomposition: half the sum of the
         squares of the numbers of entries of the columns.
@@ -62,7 +62,7 @@ class Elimination:
         Parameters
         ----------
         order
-            Which row is eliminated k-th.
+            The row that is eliminated k-th, for each k.
         rows, columns
             The places of the entries, on one side of the diagonal, the diagonal included.
         """
