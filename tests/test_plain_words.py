@@ -34,7 +34,7 @@ IDIOMS = re.compile(
 )
 """Translated idiom and words that the glossary replaces."""
 
-ALLOWED = {"bindings": 140, "docstrings": 6, "messages": 75, "pages": 3}
+ALLOWED = {"bindings": 100, "docstrings": 6, "messages": 14, "pages": 0}
 """How many may be left; lower these numbers with each that goes."""
 
 

@@ -101,12 +101,14 @@ class Results(ExperimentRows):
     def _repr_html_(self) -> str:
         """Return a table for notebooks; every text in it is escaped."""
         frame = self.to_frame()
-        shown = frame[[column for column in (*_SHOWN, *_COSTS) if column in frame.columns]]
-        shown = shown.head(_MOST).copy()
+        visible_rows = frame[[column for column in (*_SHOWN, *_COSTS) if column in frame.columns]]
+        visible_rows = visible_rows.head(_MOST).copy()
         # Bounds are shown as they are proved: a lower one is rounded down, an upper one up.
         for name, rounded in (("margin_lower", text_below), ("margin_upper", text_above)):
-            shown[name] = ["" if math.isnan(bound) else rounded(bound) for bound in shown[name]]
-        table = shown.to_html(index=False, escape=True, na_rep="", border=0)
+            visible_rows[name] = [
+                "" if math.isnan(bound) else rounded(bound) for bound in visible_rows[name]
+            ]
+        table = visible_rows.to_html(index=False, escape=True, na_rep="", border=0)
         more = f"<p>and {len(frame) - _MOST} more rows</p>" if len(frame) > _MOST else ""
         amiss = "".join(f"<p><b>{escape(caution)}</b></p>" for caution in self.cautions)
         return visible(f"<div><p>{escape(str(self))}</p>{amiss}{table}{more}</div>")

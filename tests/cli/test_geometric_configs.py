@@ -45,7 +45,7 @@ def test_the_experiment_of_figure_7_4_has_500_repetitions() -> None:
     assert problem.grid["exponent"] == list(range(-6, 5))
 
 
-@pytest.mark.long  # the sample is held to it by tests/prose/test_told_of_figure_7_4.py
+@pytest.mark.long  # the sample is held to it by tests/prose/test_numbers_of_figure_7_4.py
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_the_error_of_the_ellipsoid_is_constant(tmp_path: Path, seeds: int) -> None:
     rows = run("affine_invariance", tmp_path, *SMALL, f"seeds={list(range(seeds))}")

@@ -19,6 +19,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import homogenised
+from tests.deciding_oracles import DECIDING
 from tests.families import (
     complete_pattern,
     cones,
@@ -29,7 +30,6 @@ from tests.families import (
     planted_conic,
     planted_pencil,
 )
-from tests.word_of_others import DECIDING
 
 ALGORITHMS = DECIDING
 PEERS = {name for name in ALGORITHMS if str(registry.target("algorithm", name)).count(".external.")}

@@ -24,6 +24,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.verification.claims import Verdict, Verified
 from perceptron_lab.experiments.verify import Verification, verify
+from tests.deciding_oracles import DECIDING
 from tests.experiments.certified import (
     CELLS,
     EMPTY,
@@ -36,7 +37,6 @@ from tests.experiments.certified import (
     forbid_algorithms,
 )
 from tests.repetitions import thinned
-from tests.word_of_others import DECIDING
 
 
 def verdict(path: Path) -> Verified:

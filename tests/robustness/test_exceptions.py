@@ -20,9 +20,9 @@ from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import ArithmeticModeError, InputError, NumericalError
 from perceptron_lab.core.results import Bound, Result, Status
 from perceptron_lab.systems.pencil import SdpaData, homogenised
+from tests.deciding_oracles import DECIDING
 from tests.families import planted
 from tests.repetitions import repeated
-from tests.word_of_others import DECIDING
 
 ROWS = planted(4, 20, 0.1, np.random.default_rng(0))[0]
 GOOD = solve(ROWS, "perceptron").point

@@ -17,6 +17,7 @@ from perceptron_lab.core.claims import MarginAbove, MarginBelow
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated import margin_sets
+from tests.deciding_oracles import DECIDING
 from tests.families import (
     FEASIBLE,
     INFEASIBLE,
@@ -27,7 +28,6 @@ from tests.families import (
 )
 from tests.repetitions import repeated
 from tests.theorems.courses import ready
-from tests.word_of_others import DECIDING
 
 RNG = np.random.default_rng
 PROVED_INFEASIBLE = {Status.INFEASIBLE, Status.MARGIN_BOUNDED}

@@ -224,7 +224,9 @@ def flattened(fields: Sequence[Field], tree: Mapping[str, object]) -> dict[str, 
     ValueError
         If a field is unknown, missing, or has a value that is not allowed.
     """
-    mappings = {one.path[: dot.start()] for one in fields for dot in re.finditer(r"\.", one.path)}
+    mappings = {
+        field.path[: dot.start()] for field in fields for dot in re.finditer(r"\.", field.path)
+    }
     flat = dict(_leaves(fields, mappings, tree, ""))
     missing = [field.path for field in fields if field.required and field.path not in flat]
     if missing:

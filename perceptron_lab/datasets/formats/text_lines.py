@@ -151,9 +151,9 @@ class Lines:
         """Yield the fields of lines that are not blank, some rows at a time."""
         short, first = self._divided(), 0
         for texts in self._divided_by_pandas() if short is None else [short]:
-            used = np.flatnonzero((texts != "").any(axis=1))
-            if len(used):
-                yield Fields(self._line_of(first + used), texts[used])
+            nonempty = np.flatnonzero((texts != "").any(axis=1))
+            if len(nonempty):
+                yield Fields(self._line_of(first + nonempty), texts[nonempty])
             first += len(texts)
 
     def _divided(self) -> AnyArray | None:
@@ -171,8 +171,8 @@ class Lines:
         if not len(rows[0]) == self.width >= max(map(len, rows)):
             return None
         texts = np.full((len(rows), self.width), "", dtype=object)
-        for place, row in enumerate(rows):
-            texts[place, : len(row)] = [text.strip() for text in row] if self._spaced else row
+        for index, row in enumerate(rows):
+            texts[index, : len(row)] = [text.strip() for text in row] if self._spaced else row
         return texts
 
     @property

@@ -109,9 +109,9 @@ def _refuse_comment_of_names(lines: Lines, columns: Columns) -> None:
             )
 
 
-def _entries(chunk: Fields, used: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
+def _entries(chunk: Fields, columns: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield (line, column) and text of each entry of some columns, one after the other."""
-    for j in used:
+    for j in columns:
         for line, text in zip(chunk.lines.tolist(), chunk.texts[:, j], strict=True):
             yield (line, j), text
 

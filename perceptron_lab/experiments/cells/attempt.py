@@ -69,12 +69,12 @@ class Attempt:
         self._verdict: Outcome | None = None
         self._said = b""
         self._kernel_kills = kernel_kills()
-        here, there = socket.socketpair()
+        parent_end, there = socket.socketpair()
         self._output, output = os.pipe()
         with ExitStack() as stack, there, os.fdopen(output, "wb") as writing:
-            stack.enter_context(here)
+            stack.enter_context(parent_end)
             stack.callback(os.close, self._output)
-            here.setblocking(False)
+            parent_end.setblocking(False)
             os.set_blocking(self._output, False)
             self._parcel: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
             self._parcel.write(cloudpickle.dumps((registry.additions(), job, limits.grace / 2.0)))
@@ -82,8 +82,8 @@ class Attempt:
             handles = (there.fileno(), writing.fileno(), self._parcel.fileno())
             self.number = server.launch(memory, handles)  # which duplicates them
             self._stack = stack.pop_all()
-        self._channel, self._mailbox = here, messages.Mailbox(here)
-        self.sources: set[socket.socket | int] = {here, self._output}
+        self._channel, self._mailbox = parent_end, messages.Mailbox(parent_end)
+        self.sources: set[socket.socket | int] = {parent_end, self._output}
 
     def close(self) -> None:
         """Close the parent's files."""
@@ -210,9 +210,9 @@ class Attempt:
     def _completed(self, alone: Outcome, peak: int | None) -> Outcome:
         """Return the outcome sent by the process, or one with the reason for its end."""
         outcome = self._handed_over() or self._verdict or alone
-        known = self.trace if outcome.result is None and len(self.trace) else None
-        said = printable(self._said)
-        return replace(outcome, stderr=said, partial=known, peak_memory=peak)
+        partial_trace = self.trace if outcome.result is None and len(self.trace) else None
+        stderr = printable(self._said)
+        return replace(outcome, stderr=stderr, partial=partial_trace, peak_memory=peak)
 
     def _handed_over(self) -> Outcome | None:
         """Return the outcome that the process has sent, or None."""
@@ -229,14 +229,14 @@ class Attempt:
         return outcome if isinstance(outcome, Outcome) else None
 
 
-def ending(wait_status: int, said: str, peak: int, memory: int, kernel_kills: int) -> Outcome:
+def ending(wait_status: int, stderr: str, peak: int, memory: int, kernel_kills: int) -> Outcome:
     """Return the outcome of a process that exited by itself or was killed externally.
 
     Parameters
     ----------
     wait_status
         As the kernel gives it.
-    said
+    stderr
         The end of its output.
     peak
         The most bytes of memory that it has held.
@@ -257,15 +257,17 @@ def ending(wait_status: int, said: str, peak: int, memory: int, kernel_kills: in
         return Outcome(Status.KILLED, text)
     how = f"ended with exit code {code} and no result"
     if code < 0:
-        known = -code in set(signal.Signals)
-        how = f"died of {signal.Signals(-code).name if known else f'signal {-code}'}"
-    near = peak > memory or _COMPLAINT.search(said) is not None
-    hint = f"; perhaps for lack of memory: process.memory is {in_words(memory)}" if near else ""
+        named = -code in set(signal.Signals)
+        how = f"died of {signal.Signals(-code).name if named else f'signal {-code}'}"
+    of_memory = peak > memory or _COMPLAINT.search(stderr) is not None
+    hint = (
+        f"; perhaps for lack of memory: process.memory is {in_words(memory)}" if of_memory else ""
+    )
     return Outcome(Status.CRASHED, f"its process {how}{hint}")
 
 
 def printable(output: bytes) -> str:
     """Return the tail of an output as text, without control characters except newlines and tabs."""
     text = _MODULES.sub("", _ESCAPES.sub("", output.decode(errors="replace")))
-    kept = (letter for letter in text if letter.isprintable() or letter in "\n\t")
-    return "".join(kept)[-STDERR_TAIL:].strip()
+    letters = (letter for letter in text if letter.isprintable() or letter in "\n\t")
+    return "".join(letters)[-STDERR_TAIL:].strip()

@@ -194,8 +194,8 @@ def failure(error: BaseException) -> Outcome:
         return Outcome(Status.OUT_OF_MEMORY, text, finding=finding)
     frames = traceback.extract_tb(error.__traceback__)
     last = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    place = own_place(error) or last
-    where = f" ({place})" if place else ""
+    location = own_place(error) or last
+    where = f" ({location})" if location else ""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return Outcome(Status.ERROR, text.removesuffix(":") + where)
 

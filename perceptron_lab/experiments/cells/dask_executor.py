@@ -234,8 +234,8 @@ def _answering(scheduler: str) -> Generator[None]:
 
 async def _answer(scheduler: str) -> None:
     """Return the identity of a scheduler."""
-    given = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
-    async with distributed.rpc(scheduler, connection_args=given) as remote:  # type: ignore[no-untyped-call]
+    arguments = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    async with distributed.rpc(scheduler, connection_args=arguments) as remote:  # type: ignore[no-untyped-call]
         await asyncio.wait_for(remote.identity(), CONNECTION_SECONDS)
 
 

@@ -89,8 +89,8 @@ def _other_code(topic: str, modules: Mapping[str, str]) -> Outcome | None:
         source = _code_of(topic).source(name, name)
         if source is None or source.digest != digest:
             text = f"the worker has {'another version of' if source else 'no module'} {name}"
-            mend = "install the same version everywhere, and start the workers again"
-            return Outcome(Status.ERROR, f"{text}; {mend}")
+            remedy = "install the same version everywhere, and start the workers again"
+            return Outcome(Status.ERROR, f"{text}; {remedy}")
     return None
 
 
@@ -107,12 +107,12 @@ def _run(task: CellTask) -> Outcome:
     key = task.topic, threading.get_ident()
     if key not in _servers:
         _servers[key] = ForkServer(modules_of([task.job])), threading.Lock()
-    server, used = _servers[key]
-    told = _Told(worker.log_event, task)
+    server, lock = _servers[key]
+    progress = _Told(worker.log_event, task)
     ends = supervise(
-        [task.job], workers=1, limits=limits, progress=told, retries=task.retries, server=server
+        [task.job], workers=1, limits=limits, progress=progress, retries=task.retries, server=server
     )
-    with used:
+    with lock:
         try:
             with closing(ends):
                 ((_, outcome),) = ends
@@ -132,11 +132,11 @@ def end_run(topic: str) -> None:
     """
     _ended.add(topic)
     for key in [key for key in _servers if key[0] == topic]:
-        server, used = _servers.pop(key)
+        server, lock = _servers.pop(key)
         server.abandon()
-        if used.acquire(blocking=False):  # otherwise its thread, which has lost a cell, closes it
+        if lock.acquire(blocking=False):  # otherwise its thread, which has lost a cell, closes it
             with closing(server):
-                used.release()
+                lock.release()
 
 
 class _Told(Progress):

@@ -169,15 +169,15 @@ class _Server:
         """Report the cells that have ended, and end the processes that they have left behind."""
         while True:
             try:  # found, but not reaped
-                found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return
-            if found is None:
+            if ended is None:
                 return
-            if found.si_pid in self.numbers:
-                _kill_group(found.si_pid)  # before its id is given back, to be used again
-            _, status, usage = os.wait4(found.si_pid, 0)
-            number = self.numbers.pop(found.si_pid, None)
+            if ended.si_pid in self.numbers:
+                _kill_group(ended.si_pid)  # before its id is given back, to be used again
+            _, status, usage = os.wait4(ended.si_pid, 0)
+            number = self.numbers.pop(ended.si_pid, None)
             if number is not None:
                 self.end_orphans()
                 peak = usage.ru_maxrss * (1024 if operating_system.LINUX else 1)

@@ -92,16 +92,16 @@ def remaining(
         How many run at a time.
     """
     seconds: dict[str, list[float]] = {}
-    for label, one in ended:
-        seconds.setdefault(label, []).append(one)
+    for label, duration in ended:
+        seconds.setdefault(label, []).append(duration)
     means = {label: fmean(several) for label, several in seconds.items()}
     waiting = list(due)
-    known = [max(0.0, means[label] - begun) for label, begun in waiting if label in means]
-    if not known:
+    estimates = [max(0.0, means[label] - begun) for label, begun in waiting if label in means]
+    if not estimates:
         return None
     # The last cell runs alone, however many places there are.
-    needed = max(sum(known) / max(at_a_time, 1), *known)
-    return Remaining(needed, least=len(known) < len(waiting))
+    needed = max(sum(estimates) / max(at_a_time, 1), *estimates)
+    return Remaining(needed, least=len(estimates) < len(waiting))
 
 
 def _rounded(seconds: float) -> str:

@@ -90,11 +90,15 @@ class ForkServer:
         """Start the server now, so that the first cell need not wait."""
         if self._running is not None:
             return
-        here, there = socket.socketpair()
-        given = {"handle": there.fileno(), "parent": os.getpid(), "path": list(map(str, sys.path))}
-        arguments = json.dumps(given | {"packages": CORE, "modules": self._modules})
+        parent_end, there = socket.socketpair()
+        settings = {
+            "handle": there.fileno(),
+            "parent": os.getpid(),
+            "path": list(map(str, sys.path)),
+        }
+        arguments = json.dumps(settings | {"packages": CORE, "modules": self._modules})
         with there, ExitStack() as opened:
-            opened.enter_context(here)
+            opened.enter_context(parent_end)
             try:
                 output = opened.enter_context(tempfile.TemporaryFile())
                 process = subprocess.Popen(
@@ -109,8 +113,8 @@ class ForkServer:
             except OSError as error:
                 raise PlabError(_refusal(f"({error})")) from None
             opened.pop_all()
-        here.setblocking(False)
-        self._running = _Running(process, here, output)
+        parent_end.setblocking(False)
+        self._running = _Running(process, parent_end, output)
         self._pending, self._was_ready = b"", False
 
     def launch(self, memory: int, handles: tuple[int, int, int]) -> int:
@@ -143,9 +147,9 @@ class ForkServer:
         """
         content = messages.received(self.channel)
         data = self._pending + (content or b"")
-        whole = len(data) - len(data) % messages.REPORT.size
-        self._pending = data[whole:]
-        reports = [ServerReport(*values) for values in messages.REPORT.iter_unpack(data[:whole])]
+        complete = len(data) - len(data) % messages.REPORT.size
+        self._pending = data[complete:]
+        reports = [ServerReport(*values) for values in messages.REPORT.iter_unpack(data[:complete])]
         if any(report.kind == messages.READY for report in reports):
             self._was_ready, self._failures = True, 0
             reports = [report for report in reports if report.kind != messages.READY]
@@ -154,8 +158,8 @@ class ForkServer:
         code, output = self._end()
         self._failures += 1
         if not self._was_ready and (code >= 0 or self._failures >= _STARTS):
-            said = " ".join(output.decode(errors="replace")[-600:].split())
-            raise PlabError(_refusal(f"(exit code {code}; {said or 'it says nothing'})"))
+            explanation = " ".join(output.decode(errors="replace")[-600:].split())
+            raise PlabError(_refusal(f"(exit code {code}; {explanation or 'it says nothing'})"))
         return reports, f"the fork server died (exit code {code})"
 
     def _end(self) -> tuple[int, bytes]:

@@ -55,12 +55,12 @@ def supervise(
     server
         Forks the processes; by default one that is started here, and ended here.
     """
-    used = ForkServer(modules_of(jobs)) if server is None else server
-    with closing(_Supervisor(jobs, workers, limits, retries, progress, used)) as supervisor:
+    fork_server = ForkServer(modules_of(jobs)) if server is None else server
+    with closing(_Supervisor(jobs, workers, limits, retries, progress, fork_server)) as supervisor:
         try:
             yield from supervisor.outcomes()
         finally:
-            used.close() if server is None else supervisor.kill_all()
+            fork_server.close() if server is None else supervisor.kill_all()
 
 
 def modules_of(jobs: Sequence[Job]) -> list[str]:

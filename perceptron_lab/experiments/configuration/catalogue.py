@@ -250,8 +250,8 @@ def find_config(name: str | Path) -> Path:
         path, current = shipped[called], Path.cwd()
         return path.relative_to(current) if path.is_relative_to(current) else path
     files = [file for file in names_in(Path(name).parent) if file.endswith((".yaml", ".yml"))]
-    near = did_you_mean(called, shipped) or did_you_mean(os.path.basename(name), files)
+    suggestion = did_you_mean(called, shipped) or did_you_mean(os.path.basename(name), files)
     raise ConfigError(
-        f"{name}: no such file, and no shipped configuration{near}; `plab list experiments` "
+        f"{name}: no such file, and no shipped configuration{suggestion}; `plab list experiments` "
         "lists these"
     )

@@ -138,25 +138,27 @@ def load_kernels(functions: Functions | None = None, *, compiling: bool = True) 
     """
     with paused(), _LOADING:
         waiting: dict[Kernel, None] = {}
-        for one in _DEFINED if functions is None else called_by(functions):
-            one.collect(waiting)
+        for member in _DEFINED if functions is None else called_by(functions):
+            member.collect(waiting)
         if waiting:
             _load_cached(waiting)
-        missing = [one for one in waiting if one.compiled is None]
+        missing = [member for member in waiting if member.compiled is None]
         if missing and compiling:
             with _SURROUNDINGS[0](len(missing)):
-                for one in missing:
-                    one.load()
-        return sum(one.compiled is not None for one in waiting)
+                for member in missing:
+                    member.load()
+        return sum(member.compiled is not None for member in waiting)
 
 
 def called_by(functions: Iterable[object]) -> Iterator[Kernel]:
     """Yield the kernels among the functions, and the kernels that the other functions call."""
-    for one in functions:
-        if isinstance(one, Kernel):
-            yield one
-        elif isinstance(one, FunctionType) and one.__module__.startswith(_FOLDER):
-            yield from called_by(one.__globals__.get(name) for name in one.__code__.co_names)
+    for function in functions:
+        if isinstance(function, Kernel):
+            yield function
+        elif isinstance(function, FunctionType) and function.__module__.startswith(_FOLDER):
+            yield from called_by(
+                function.__globals__.get(name) for name in function.__code__.co_names
+            )
 
 
 class _NotCached(Exception):
@@ -175,9 +177,9 @@ def _load_cached(kernels: Iterable[Kernel]) -> None:
             """Do nothing."""
 
     with install_listener("numba:compile", Refusal()):
-        for one in kernels:
+        for member in kernels:
             with suppress(_NotCached):
-                one.load()
+                member.load()
 
 
 def _numba_type(hint: Any) -> str:
@@ -218,13 +220,13 @@ class Kernel:
     def callees(self) -> dict[str, Kernel]:
         """The kernels that it calls, by the names that they have in its module."""
         names = self._function.__globals__
-        held = {name: names.get(name) for name in self._function.__code__.co_names}
-        return {name: one for name, one in held.items() if isinstance(one, Kernel)}
+        values = {name: names.get(name) for name in self._function.__code__.co_names}
+        return {name: value for name, value in values.items() if isinstance(value, Kernel)}
 
     @cached_property
     def interpreted(self) -> Callable[..., Any]:
         """The function as Python runs it, and those that it calls."""
-        return self._with({name: one.interpreted for name, one in self.callees.items()})
+        return self._with({name: callee.interpreted for name, callee in self.callees.items()})
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function, which is loaded first; or, on small arrays, interpret it."""
@@ -238,8 +240,8 @@ class Kernel:
     def collect(self, waiting: dict[Kernel, None]) -> None:
         """Append the kernel to those that wait to be loaded, after its callees."""
         if self.compiled is None and self not in waiting:
-            for one in self.callees.values():
-                one.collect(waiting)
+            for callee in self.callees.values():
+                callee.collect(waiting)
             waiting[self] = None
 
     def load(self) -> None:
@@ -252,7 +254,7 @@ class Kernel:
 
         if self._before is not None:
             self._before()
-        function = self._with({name: one.compiled for name, one in self.callees.items()})
+        function = self._with({name: callee.compiled for name, callee in self.callees.items()})
         signatures, fastmath = self.signatures, set(self._fastmath) or False
         try:
             self.compiled = njit(signatures, cache=True, fastmath=fastmath)(function)
@@ -263,7 +265,7 @@ class Kernel:
         """Return the function, where other functions stand for the kernels that it calls."""
         function = self._function
         assert isinstance(function, FunctionType)
-        given = function.__name__, function.__defaults__, function.__closure__
-        copy = FunctionType(function.__code__, function.__globals__ | names, *given)
+        attributes = function.__name__, function.__defaults__, function.__closure__
+        copy = FunctionType(function.__code__, function.__globals__ | names, *attributes)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
         return copy

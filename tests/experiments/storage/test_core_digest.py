@@ -21,8 +21,8 @@ from perceptron_lab.experiments.provenance.code_digest import (
     is_of_whole_package,
     shown_digest,
 )
+from tests.deciding_oracles import DECIDING
 from tests.repetitions import repeated
-from tests.word_of_others import DECIDING
 
 Register = Callable[[str | type], None]
 READER = "perceptron_lab.datasets.collections.reuters_corpus"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tests.prose.pages import PAGES, ROOT, numbers, paragraph
-from tests.prose.test_told_of_tiny_margins import held, span, times
+from tests.prose.test_numbers_of_tiny_margins import held, span, times
 
 OTHERS = ["Clarabel", "SCS", "ECOS"]
 

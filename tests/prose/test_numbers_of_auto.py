@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.prose.pages import PAGES, numbers, paragraph, rounded
-from tests.prose.test_told_of_tiny_margins import times
+from tests.prose.test_numbers_of_tiny_margins import times
 
 PAGE = PAGES["docs/which-algorithm.md"]
 LINE = re.compile(r"^\| (\d+ x \d+) \| (\d+) \| (.+) \|$", re.MULTILINE)

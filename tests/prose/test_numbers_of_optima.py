@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from tests.prose.pages import ROOT, numbers, paragraph, rounded, spelt
-from tests.prose.test_told_of_tiny_margins import held
+from tests.prose.test_numbers_of_tiny_margins import held
 
 SAMPLES = ROOT / "results" / "sample"
 
