@@ -31,13 +31,13 @@ class Automorphism(ABC):
 
     Attributes
     ----------
-    place
-        Where it lies in the flat coordinates.
+    indices
+        Its positions in the flat coordinates, shape ``(k,)``.
     unit
         e in isometric coordinates, shape ``(k,)``, norm(e)^2 = rank.
     """
 
-    place: IntArray
+    indices: IntArray
     unit: FloatArray
     rank: int
 

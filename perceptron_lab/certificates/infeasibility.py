@@ -226,7 +226,7 @@ def _prove_at(
         return None
     flat = np.zeros(cone.size)
     for block in polished:
-        flat[block.place] = block.weights()
+        flat[block.indices] = block.weights()
     return InfeasibilityProof(flat, ratio, "in Dikin's ellipsoid, q")
 
 

@@ -42,7 +42,7 @@ class Represented(ABC):
     """A block: where it lies in flat coordinates, its rank, and its rows of A*."""
 
     def __init__(self, indices: IntArray, rows: FloatArray, rank: int) -> None:
-        self.place, self.rank = indices, rank
+        self.indices, self.rank = indices, rank
         self.rows: Balls = [[arb(x) for x in row] for row in rows.tolist()]
 
     @abstractmethod
@@ -169,7 +169,7 @@ def represented(part: Cone, indices: IntArray, data: FloatArray) -> Represented:
 
 def products(blocks: Sequence[Represented], unknowns: int) -> int:
     """Return about how many multiplications H A* and A H A* take, or take the time of."""
-    coordinates = sum(len(block.place) for block in blocks)
+    coordinates = sum(len(block.indices) for block in blocks)
     rows = (unknowns * (unknowns + 2) + OVERHEAD) * coordinates
     return rows + sum(block.products() for block in blocks)
 
@@ -234,7 +234,7 @@ def _stepped(
     blocks: Sequence[Represented], weights: FloatArray, most: int
 ) -> tuple[FloatArray, float] | None:
     """Step towards A w = 0, in doubles after every step, until the test is passed."""
-    indices, before = np.concatenate([block.place for block in blocks]), np.inf
+    indices, before = np.concatenate([block.indices for block in blocks]), np.inf
     flat = np.zeros(len(weights))
     flat[indices] = weights[indices] / np.abs(weights).max()
     for _ in range(most):
@@ -261,13 +261,13 @@ def _test(blocks: Sequence[Represented], weights: FloatArray) -> tuple[arb, list
     """
     images: Balls = []
     for block in blocks:
-        images_of_block = block.image([arb(x) for x in weights[block.place].tolist()])
+        images_of_block = block.image([arb(x) for x in weights[block.indices].tolist()])
         if images_of_block is None:
             return None
         images += images_of_block
     data = arb_mat([row for block in blocks for row in block.rows]).transpose()
     transposed = arb_mat(images)
-    values = weights[np.concatenate([block.place for block in blocks])]
+    values = weights[np.concatenate([block.indices for block in blocks])]
     residual = data * arb_mat([[arb(x)] for x in values.tolist()])
     try:
         multipliers = (data * transposed).solve(residual)

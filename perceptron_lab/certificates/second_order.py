@@ -34,7 +34,7 @@ SHORTEST = 1e-150
 class QuadraticRepresentation(Automorphism):
     """T = Q_v = 2 v v' - det(v) R, R = diag(-1, .., -1, 1), v inside the cone; w = 2 Q_v e."""
 
-    place: IntArray
+    indices: IntArray
     rows: FloatArray
     root: FloatArray
     roundings: int = 0
@@ -78,7 +78,7 @@ class QuadraticRepresentation(Automorphism):
     def moved(self, step: FloatArray) -> Self | None:
         """Return the representation at the square root of T (e + d)."""
         element = self._representation() @ ((self.unit + step) / math.sqrt(2.0))
-        return type(self).at(self.place, self.rows, 2.0 * element, self.roundings)
+        return type(self).at(self.indices, self.rows, 2.0 * element, self.roundings)
 
     def weights(self) -> FloatArray:
         """Return 2 Q_v e."""

@@ -61,7 +61,7 @@ def exact_weights(cone: Cone, made: list[Any]) -> Vector:
             entries = [4 * t * x for x in u] + [2 * (t * t + inner(u, u))]
         else:
             entries = rational(block.positive)
-        for place, entry in zip(block.place.tolist(), entries, strict=True):
+        for place, entry in zip(block.indices.tolist(), entries, strict=True):
             weights[place] = entry
     return weights
 

@@ -115,7 +115,7 @@ class BallState(State):
     def _image(self, values: list[arb]) -> arb_mat:
         rows: Balls = []
         for block in self.blocks:
-            image = block.image(values[len(rows) : len(rows) + len(block.place)])
+            image = block.image(values[len(rows) : len(rows) + len(block.indices)])
             if image is None:
                 raise NumericalError("the weights have left the cone")
             rows += image
@@ -125,7 +125,7 @@ class BallState(State):
         """Return the coefficients of norm(w - H a - eta H b)^2 = <., H^-1 .>, <w, H^-1 w> = r."""
         quadratics, at = [], 0
         for block in self.blocks:
-            end = at + len(block.place)
+            end = at + len(block.indices)
             a, b = ([row[k] for row in scores[at:end]] for k in (0, 1))
             seen_a, seen_b = ([row[k] for row in moves[at:end]] for k in (0, 1))
             w, at = values[at:end], end
@@ -183,7 +183,7 @@ class PathInBalls(SeesAll[BallState]):
         dense = np.column_stack([dense_array(system.matrix.scaled()), system.cone.identity])
         with precision():
             blocks = [represented(part, indices, dense) for part, indices in parts]
-            weighted = np.concatenate([block.place for block in blocks])
+            weighted = np.concatenate([block.indices for block in blocks])
             return BallState(
                 np.zeros(system.dimension),
                 weights=weights,

@@ -38,7 +38,7 @@ AT_A_TIME = 2**22
 class Congruence(Automorphism):
     """T Z = L Z L', L lower triangular with positive diagonal; w = L L'."""
 
-    place: IntArray
+    indices: IntArray
     cone: Semidefinite
     rows: FloatArray
     factor: FloatArray
@@ -97,7 +97,7 @@ class Congruence(Automorphism):
         change = self.cone.matrix(step / np.sqrt(self.cone.multiplicity))
         matrix = self.factor @ (np.eye(self.rank) + change) @ self.factor.T
         matrix = (matrix + matrix.T) / 2.0
-        return type(self).at(self.place, self.cone, self.rows, matrix, self.roundings)
+        return type(self).at(self.indices, self.cone, self.rows, matrix, self.roundings)
 
     def weights(self) -> FloatArray:
         """Return L L'."""

@@ -98,7 +98,7 @@ def margin_below(
 class Scaling(Automorphism):
     """T = diag(x), x > 0; w = x. The rows are taken from the data when they are needed."""
 
-    place: IntArray
+    indices: IntArray
     data: Data
     used: IntArray
     positive: FloatArray
@@ -118,13 +118,13 @@ class Scaling(Automorphism):
         return columns, rounding * norm_above(values) + values.size * SMALLEST
 
     def _written(self) -> Columns:
-        return (dense_rows(self.data, self.place, self.used) * self.positive[:, None]).T
+        return (dense_rows(self.data, self.indices, self.used) * self.positive[:, None]).T
 
     def moved(self, step: FloatArray) -> Self | None:
         """Return the scaling by x (1 + d)."""
         positive = self.positive * (1.0 + step)
         inside = bool((positive > 0).all())
-        shifted = type(self)(self.place, self.data, self.used, positive, self.roundings)
+        shifted = type(self)(self.indices, self.data, self.used, positive, self.roundings)
         return shifted if inside else None
 
     def weights(self) -> FloatArray:
@@ -141,12 +141,12 @@ class SparseScaling(Scaling):
     data: sp.csr_array
 
     def _written(self) -> Columns:
-        rows = self.data[self.place][:, self.used]
+        rows = self.data[self.indices][:, self.used]
         return sp.csc_array((sp.diags_array(self.positive) @ rows).T)
 
     def operations(self, unknowns: int) -> float:
         """Return the operations of B B' and of its factor; an entry counts as ten dense ones."""
-        each = np.diff(self.data.indptr)[self.place].astype(np.float64)
+        each = np.diff(self.data.indptr)[self.indices].astype(np.float64)
         return 20.0 * float(each @ each) + float(unknowns) ** 3 / 3.0
 
 
