@@ -27,6 +27,7 @@ from perceptron_lab.core.errors import (
     counted,
     did_you_mean,
 )
+from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.config import Curves, ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.running.runner import RESULTS, ExperimentRows
@@ -201,18 +202,19 @@ def cautions(folder: Path, evidence: Evidence, executed: ExperimentRows | None =
 
     Rows made in different environments (their seconds do not compare), rows made by another version
     of the code than today's, and cells without a row that serves the latest request: of the
-    run that has just ended there, if it is given; otherwise the store is asked. Certificates may be
-    missing, as no report is made of them.
+    run that has just ended there, if it is given; otherwise the store is asked. A row that was
+    skipped says why, such as data that are missing: the next run tries it again, and no sentence
+    is needed. Certificates may be missing, as no report is made of them.
     """
     if executed is not None:
         cells, stale, missing = executed.cells, executed.stale, executed.missing
     else:
-        now = status(folder, certificates=False)
-        cells, stale, missing = (
-            len(now.cells),
-            now.counts[CellState.STALE],
-            now.counts[CellState.MISSING],
-        )
+        now, frame = status(folder, certificates=False), evidence.frame
+        skipped = frame.loc[frame["status"] == Status.SKIPPED, ["problem", "label", "seed"]]
+        named = set(skipped.itertuples(index=False, name=None))
+        cells, stale = len(now.cells), now.counts[CellState.STALE]
+        absent = [cell for cell in now.cells if cell.state is CellState.MISSING]
+        missing = sum((cell.problem, cell.label, cell.seed) not in named for cell in absent)
     environments = evidence.frame["environment"].nunique()
     sentences = []
     if environments > 1:

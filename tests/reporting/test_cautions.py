@@ -14,7 +14,7 @@ from perceptron_lab.experiments.provenance import environment as environments
 from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.run import run
 from perceptron_lab.experiments.running import runner
-from perceptron_lab.experiments.running.status import status
+from perceptron_lab.experiments.running.status import CellState, status
 from perceptron_lab.reporting import Evidence, cautions
 from perceptron_lab.reporting.report import write_report
 
@@ -100,3 +100,16 @@ def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
     evidence = Evidence.of_folder(folder)
     assert len(evidence.frame) == 2
     assert cautions(folder, evidence) == ["1 of 2 cells have no row that serves"]
+
+
+def test_a_row_skipped_for_lack_of_data_is_no_missing_row(tmp_path: Path) -> None:
+    """It says why itself; the next run tries it again."""
+    program = "1\n1\n2\n1.0\n0 1 1 1 -1.0\n0 1 2 2 -1.0\n1 1 1 2 0.5\n"
+    (tmp_path / "here.dat-s").write_text(program)
+    problems = [{"dataset": "sdpa", "files": ["here.dat-s", "gone.dat-s"], "missing": "skip"}]
+    changes = {"problems": problems, "algorithms": [{"name": "auto"}], "report": {}}
+    folder = run(made(tmp_path, seeds=[0], **changes), output=tmp_path).folder
+    evidence = Evidence.of_folder(folder)
+    assert sorted(evidence.frame["status"]) == ["FEASIBLE", "SKIPPED"]
+    assert status(folder).counts[CellState.MISSING] == 1
+    assert cautions(folder, evidence) == []
