@@ -83,9 +83,8 @@ def _ranges(hint: object, metadata: Iterable[object]) -> Iterator[tuple[Any, str
     """Yield the types of numbers in an annotation, with their ranges in words."""
     if get_origin(hint) is Annotated:
         inner, *more = get_args(hint)
-        constraints = [
-            [constraint, *getattr(constraint, "metadata", ())] for constraint in more
-        ]  # those of Field(...)
+        # Annotations may hold a Field(...), whose metadata count as well
+        constraints = [[constraint, *getattr(constraint, "metadata", ())] for constraint in more]
         yield from _ranges(inner, [*metadata, *chain.from_iterable(constraints)])
         return
     limits = [

@@ -181,9 +181,8 @@ def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
         check_time()
         span = slice(rows.indptr[i], rows.indptr[i + 1])
         entries = [Fraction(entry) for entry in rows.data[span].tolist()]
-        scale = max(
-            (entry.denominator for entry in entries), default=1
-        )  # powers of two, all of them
+        # All denominators are powers of two
+        scale = max((entry.denominator for entry in entries), default=1)
         scales.append(scale)
         lengths[position] = float(np.abs(rows.data[span]).max(initial=0.0))
         for j, number in zip(rows.indices[span].tolist(), entries, strict=True):

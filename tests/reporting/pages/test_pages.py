@@ -33,7 +33,7 @@ REPORT: dict[str, Any] = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
 def make_experiment(folder: Path, **changes: Any) -> None:
     """Store two problems by two algorithms: proved, but for one; one has a course."""
     rows = [
-        make_row("mcp100", "PRA", updates=12, message="read /home/me/data/a.csv & <more>"),
+        make_row("mcp100", "PRA", updates=12, message="read /srv/me/data/a.csv & <more>"),
         make_row("mcp100", "EA", status="UPDATE_LIMIT", proved=False),
         make_row("mcp124-1", "PRA", seconds=0.125),
         make_row("mcp124-1", "EA"),
@@ -93,7 +93,7 @@ def test_references_within_the_page_lead_somewhere(page: str) -> None:
 
 def test_it_names_no_place_and_no_host(page: str) -> None:
     text = re.sub(PICTURE, "", page)
-    assert "/home/" not in text
+    assert "/srv/" not in text
     assert "/tmp/" not in text
     assert socket.gethostname() not in text
 
@@ -185,7 +185,7 @@ def test_the_configuration_on_the_page_is_that_of_the_run(results: Path) -> None
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("see /home/me/x/a.csv: line 3", "see a.csv: line 3"),
+        ("see /srv/me/x/a.csv: line 3", "see a.csv: line 3"),
         (r"C:\Users\me\b.csv is absent", "b.csv is absent"),
         ("1/2 of https://a.org/b/c and /one", "1/2 of https://a.org/b/c and /one"),
         ("results/made/runs.csv", "results/made/runs.csv"),
