@@ -102,7 +102,7 @@ class Sweeping(InCoordinates[T]):
         deepest, score, scores = system.deepest(state.point)
         if system.inside(score, scores):
             return state, FeasiblePoint(state.point.copy())
-        # Violated only to rounding, or by the system's caution: the sweep does not see that.
+        # Violated only to rounding, or by the system's tolerance: the sweep does not see that.
         self.add(state, deepest)
         state.updates += 1
         return state, None

@@ -47,8 +47,8 @@ def report(targets: tuple[str, ...], html: bool, output: Path, as_json: bool) ->
         for failure in rebuilt_report.failed:
             echo(f"failed: {failure}", err=True)
         cautions = list(filter(None, (*rebuilt_report.cautions, rebuilt_report.edited)))
-        for caution in cautions:
-            echo(f"warning: {caution}", err=True)
+        for warning in cautions:
+            echo(f"warning: {warning}", err=True)
         records.append(
             _record(rebuilt_report.title, rebuilt_report.files, rebuilt_report.failed, cautions)
         )

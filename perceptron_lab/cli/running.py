@@ -141,8 +141,8 @@ def _warn_of_report(results: Results) -> None:
             "then run `plab report`"
         )
         echo(text, err=True)
-    for caution in report.cautions:
-        echo(f"warning: {caution}", err=True)
+    for warning in report.cautions:
+        echo(f"warning: {warning}", err=True)
 
 
 def _show_report(results: Results) -> None:

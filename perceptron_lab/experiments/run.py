@@ -110,7 +110,7 @@ class Results(ExperimentRows):
             ]
         table = visible_rows.to_html(index=False, escape=True, na_rep="", border=0)
         more = f"<p>and {len(frame) - _MOST} more rows</p>" if len(frame) > _MOST else ""
-        amiss = "".join(f"<p><b>{escape(caution)}</b></p>" for caution in self.cautions)
+        amiss = "".join(f"<p><b>{escape(warning)}</b></p>" for warning in self.cautions)
         return visible(f"<div><p>{escape(str(self))}</p>{amiss}{table}{more}</div>")
 
 

@@ -38,8 +38,8 @@ Proof = TypeVar("Proof")
 # Interior shifts that may correct a boundary answer, relative to the point's length
 SHIFTS = tuple(10.0**k for k in range(-15, -5))
 
-# A claim that is repeated unchanged up to this caution of the system ends a run
-LARGEST_CAUTION = 1e-7
+# A claim that is repeated unchanged up to this tolerance of the system ends a run
+LARGEST_TOLERANCE = 1e-7
 
 # By this factor a computed ratio may miss the goal and still be worth a proof
 HOPEFUL = 1.0 - 1e-6
@@ -86,7 +86,7 @@ class Judge:
         if self.repeated and self._settled is not None:
             self._add(state.ending or "the algorithm repeats its claim: nothing more comes")
             return self._settled
-        if again and self._settled is None and self.system.caution >= LARGEST_CAUTION:
+        if again and self._settled is None and self.system.tolerance >= LARGEST_TOLERANCE:
             parts = ["the algorithm repeats a claim that cannot be verified", state.ending]
             self.say("; ".join(filter(None, parts)))
             return Status.UNVERIFIED

@@ -355,8 +355,8 @@ class ConicSystem(CertifiedSystem):
         return self
 
     def stricter(self) -> ConicSystem:
-        """Return this system with oracles that refuse the boundary, and ten times the caution."""
-        return replace(self, cone=self.cone.strict(), caution=max(1e-15, 10.0 * self.caution))
+        """Return this system with oracles that refuse the boundary, and ten times the tolerance."""
+        return replace(self, cone=self.cone.strict(), tolerance=max(1e-15, 10.0 * self.tolerance))
 
     def with_operator(self, operator: Operator) -> ConicSystem:
         """Return the same cone, oracles and counters on other data of the same size."""

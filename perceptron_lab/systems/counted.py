@@ -46,8 +46,8 @@ class CountedSystem(System):
         first block.
     objective
         c of the program min c'x that the homogenised system is of; or None.
-    caution
-        A point passes at slack 0 if <atom, A*y> > caution * max |scores| for every atom. Raised
+    tolerance
+        A point passes at slack 0 if <atom, A*y> > tolerance * max |scores| for every atom. Raised
         when a point inside to rounding error could not be proved to be inside.
     target
         0, or the upper bound of the margin whose proof ends the run, instead of the bound that an
@@ -68,7 +68,7 @@ class CountedSystem(System):
     multiple: float = 1.0
     homogenised: bool = False
     objective: Objective | None = None
-    caution: float = 0.0
+    tolerance: float = 0.0
     target: float = 0.0
     ratio: float = 0.0
     deciding: bool = False
@@ -134,13 +134,13 @@ class CountedSystem(System):
         point
             Shape ``(dimension,)``.
         slack
-            0: A*point must lie inside K (by the system's caution). s > 0: A*point + s e must lie in
+            0: A*point must lie inside K (by the tolerance). s > 0: A*point + s e must lie in
             K (absolute).
         """
         self.counters.queries += 1
         scores = self.scores(point)
-        if self.caution and not slack:
-            slack = -self.caution * float(np.abs(scores).max())
+        if self.tolerance and not slack:
+            slack = -self.tolerance * float(np.abs(scores).max())
         atom = self.cone.separate(scores, slack)
         relevant = scores if atom is None else scores[atom.span]
         if not np.isfinite(relevant).all():
@@ -184,13 +184,13 @@ class CountedSystem(System):
         return score
 
     def inside(self, score: float, scores: FloatArray) -> bool:
-        """Return whether scores with this lowest eigenvalue lie inside K, by the caution."""
-        if not self.caution:
+        """Return whether scores with this lowest eigenvalue lie inside K, by the tolerance."""
+        if not self.tolerance:
             return score > 0.0
-        return score > 0.0 and score > self.caution * float(np.abs(scores).max())
+        return score > 0.0 and score > self.tolerance * float(np.abs(scores).max())
 
     def contains(self, point: FloatArray) -> bool:
-        """Return whether A*point lies inside K, by the caution; counts a product and a query."""
+        """Return whether A*point lies inside K, by the tolerance; counts a product and a query."""
         scores = self.scores(point)
         return self.inside(self.lowest(scores), scores)
 

@@ -49,10 +49,10 @@ def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.Monk
     there = environments.environment() | {"id": "elsewhere"}
     monkeypatch.setattr(runner, "environment", lambda: there)
     results = run(made(tmp_path), output=tmp_path)
-    (caution,) = results.cautions
-    assert caution == "rows of 2 environments: seconds do not compare"
-    assert caution in results._repr_html_()
-    assert f"Quick ({caution})" in (results.folder / "table_6_1.tex").read_text()
+    (warning,) = results.cautions
+    assert warning == "rows of 2 environments: seconds do not compare"
+    assert warning in results._repr_html_()
+    assert f"Quick ({warning})" in (results.folder / "table_6_1.tex").read_text()
 
 
 def test_published_results_without_certificates_are_all_there(tmp_path: Path) -> None:

@@ -167,16 +167,16 @@ def test_started_uses_the_oracles_given() -> None:
     assert spans == [0, 1, 2, 0]
 
 
-def test_caution_asks_for_more_than_rounding_error_and_grows_tenfold() -> None:
+def test_tolerance_asks_for_more_than_rounding_error_and_grows_tenfold() -> None:
     system = ConicSystem.from_rows(np.eye(2))
     close = np.array([1.0, 1e-15])
-    assert system.caution == 0.0
+    assert system.tolerance == 0.0
     assert system.cut(close) is None
     cautious = system.stricter()
-    assert cautious.caution == 1e-15
+    assert cautious.tolerance == 1e-15
     assert cautious.cut(close) is not None
     assert cautious.cut(2 * close + [0.0, 1e-15]) is None
-    assert cautious.stricter().caution == pytest.approx(1e-14, rel=1e-12, abs=0.0)
+    assert cautious.stricter().tolerance == pytest.approx(1e-14, rel=1e-12, abs=0.0)
     assert cautious.cut(close, 1e-9) is None
     assert system.cut(close) is None
 

@@ -296,7 +296,7 @@ def test_scores_that_are_not_finite_end_in_a_numerical_error(cone: Cone, bad: fl
                     ask(scores)
 
 
-def test_inside_asks_for_more_than_the_caution() -> None:
+def test_inside_asks_for_more_than_the_tolerance() -> None:
     system = ConicSystem.from_rows(np.eye(2))
     scores = np.array([1e-15, 10.0])
     assert system.inside(1e-15, scores)

@@ -102,7 +102,7 @@ def test_a_start_is_where_it_begins() -> None:
 
 
 def test_rejected_claims_make_it_look_closer() -> None:
-    """By the caution of the system the least score counts as violated, and the point changes."""
+    """By the tolerance of the system the least score counts as violated, and the point changes."""
     rows = planted(3, 20, 0.1, np.random.default_rng(1))[0]
     system = ready(ALGORITHM, ConicSystem.from_rows(rows))
     state, claim = first_claim(ALGORITHM, system, 10**6)
@@ -110,7 +110,7 @@ def test_rejected_claims_make_it_look_closer() -> None:
     scores = rows @ claim.point
     for _ in range(30):
         system = system.stricter()
-        if scores.min() <= system.caution * np.abs(scores).max():
+        if scores.min() <= system.tolerance * np.abs(scores).max():
             break
     assert isinstance(state, SweptState)
     before, updates = state.point.copy(), state.updates

@@ -45,8 +45,8 @@ class DelegatedState(State):
     first: int
     done: int = 0
     # The system's when a point was claimed: where it stays the same, the point was proved.
-    caution: float | None = None
-    # The final bound of a method, while another one tries to decide; the system's caution when it
+    tolerance: float | None = None
+    # The final bound of a method, while another one tries to decide; the system's tolerance when it
     # was claimed: where that has grown, it was not proved
     waiting: Claim | None = None
     told: float | None = None
@@ -104,7 +104,7 @@ class DelegatedState(State):
     def advance(self, system: ConicSystem, most: int) -> Claim | None:
         """Continue with the algorithm whose turn it is."""
         widening = self.algorithm is WIDEST_OF_CONES
-        if not widening and self.caution == system.caution:
+        if not widening and self.tolerance == system.tolerance:
             self.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
             return None
         if self.phase == "von-neumann":
@@ -125,7 +125,7 @@ class DelegatedState(State):
         self.updates = self.iterations = self.done + self.inner.updates
         self.point, self.weights = self.inner.point, self.inner.weights
         if isinstance(claim, FeasiblePoint):
-            self.caution = system.caution
+            self.tolerance = system.tolerance
         elif claim is not None and self.inner.ending:
             return self._go_on(system, claim)
         elif self.phase == "projection-rescaling" and isinstance(claim, MarginBelow):
@@ -159,8 +159,8 @@ class DelegatedState(State):
         if in_balls:
             self.waiting = self.waiting or self._bounded(system)
         if projecting or in_balls:
-            claim = self.waiting if self.told in (None, system.caution) else None
-            self.told = system.caution
+            claim = self.waiting if self.told in (None, system.tolerance) else None
+            self.told = system.tolerance
         if claim is None:
             self._begin_ellipsoid(system)
         return claim

@@ -67,7 +67,7 @@ class PathState(State):
     iterate: PathIterate
     claim: Claim | None = None
     # The system's when the claim was made: where it stays the same, the claim was proved
-    caution: float = -1.0
+    tolerance: float = -1.0
     weighed: float = math.inf  # theta when weights were claimed last
     claims: int = 0  # of weights with A w = 0
 
@@ -80,7 +80,7 @@ class PathState(State):
 
     def claiming(self, system: ConicSystem, claim: Claim) -> Claim:
         """Remember a claim and return it."""
-        self.claim, self.caution = claim, system.caution
+        self.claim, self.tolerance = claim, system.tolerance
         return claim
 
 
@@ -178,7 +178,7 @@ class InteriorPoint(SeesAll[PathState]):
         return state, None
 
     def _step(self, system: ConicSystem, state: PathState) -> Claim | None:
-        if state.claim is not None and (state.ending or state.caution == system.caution):
+        if state.claim is not None and (state.ending or state.tolerance == system.tolerance):
             return state.claim
         try:
             scaled = ScaledIterate(state.embedding, state.iterate)

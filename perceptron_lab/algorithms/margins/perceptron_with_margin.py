@@ -239,7 +239,7 @@ class TauPerceptron(LimitedScores[TauState]):
     def step(self, system: ConicSystem, state: TauState, most: int) -> Step[TauState]:
         """Make up to ``most`` updates; claim a when no cut is left."""
         for _ in range(most):
-            # Where tau is passed, the system's caution may still ask for more.
+            # Where tau is passed, the system's tolerance may still ask for more.
             cut = system.cut(state.point, -state.tau)
             cut_or_end = cut_or_claim(system, state.point) if cut is None else cut
             if not isinstance(cut_or_end, Cut):

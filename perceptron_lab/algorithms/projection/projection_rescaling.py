@@ -59,7 +59,7 @@ class ProjectionState(State):
 
     ``weights`` are those of the side of L and bound the margin by ``upper``, ``point`` is that of
     the other one and bounds it by -``lower``. ``answer`` is the claim made last, ``given`` what was
-    found for it on which side, ``caution`` that of the system that it was made of.
+    found for it on which side, ``tolerance`` that of the system that it was made of.
     """
 
     sides: tuple[Side, Side]
@@ -68,7 +68,7 @@ class ProjectionState(State):
     lower: float = math.inf
     answer: Claim | None = None
     given: tuple[Side, SideSolution] | None = None
-    caution: float = 0.0
+    tolerance: float = 0.0
 
     def turn(self, epsilon: float) -> Side | None:
         """Return the side that steps next: of those that can prove more, the one of fewer steps."""
@@ -193,7 +193,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
     def step(self, system: ConicSystem, state: ProjectionState, most: int) -> Step[ProjectionState]:
         """Make up to ``most`` steps of the basic procedures, the sides in turn."""
-        if state.answer is not None and state.caution == system.caution:
+        if state.answer is not None and state.tolerance == system.tolerance:
             return state, state.answer  # it was proved, and is the final claim
         if state.given is not None:  # it was rejected
             state.given[0].doubt(state.given[1])
@@ -204,7 +204,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
             if side is not None:
                 self._advance(system, state, side)
             if state.answer is not None:
-                state.caution = system.caution
+                state.tolerance = system.tolerance
                 break
         return state, state.answer
 
@@ -233,7 +233,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
             return claim_bound(system, solution.rescaled.weights(solution.element), self.epsilon)
         point, scores = solution.rescaled.point(system, solution.element)
         lowest = float(solution.rescaled.base.algebra.eigenvalues(scores).min())
-        inside = lowest > system.caution * float(np.abs(scores).max())
+        inside = lowest > system.tolerance * float(np.abs(scores).max())
         return FeasiblePoint(point) if inside else None
 
     def _bracket(self, system: ConicSystem, state: ProjectionState) -> Claim:

@@ -136,7 +136,7 @@ class Whitened(SeesAll[WhitenedState]):
     def step(self, system: ConicSystem, state: WhitenedState, most: int) -> Step[WhitenedState]:
         """Step the inner algorithm; map its claim back."""
         state.whitened = whitened = replace(
-            state.whitened, cone=system.cone, caution=system.caution, target=system.target
+            state.whitened, cone=system.cone, tolerance=system.tolerance, target=system.target
         )
         claim: Claim | None = None
         for again in (False, True):

@@ -123,7 +123,7 @@ class ResistingSystem(ConicSystem):
         """Ask about a point: a row shown that it violates, <a, point> <= 0; counts one query.
 
         A rescaled system asks about the point H'y that y stands for. None: all rows are shown, and
-        none is violated; or, with a caution of the system, none by more than it.
+        none is violated; or, with a tolerance of the system, none by more than it.
         """
         if slack:
             raise InputError("a resisting system answers without slack; run it in rounds")
@@ -132,7 +132,7 @@ class ResistingSystem(ConicSystem):
         rescaled = self.operator
         queried = rescaled.to_base(point) if isinstance(rescaled, Rescaled) else point
         row = self.adversary.answer(queried)
-        if row is None and self.caution:  # a proof has failed: beyond rounding errors
+        if row is None and self.tolerance:  # a proof has failed: beyond rounding errors
             return super().cut(point)
         self.counters.queries += 1
         if row is None:

@@ -39,7 +39,7 @@ _ALGORITHM: Final = CorrelationRescaling(margin=1e-15)
 _GAP: Final = 3.0  # Between heights that fall and heights that stay
 _DEPENDENT: Final = 1e-9  # Singular values below this part of the largest one are roundings
 _STEPS: Final = 15  # Of weights towards A_N'w = 0
-_CAUTION: Final = 1e-12
+_TOLERANCE: Final = 1e-12
 _MOST: Final = 20_000  # Updates of one run
 _AT_A_TIME: Final = 20_000_000  # Numbers that updates look at between two looks at the clock
 
@@ -208,7 +208,7 @@ def _phases(unit: FloatArray) -> Iterator[tuple[VolumeState, Phase, Claim | None
     """
     # scores count as positive only well above their roundings
     system = ConicSystem.from_rows(unit).started({}, np.random.default_rng(0))
-    system = replace(system, caution=_CAUTION)
+    system = replace(system, tolerance=_TOLERANCE)
     state = _ALGORITHM.start(system, np.random.default_rng(0))
     while state.updates < _MOST and not state.exhausted:
         check_time()

@@ -276,7 +276,7 @@ class _Enclosing:
     point: FloatArray = field(default_factory=lambda: np.empty(0))
     course: BoundHistory = field(default_factory=BoundHistory)
     proof_seconds: float = 0.0
-    caution: float = 1.1
+    safety_factor: float = 1.1
     factor: RaisedFactor | None = None  # None where the time does not suffice for it
 
     def search(self, ascent: Ascent, limits: Limits, *, widens: bool) -> str:
@@ -356,7 +356,7 @@ class _Enclosing:
 
     def _estimate(self, dual: DualPoint) -> float:
         """Return the relative width that a point is expected to prove."""
-        lacking = dual.gap + self.caution * (dual.lacking - dual.gap)
+        lacking = dual.gap + self.safety_factor * (dual.lacking - dual.gap)
         if self.factor is None:
             return math.inf
         if lacking <= 1e3 * self.width * dual.lengths.sum():  # matters, then
@@ -407,7 +407,7 @@ class _Enclosing:
             if direction is None:
                 self._lower_upper(self._point(dual, min(float(most), _AMPLE * float(needed))))
         if not self.reached:
-            self.caution *= 1.15
+            self.safety_factor *= 1.15
         self.proof_seconds += clock_seconds() - clock
         self._record(ascent.sweeps, self.course.estimate[-1])
         return None if direction is None or not _outside(direction, ascent.vectors) else direction
