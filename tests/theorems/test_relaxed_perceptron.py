@@ -90,7 +90,7 @@ def test_a_good_start_succeeds_within_the_limit_on_matrix_cuts(seed):
 
 @pytest.mark.parametrize(("n", "sigma", "theta"), [(2, 0.1, None), (2, 0.2, None), (3, 0.1, 0.3)])
 def test_the_mean_of_the_updates_is_within_the_bound_which_is_an_expectation(n, sigma, theta):
-    """Tries without a good start may be spent in vain: single runs exceed the bound, and may."""
+    """Tries without a good start may be spent in vain: single runs exceed 1 / eta, and may."""
     algorithm, updates, tries = RelaxedPerceptron(sigma=sigma, theta=theta), [], []
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -106,8 +106,39 @@ def test_the_mean_of_the_updates_is_within_the_bound_which_is_an_expectation(n, 
     eta = cap_probability(n, height)
     most = math.floor(2 / sigma**2 * math.log(1 / height)) + 1
     assert bound.value == pytest.approx(most / eta)
-    assert np.mean(updates) <= bound.value < max(updates)
-    assert np.mean(tries) <= 1 / eta
+    assert np.mean(updates) <= bound.value
+    assert np.mean(tries) <= 1 / eta < max(tries)
+
+
+def one_try(rows, x, theta):
+    """Tries begun and updates made from x, until the first try has ended."""
+    algorithm, system = RelaxedPerceptron(sigma=0.01, theta=theta), ConicSystem.from_rows(rows)
+    state, claim = algorithm.start(system, np.random.default_rng(0)), None
+    state.point[:] = x
+    while claim is None and state.tries == 1:
+        state, claim = algorithm.step(system, state, 1)
+    return state.tries, state.updates
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_a_try_is_given_up_exactly_where_its_start_is_seen_to_be_below_theta(seed):
+    """A row orthogonal to z takes away from x all but its part along z: norm(x) falls to x'z."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 8))
+    theta = 1 / math.sqrt(n) if seed % 2 else rng.uniform(0.1, 0.9)
+    basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    rows = np.vstack([basis[1:], -basis[1:]])
+    for height, tries in ((theta * (1 + 1e-9), 1), (theta * (1 - 1e-9), 2)):
+        x = height * basis[0] + math.sqrt(1 - height**2) * basis[1]
+        assert one_try(rows, x, None if seed % 2 else theta) == (tries, 1)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_in_dimension_1_a_unit_start_of_theta_is_not_given_up_before_an_update(seed):
+    result = solve(np.ones((1, 1)), RelaxedPerceptron(), seed=seed, budget=Budget(updates=100))
+    assert result.status is Status.FEASIBLE
+    assert one_try(np.ones((1, 1)), np.ones(1), None) == (1, 0)
+    assert one_try(np.ones((1, 1)), -np.ones(1), None) == (2, 1)
 
 
 def test_without_a_known_separator_there_is_no_bound():

@@ -45,7 +45,9 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
 
     From a random unit x, while a cut with a'x < -sigma norm(x) exists, x <- x - (u'x) u with
     u = a / norm(a). A try ends, and the next random x is drawn, as soon as the sum of
-    1 / norm(a)^2 over its updates exceeds (2 / sigma^2) ln(1 / theta), or x vanishes.
+    1 / norm(a)^2 over its updates exceeds (2 / sigma^2) ln(1 / theta), or norm(x) < theta after an
+    update: norm(x) >= x'z, so that the start had x'z < theta (footnote 2 of section 3.3, which has
+    <=. In dimension 1, where theta = 1, every start would then be abandoned).
 
     If a'z >= 0 for all cuts and x starts with x'z >= theta, then x'z never falls below theta, the
     norm of x falls below theta after that many updates, and so the try must succeed: with
@@ -70,7 +72,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
 
     References
     ----------
-    `Kharechko2009`, Algorithms 3, 5 and 8, Theorems 2.10, 4.2 and 6.5.
+    `Kharechko2009`, Algorithms 3, 5 and 8, Theorems 2.10, 4.2 and 6.5, section 3.3.
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
@@ -80,8 +82,11 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
 
     def limit(self, dimension: int) -> float:
         """Return (2 / sigma^2) ln(1 / theta), the largest sum of 1 / norm(a)^2 of one try."""
-        theta = self.theta or 1.0 / math.sqrt(dimension)
-        return 2.0 / self.sigma**2 * math.log(1.0 / theta)
+        return 2.0 / self.sigma**2 * math.log(1.0 / self.least_height(dimension))
+
+    def least_height(self, dimension: int) -> float:
+        """Return theta, the least x'z of a start from which a try must succeed."""
+        return self.theta or 1.0 / math.sqrt(dimension)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> RelaxedState:
         """Return the first random unit point."""
@@ -95,10 +100,10 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
 
     def step(self, system: ConicSystem, state: RelaxedState, most: int) -> Step[RelaxedState]:
         """Make up to ``most`` updates; claim a relaxed point, or begin another try."""
-        limit = self.limit(system.dimension)
+        limit, theta = self.limit(system.dimension), self.least_height(system.dimension)
         for _ in range(most):
             length = math.sqrt(system.operator.inner(state.point, state.point))
-            if length <= 1e-14 or state.spent > limit:
+            if state.spent > limit or (state.spent and length < theta):
                 state.point, state.spent = random_unit(system.dimension, state.rng), 0.0
                 state.tries += 1
                 state.phase = f"try {state.tries}"
@@ -136,7 +141,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
             return Bound(None, theorem, NO_NORM)
         if facts.margin is None or facts.margin < 0.0:
             return Bound(None, theorem, "no y with a'y >= 0 for all cuts is known")
-        theta = self.theta or 1.0 / math.sqrt(facts.dimension)
+        theta = self.least_height(facts.dimension)
         square = 1.0 if facts.unit_rows else facts.norm * facts.norm
         most = self.limit(facts.dimension) * square
         if not math.isfinite(most):
