@@ -23,7 +23,7 @@ from perceptron_lab.estimators.validation import (
     Seconds,
     with_parameters,
 )
-from perceptron_lab.problems.ellipsoids.hard.separation import Separation, ranks
+from perceptron_lab.problems.ellipsoids.hard.separation import Separation, can_rank
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.problems.ellipsoids.hard.solution import LimitReached
 from perceptron_lab.problems.ellipsoids.soft.separation_ratio import soft_separation
@@ -128,7 +128,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
                 f"({fitted.message}); "
                 "raise tol, max_iter or max_seconds",
             )
-            if fitted.complete and not (self.inseparable == "solver" or ranks(fitted)):
+            if fitted.complete and not (self.inseparable == "solver" or can_rank(fitted)):
                 fitted = self._ranking(fitted, separation)
         self.separation_, self.status_ = fitted, fitted.status
         self._compare_with_proof(data, positive)
@@ -152,7 +152,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         if not len(misclassified):
             return
         reason, remedy = "it does by less than predict rounds", "scale the features"
-        if self.separation_.finer is not None or self.status_ is Status.UNBOUNDED:
+        if self.separation_.residual_ellipsoid is not None or self.status_ is Status.UNBOUNDED:
             reason = (
                 "it does so only by what rounding left of columns that depend on others, which is "
                 "no rule for other examples"

@@ -19,8 +19,8 @@ from perceptron_lab.estimators.validation import Seconds, generator_of, with_par
 from perceptron_lab.problems.ellipsoids.ellipsoid import WhiteCoordinates
 from perceptron_lab.problems.ellipsoids.soft.descent import (
     SquaredHinge,
-    minimised,
-    minimised_linear,
+    minimise,
+    minimise_linear,
 )
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (
     Quadratic,
@@ -116,7 +116,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         weights = self._weights(data, positive, sample_weight)
         self.axes_ = WhiteCoordinates.fitted(data, weights) if self.whiten else None
         objective = self._objective(data, positive, weights)
-        minimum = minimised(
+        minimum = minimise(
             objective,
             Quadratic.random(objective, self.rank, generator_of(self.random_state)),
             tolerance=self.tol,
@@ -136,7 +136,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
         data = self._new(X)
-        return -self.quadratic_.values(self.axes_.of(data) if self.axes_ else data)
+        return -self.quadratic_.values(self.axes_.transform(data) if self.axes_ else data)
 
     def certify(
         self,
@@ -153,7 +153,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         return certify(self._objective(data, positive, weights), self.quadratic_)
 
     def _objective(self, data: Examples, positive: BoolArray, weights: FloatArray) -> SoftObjective:
-        rows = self.axes_.of(data) if self.axes_ else data
+        rows = self.axes_.transform(data) if self.axes_ else data
         return SoftObjective(rows, np.where(positive, 1.0, -1.0), weights, self.regularisation)
 
     def _weights(
@@ -224,7 +224,7 @@ class SquaredHingeClassifier(BinaryClassifier):
         else:
             weights = self._shares(np.ones(len(positive)), positive, self.class_weight)
         problem = SquaredHinge(data, positive, weights, self.regularisation)
-        at, steps, converged = minimised_linear(problem, self.tol, self.max_iter)
+        at, steps, converged = minimise_linear(problem, self.tol, self.max_iter)
         self.coef_, self.intercept_ = at[None, :-1], at[-1:]
         self.objective_ = problem.value_and_gradient(at)[0]
         self._ended(

@@ -111,7 +111,7 @@ def test_what_only_rounding_separates_is_ranked_by_the_central_path() -> None:
     assert (fitted.predict(rows) != labels).any()
     assert 0.5 < found.ratio_lower <= found.ratio_upper <= (1 + 1e-6) * found.ratio_lower
     assert found.ellipsoid is None
-    assert found.finer is not None
+    assert found.residual_ellipsoid is not None
     assert "does not use that, and reaches t = 0" in found.message
     line = EllipsoidSeparationClassifier().fit(drawn, labels)
     assert fitted.predict(rows).tolist() == line.predict(drawn).tolist()

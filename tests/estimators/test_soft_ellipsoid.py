@@ -18,9 +18,9 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from perceptron_lab.estimators.learners.tuning import Grid, best, tune
-from perceptron_lab.problems.ellipsoids.soft.descent import minimised
+from perceptron_lab.problems.ellipsoids.soft.descent import minimise
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (
-    Local,
+    LocalModel,
     Quadratic,
     SoftObjective,
     certify,
@@ -70,7 +70,7 @@ def test_gradient_agrees_with_differences(seed: int, rank: int, as_sparse: bool)
         sp.csr_array(rows) if as_sparse else rows, signs, weights, rng.random()
     )
     point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
-    here = Local(objective, point)
+    here = LocalModel(objective, point)
     value, gradient = here.value, here.gradient
     assert value == pytest.approx(objective.value(Quadratic.unpacked(point, 4)))
     differences = approx_fprime(point, partial(value_at, objective), 1e-6)
@@ -172,7 +172,7 @@ def test_two_starts_end_at_the_same_objective(size: float) -> None:
     rows, signs = overlapping(7, 80, 4)
     objective = SoftObjective(rows, signs, np.full(80, 1 / 80), size)
     ends = [
-        minimised(
+        minimise(
             objective,
             Quadratic.random(objective, 4, np.random.default_rng(seed)),
             tolerance=1e-6,
@@ -191,7 +191,7 @@ def test_a_start_without_a_direction_is_left(as_sparse: bool) -> None:
     data = sp.csr_array(rows) if as_sparse else rows
     objective = SoftObjective(data, signs, np.full(60, 1 / 60), 0.01)
     start = Quadratic(np.zeros((3, 3)), np.zeros(3), 0.0)
-    found = minimised(objective, start, tolerance=1e-9, steps=1000)
+    found = minimise(objective, start, tolerance=1e-9, steps=1000)
     assert found.converged
     assert found.value == pytest.approx(exact(3).fit(rows, signs).objective_, rel=1e-6)
     assert np.linalg.norm(found.quadratic.factor) > 0.1
@@ -204,9 +204,12 @@ def test_curvature_agrees_with_differences(seed: int, rank: int) -> None:
     objective = SoftObjective(rows, signs, rng.dirichlet(np.ones(20)), rng.random())
     point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
     move = rng.normal(size=point.shape)
-    here, pace = Local(objective, point), 1e-7
-    there, back = Local(objective, point + pace * move), Local(objective, point - pace * move)
-    if not np.array_equal(there.within, back.within):
+    here, pace = LocalModel(objective, point), 1e-7
+    there, back = (
+        LocalModel(objective, point + pace * move),
+        LocalModel(objective, point - pace * move),
+    )
+    if not np.array_equal(there.active, back.active):
         return  # a kink between them
     differences = (there.gradient - back.gradient) / (2.0 * pace)
     error = np.linalg.norm(here.curvature()(move) - differences)

@@ -68,8 +68,8 @@ def test_negatives_that_rounding_moved_off_the_hull_leave_nothing_open(case: Cas
     assert found.ratio_upper - found.ratio_lower <= TIGHT * found.ratio_lower
     assert (fitted.predict(rows) == labels).all()
     inside = AffineFrame.of(rows[labels], rows[~labels])
-    assert not inside.exact
-    assert inside.certain.any()
+    assert not inside.is_decided
+    assert inside.exactly_inside.any()
 
 
 @pytest.mark.slow
@@ -78,8 +78,8 @@ def test_a_digit_against_all_others_has_a_hull_known_without_rounding(digit: int
     rows, labels = datasets.load_digits(return_X_y=True)
     rows = StandardScaler().fit_transform(rows)
     frame = AffineFrame.of(rows[labels == digit], rows[labels != digit])
-    assert frame.known
-    assert frame.certain.any()
+    assert frame.hull_is_exact
+    assert frame.exactly_inside.any()
 
 
 @pytest.mark.parametrize("case", named([*generated(10_000), *generated(100_000)], 1))

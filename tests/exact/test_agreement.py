@@ -182,7 +182,9 @@ def test_what_is_proved_of_a_separation_ratio_has_an_exact_proof(seeds: range) -
             lower = ratio_at_least(inside, outside, found.ellipsoid, found.ratio_lower)
             assert lower is not None
             assert not refused(data, lower), seed
-            assert found.finer or Fraction(*lower["bound"]) == Fraction(found.ratio_lower), seed
+            assert found.residual_ellipsoid or Fraction(*lower["bound"]) == Fraction(
+                found.ratio_lower
+            ), seed
             sides[1] += 1
         if np.isfinite(found.ratio_upper):
             upper = next(ratios_at_most(inside, outside, weights, found.ratio_upper), None)

@@ -1,4 +1,4 @@
-"""Ellipsoids, the examples that they separate, and lifted points: x^'Ex^ is linear in E."""
+"""Ellipsoids, checked examples and lifted points x^ = (x, 1), for which x^'E^x^ is linear in E^."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 
 LARGEST, LEAST_SPREAD = 1e100, 1e-100
-"""The range of magnitudes, and of the spread of columns that vary."""
+"""Largest magnitude of an entry, and least spread of a column that is not constant."""
 FLAT = 1e-11
 """Axes of E below this part of the largest one count as 0: the ellipsoid is a cylinder there."""
 RANK_TOLERANCE = 1e-12
-"""Singular values below this part of the largest, of columns of unit variance, are taken as 0."""
+"""Singular values below this part of the largest, of columns of unit variance, are treated as 0."""
 
 
 def two_classes(
@@ -32,6 +32,7 @@ def two_classes(
     outer = dense_rows(negatives, inner.shape[1])
     spread = np.maximum(inner.max(axis=0), outer.max(axis=0))
     spread = spread - np.minimum(inner.min(axis=0), outer.min(axis=0))
+    # Squares of smaller differences underflow, so that a column would look constant in E^.
     lost = np.flatnonzero((spread > 0) & (spread < LEAST_SPREAD))
     if len(lost):
         raise InputError(
@@ -73,21 +74,21 @@ def squares(points: FloatArray) -> FloatArray:
     return np.asarray(points[:, rows] * (points[:, columns] * weight))
 
 
-def flat(matrix: FloatArray) -> FloatArray:
+def svec(matrix: FloatArray) -> FloatArray:
     """Return svec of a symmetric matrix, shape ``(n (n + 1) / 2,)``."""
     columns, rows = np.tril_indices(len(matrix))
     weight = np.where(rows == columns, 1.0, math.sqrt(2.0))
     return np.asarray(matrix[rows, columns] * weight)
 
 
-def order_of(vector: FloatArray) -> int:
-    """Return the order of the symmetric matrix of which this is svec."""
+def smat_order(vector: FloatArray) -> int:
+    """Return the order n of the symmetric matrix that svec turned into this vector."""
     return (math.isqrt(8 * len(vector) + 1) - 1) // 2
 
 
-def symmetric(vector: FloatArray) -> FloatArray:
-    """Return the symmetric matrix of which this is svec."""
-    order = order_of(vector)
+def smat(vector: FloatArray) -> FloatArray:
+    """Return the symmetric matrix of a vector, the inverse of :func:`svec`."""
+    order = smat_order(vector)
     columns, rows = np.tril_indices(order)
     entries = vector * np.where(rows == columns, 1.0, math.sqrt(0.5))
     matrix = np.zeros((order, order))
@@ -167,13 +168,14 @@ class Ellipsoid:
         out gives the canonical form (7.8) of the same ellipsoid, up to a factor, without a division
         by C.
         """
+        # By eigenvalues, since E^ is singular at an optimum of (7.9): Cholesky would fail there.
         values, vectors = np.linalg.eigh((quadratic + quadratic.T) / 2.0)
         root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
         triangle = np.asarray(np.linalg.qr(root, mode="r"))[:-1]
         return cls(np.zeros(len(quadratic) - 1), triangle[:, :-1], triangle[:, -1])
 
-    def through(self, frame: AffineFrame) -> Self:
-        """Return an ellipsoid of a frame's coordinates u (its shift 0) as one of the points x."""
+    def pulled_back(self, frame: AffineFrame) -> Self:
+        """Return the set of points x whose coordinates u in a frame lie in this ellipsoid."""
         return type(self)(frame.shift, self.factor @ frame.basis.T, self.offset)
 
     def scaled(self, factor: float) -> Self:
@@ -205,6 +207,7 @@ class Ellipsoid:
     @property
     def centre(self) -> FloatArray:
         """c, shape ``(k,)``; of a cylinder the point of its axis that is nearest to ``shift``."""
+        # The solution of least norm, since a cylinder has a whole line of centres.
         displacement = np.linalg.lstsq(self.factor, -self.offset, rcond=FLAT)[0]
         return np.asarray(self.shift + displacement)
 
@@ -213,6 +216,7 @@ class Ellipsoid:
 
         Half-lengths of cylinders are infinite.
         """
+        # Of G and not of E = G'G, which would square the ratio of the axes.
         _, values, vectors = np.linalg.svd(self.factor, full_matrices=True)
         sizes = np.append(values, np.zeros(len(self.shift) - len(values)))
         with np.errstate(divide="ignore"):
@@ -240,6 +244,8 @@ class WhiteCoordinates:
                 "or whiten=False"
             )
         centre = weights @ examples
+        # Centred before the products are formed: E(xx') - E(x)E(x)' cancels where the mean is
+        # large.
         centred = np.sqrt(weights)[:, None] * (examples - centre)
         deviation = np.linalg.norm(centred, axis=0)
         # A constant column leaves rounding errors of its mean, which are no variance.
@@ -253,7 +259,7 @@ class WhiteCoordinates:
         matrix = vectors[significant].T / values[significant]
         return cls(centre, scale, matrix * varies[:, None])
 
-    def of(self, examples: Examples) -> FloatArray:
+    def transform(self, examples: Examples) -> FloatArray:
         """Return z of every example, shape ``(m, rank)``."""
         if not isinstance(examples, np.ndarray):
             raise InputError("the ellipsoid was fitted to whitened, dense examples; give such")

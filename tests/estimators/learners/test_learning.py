@@ -10,7 +10,7 @@ import pytest
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner, learn
-from perceptron_lab.problems.ellipsoids.hard.separation import NEGLIGIBLE, ranks
+from perceptron_lab.problems.ellipsoids.hard.separation import NEGLIGIBLE, can_rank
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from tests.problems.ellipsoids.two_class_sets import overlapping, separable
 
@@ -78,12 +78,12 @@ def test_which_separations_rank() -> None:
     nothing = maximal_separation(*overlapping(0, 30, 50, 2))
     limit = maximal_separation(*overlapping(0, 30, 50, 2), solver="central-path")
     hull = maximal_separation(*separable(1, 2, 30, 3))
-    assert [ranks(found) for found in (open_ended, nothing, limit, hull)] == [
+    assert [can_rank(found) for found in (open_ended, nothing, limit, hull)] == [
         True,
         False,
         True,
         True,
     ]
     # What the solver computed counts, unless it may stand for 0.
-    assert ranks(replace(nothing, reached=2.0 * NEGLIGIBLE))
-    assert not ranks(replace(nothing, reached=NEGLIGIBLE))
+    assert can_rank(replace(nothing, reached=2.0 * NEGLIGIBLE))
+    assert not can_rank(replace(nothing, reached=NEGLIGIBLE))

@@ -13,7 +13,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.estimators import EllipsoidSeparationClassifier
 from perceptron_lab.problems.ellipsoids.hard import primal_dual
-from perceptron_lab.problems.ellipsoids.hard.interior_point import follow
+from perceptron_lab.problems.ellipsoids.hard.interior_point import solve_program
 from perceptron_lab.problems.ellipsoids.hard.primal_dual import Iterate, Program
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.problems.ellipsoids.hard.solution import LimitReached, SolverLimits
@@ -51,12 +51,12 @@ def test_the_time_ends_an_iteration_between_two_panels(monkeypatch: pytest.Monke
     inside, outside = shells(2.0)
     rows = np.vstack([inside, outside])
     program = Program(np.column_stack([rows, np.ones(60)]), np.repeat([1.0, -1.0], 30))
-    start = Iterate.first(program)
+    start = Iterate.initial(program)
     monkeypatch.setattr(primal_dual, "PANEL", 8)
-    assert follow(program, start, 1e-9, 0.0, SolverLimits(100))[1] > 0
+    assert solve_program(program, start, 1e-9, 0.0, SolverLimits(100))[1] > 0
     stop = StopAt(4)  # the first two questions are asked before the iteration
     with time_limit(math.inf, stop):
-        assert follow(program, start, 1e-9, 0.0, SolverLimits(100)) == (start, 0)
+        assert solve_program(program, start, 1e-9, 0.0, SolverLimits(100)) == (start, 0)
     assert stop.asked == 4
 
 
@@ -97,7 +97,7 @@ def test_a_central_path_without_time_leaves_what_is_proved(monkeypatch: pytest.M
     labels = np.repeat([1, 0], 30)
     model = EllipsoidSeparationClassifier(max_seconds=1000.0)
 
-    module = "perceptron_lab.problems.ellipsoids.hard.central_path._Barrier.descend"
+    module = "perceptron_lab.problems.ellipsoids.hard.central_path._Barrier.minimise"
 
     def ended(*_: object) -> None:
         raise LimitReached("the central path ends at nu = 300 by its limits")

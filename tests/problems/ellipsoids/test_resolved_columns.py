@@ -15,7 +15,7 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard import separation_ratio
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, in_hull
-from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses
+from perceptron_lab.problems.ellipsoids.hard.equivalent_classes import EquivalentClasses
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_proof import (
     ProvedRatio,
@@ -38,8 +38,8 @@ def again(classes: Classes, arrays: dict[str, np.ndarray]) -> ProvedRatio:
     return prove_separation(*classes, arrays, whiten=True)
 
 
-def finer(*classes: np.ndarray) -> FinerClasses:
-    found = FinerClasses.of(*classes, AffineFrame.of(*classes))
+def equivalent(*classes: np.ndarray) -> EquivalentClasses:
+    found = EquivalentClasses.of(*classes, AffineFrame.of(*classes))
     assert found is not None
     return found
 
@@ -59,14 +59,14 @@ def test_products_are_split_exactly(seed: int) -> None:
 
 def test_what_rounding_left_is_kept_to_its_own_digits() -> None:
     parts = [with_rounded_sum(part) for part in overlapping(0, 60, 90, 3)]
-    found = finer(*parts)
-    assert found.residues is not None
-    assert found.frame.exact
+    found = equivalent(*parts)
+    assert found.residuals is not None
+    assert found.frame.is_decided
     assert found.frame.dimension == 4
     assert found.frame.shift[-1] == 0.0
     exact = [[Fraction(value) for value in row] for row in np.vstack(parts)]
-    terms = [Fraction(value) for value in found.residues.coefficients[0]]
-    level = Fraction(found.residues.levels[0])
+    terms = [Fraction(value) for value in found.residuals.coefficients[0]]
+    level = Fraction(found.residuals.levels[0])
     z = np.vstack([found.positives, found.negatives])[:, -1]
     assert 0.0 < np.ptp(z) < 1e-13
     for row, value in zip(exact, z, strict=True):
@@ -101,21 +101,21 @@ def test_few_examples_are_separated_better_by_what_rounding_left() -> None:
     assert proved.ratio_upper == pytest.approx(found.ratio_upper, rel=1e-6)
 
 
-def test_the_finer_ellipsoid_reaches_its_bound_exactly_and_the_rule_leaves_it_out() -> None:
+def test_the_residual_ellipsoid_reaches_its_bound_and_the_rule_leaves_it_out() -> None:
     classes = separable(13, 40, 50, 2)
     wide = with_thirds(classes[0]), with_thirds(classes[1])
     found = maximal_separation(*wide)
-    assert found.finer is not None
-    assert found.finer.residues is not None
-    residues, ellipsoid = found.finer.residues, found.finer.ellipsoid
+    assert found.residual_ellipsoid is not None
+    assert found.residual_ellipsoid.residuals is not None
+    residuals, ellipsoid = found.residual_ellipsoid.residuals, found.residual_ellipsoid.ellipsoid
     factor, shift, offset, terms, levels = (
         np.vectorize(Fraction, otypes=[object])(array)
         for array in (
             ellipsoid.factor,
             ellipsoid.shift,
             ellipsoid.offset,
-            residues.coefficients,
-            residues.levels,
+            residuals.coefficients,
+            residuals.levels,
         )
     )
     values = []
@@ -157,15 +157,15 @@ def test_negatives_off_the_hull_by_rounding_alone_do_not_restrict_t() -> None:
     inner, outer = nearly_in_the_hull(active)
     frame = AffineFrame.of(inner, outer)
     assert not frame.outside.any()
-    assert np.flatnonzero(~frame.certain).tolist() == [active]
+    assert np.flatnonzero(~frame.exactly_inside).tolist() == [active]
     found = maximal_separation(inner, outer)
     without = maximal_separation(inner, np.delete(outer, active, axis=0))
     assert found.reached < 0.999 * found.ratio_lower <= found.ratio
     assert found.ratio_lower == pytest.approx(without.ratio_lower, rel=1e-7)
     assert width(found) <= 1e-6
     assert found.negative_weights[active] == 0.0
-    assert found.finer is not None
-    assert found.finer.residues is None
+    assert found.residual_ellipsoid is not None
+    assert found.residual_ellipsoid.residuals is None
     proved = again((inner, outer), proof_arrays(found))
     assert (proved.ratio_lower, proved.ratio_upper) == (found.ratio_lower, found.ratio_upper)
     exact = outer.copy()
@@ -210,18 +210,18 @@ def test_a_separation_survives_where_what_rounding_left_is_not_solved(
 ) -> None:
     classes = separable(13, 40, 50, 2)
     wide = with_thirds(classes[0]), with_thirds(classes[1])
-    solve = separation_ratio._assessed
+    solve = separation_ratio._assessment
 
     def failing(inner: np.ndarray, *rest: Any, **more: Any) -> object:
         if inner.shape[1] > wide[0].shape[1]:
             raise NumericalError("made to fail")
         return solve(inner, *rest, **more)
 
-    monkeypatch.setattr(separation_ratio, "_assessed", failing)
+    monkeypatch.setattr(separation_ratio, "_assessment", failing)
     found = maximal_separation(*wide)
     assert found.status is Status.FEASIBLE
     assert not found.complete
-    assert "leaves t open: made to fail" in found.message
+    assert "could not be sharpened: made to fail" in found.message
 
 
 def inside(spanning: np.ndarray, others: np.ndarray, dimension: int) -> list[bool]:
@@ -258,7 +258,7 @@ def test_multiples_of_columns_leave_nothing_open() -> None:
     wide = [np.hstack([part, 3.0 * part[:, :1] + part[:, 1:]]) for part in rounded]
     found = maximal_separation(*wide)
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio_lower
-    assert found.finer is None
+    assert found.residual_ellipsoid is None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -269,7 +269,7 @@ def test_columns_computed_in_single_precision_leave_nothing_open(seed: int) -> N
         for rows in (part.astype(np.float32) for part in make(seed, 40, 50, 3))
     )
     frame = AffineFrame.of(inner, outer)
-    assert frame.exact
+    assert frame.is_decided
     assert frame.dimension == 6
     found = maximal_separation(inner, outer)
     assert found.ratio_upper - found.ratio_lower <= 1e-6 * (found.ratio_lower or 1.0)
@@ -283,19 +283,21 @@ def test_columns_computed_in_single_precision_leave_nothing_open(seed: int) -> N
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_columns_that_do_not_depend_have_no_finer_classes(columns: int) -> None:
+def test_columns_that_do_not_depend_have_no_equivalent_classes(columns: int) -> None:
     classes = separable(0, 20, 20, columns)
-    assert FinerClasses.of(*classes, AffineFrame.of(*classes)) is None
+    assert EquivalentClasses.of(*classes, AffineFrame.of(*classes)) is None
 
 
-def test_negatives_beyond_the_hull_are_pushed_away_by_the_finer_ellipsoid_too() -> None:
+def test_negatives_beyond_the_hull_are_pushed_away_by_the_residual_ellipsoid_too() -> None:
     classes = separable(13, 40, 50, 2)
     inner, outer = (np.hstack([with_thirds(part), np.ones((len(part), 1))]) for part in classes)
     outer[:5, 3] = 2.0
     found = maximal_separation(inner, outer)
     rest = maximal_separation(inner[:, :3], outer[5:, :3])
-    assert found.finer is not None
+    assert found.residual_ellipsoid is not None
     assert found.ratio_lower == pytest.approx(rest.ratio_lower, rel=1e-7)
     assert width(found) <= 1e-6
-    nothing = replace(found.finer, ellipsoid=Ellipsoid(np.zeros(5), np.zeros((1, 5)), np.ones(1)))
+    nothing = replace(
+        found.residual_ellipsoid, ellipsoid=Ellipsoid(np.zeros(5), np.zeros((1, 5)), np.ones(1))
+    )
     assert nothing.lower_bound(inner, outer, AffineFrame.of(inner, outer)) == 0.0

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.problems.ellipsoids.ellipsoid import (
     Ellipsoid,
-    flat,
     images_with_radius,
     lifted,
     quadratic_values,
+    smat,
     square_bounds,
     squares,
-    symmetric,
+    svec,
 )
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.problems.ellipsoids.hard.cone_solver import measured
+from perceptron_lab.problems.ellipsoids.hard.cone_solver import measured_bracket
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     identical_rows,
     moment_with_error,
@@ -92,9 +92,9 @@ def test_svec_is_an_isometry(seed: int, order: int) -> None:
     points = rng.standard_normal((7, order))
     matrix = rng.standard_normal((order + 1, order + 1))
     matrix = matrix + matrix.T
-    np.testing.assert_allclose(symmetric(flat(matrix)), matrix, rtol=1e-14)
-    assert flat(matrix) @ flat(matrix) == pytest.approx(float((matrix**2).sum()))
-    values = squares(lifted(points)) @ flat(matrix)
+    np.testing.assert_allclose(smat(svec(matrix)), matrix, rtol=1e-14)
+    assert svec(matrix) @ svec(matrix) == pytest.approx(float((matrix**2).sum()))
+    values = squares(lifted(points)) @ svec(matrix)
     np.testing.assert_allclose(values, quadratic_values(matrix, points), atol=1e-11)
 
 
@@ -133,7 +133,7 @@ def test_little_is_proved_without_negative_weights_or_exact_coordinates() -> Non
     assert math.isinf(proved_upper_bound(positives, negatives, (np.ones(30), np.zeros(40)), frame))
     wide = [np.hstack([part, part.sum(axis=1, keepdims=True)]) for part in (positives, negatives)]
     rough = AffineFrame.of(*wide)
-    assert not rough.exact
+    assert not rough.is_decided
     assert rough.dimension == 2
     weights = np.ones(30), np.ones(40)
     assert math.isinf(proved_upper_bound(*wide, weights, rough))
@@ -185,7 +185,7 @@ def test_frames_are_white_and_invariant(seed: int, order: int) -> None:
     points = np.vstack([positives, negatives])
     white = frame.coordinates(points)
     np.testing.assert_allclose(np.cov(white.T, bias=True), np.eye(order), atol=1e-9)
-    assert frame.exact
+    assert frame.is_decided
     assert not frame.outside.any()
     affine = np.random.default_rng(seed).standard_normal((order, order)) + 3.0 * np.eye(order)
     moved = [part @ affine + 2.0 for part in (positives, negatives)]
@@ -242,14 +242,14 @@ def test_measured_brackets_hold_the_ratio(seed: int, order: int) -> None:
             found.negative_weights,
         ),
     )
-    close = measured(found.matrix, weights, classes)
+    close = measured_bracket(found.matrix, weights, classes)
     assert close.lower == pytest.approx(found.ratio, rel=1e-7)
     assert close.upper == pytest.approx(found.ratio, rel=1e-7)
-    assert close.within(math.inf) == close.upper
-    assert close.narrow(1e-6)
+    assert close.clip(math.inf) == close.upper
+    assert close.meets(1e-6)
     rng = np.random.default_rng(seed)
     guess = rng.standard_normal((order + 1, order + 1))
-    rough = measured(guess @ guess.T, (rng.random(20), rng.random(30)), classes)
+    rough = measured_bracket(guess @ guess.T, (rng.random(20), rng.random(30)), classes)
     assert 0.0 <= rough.lower <= close.upper * (1.0 + 1e-9)
     assert rough.upper >= close.lower * (1.0 - 1e-9)
 
@@ -268,15 +268,15 @@ def test_broken_answers_bracket_nothing(weight: float) -> None:
     classes = ClassPair(*separable(3, 20, 30, 2))
     weights = np.full(20, weight), np.full(30, weight)
     for entry in (0.0, math.nan):
-        assert measured(np.full((3, 3), entry), weights, classes) == Bracket(0.0, math.inf)
+        assert measured_bracket(np.full((3, 3), entry), weights, classes) == Bracket(0.0, math.inf)
 
 
 def test_narrow_brackets_are_relative_to_small_ratios_and_to_one_plus_large_ones() -> None:
-    assert not Bracket(1e-3, 1e-3 + 1e-9).narrow(1e-7)
-    assert Bracket(1e3, 1e3 + 1e-5).narrow(1e-7)
-    assert Bracket(1e-3, 1e-3 + 1e-13).narrow(1e-12)
-    assert Bracket(0.0, 1e-8).narrow(1e-7)
-    assert not Bracket(0.0, math.inf).narrow(1e-7)
+    assert not Bracket(1e-3, 1e-3 + 1e-9).meets(1e-7)
+    assert Bracket(1e3, 1e3 + 1e-5).meets(1e-7)
+    assert Bracket(1e-3, 1e-3 + 1e-13).meets(1e-12)
+    assert Bracket(0.0, 1e-8).meets(1e-7)
+    assert not Bracket(0.0, math.inf).meets(1e-7)
 
 
 def test_cylinders_have_infinite_axes() -> None:

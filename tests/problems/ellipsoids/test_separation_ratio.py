@@ -268,14 +268,14 @@ def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.Monk
     classes = separable(20, 300, 500, 3)
     exact = maximal_separation(*classes, solver="interior-point")
     brackets: list[Bracket] = []
-    narrow = Bracket.narrow
+    narrow = Bracket.meets
 
     def recorded(self: Bracket, goal: float) -> bool:
         if goal == 1e-9:  # of all examples; those of a working set are narrower
             brackets.append(self)
         return narrow(self, goal)
 
-    monkeypatch.setattr(Bracket, "narrow", recorded)
+    monkeypatch.setattr(Bracket, "meets", recorded)
     found = maximal_separation(*classes, solver="constraint-generation")
     assert len(brackets) > 3
     for bracket in brackets:

@@ -17,10 +17,10 @@ from perceptron_lab.problems.ellipsoids.soft import separation_ratio as soft_sep
 from perceptron_lab.problems.ellipsoids.soft.boundedness import (
     DualProgram,
     DualSolution,
-    Working,
+    WorkingSet,
     critical_penalty,
     least_mean,
-    marginal,
+    marginal_value,
 )
 from perceptron_lab.problems.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
 from tests.repetitions import examples
@@ -125,7 +125,7 @@ def test_critical_penalty_by_generation_has_both_its_witnesses(seed: int, count:
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.01, 2.0))
 def test_the_marginal_value_maximises_what_it_should(values: list[float], cap: float) -> None:
     array = np.array(values)
-    best = marginal(array, cap)
+    best = marginal_value(array, cap)
     assert best in values
     if cap * len(array) >= 1.0:
         value = best - cap * np.maximum(0.0, best - array).sum()
@@ -137,7 +137,7 @@ def test_rounds_fix_what_is_decided_and_free_what_is_contradicted(
 ) -> None:
     monkeypatch.setattr(soft_boundedness, "FEW", 0)
     parts = [np.arange(0, 6), np.arange(6, 12)]
-    working = Working.around(np.tile([3.0, 2.0, 0.1, -0.1, -2.0, -3.0], 2), parts, 1)
+    working = WorkingSet.around(np.tile([3.0, 2.0, 0.1, -0.1, -2.0, -3.0], 2), parts, 1)
     assert np.flatnonzero(working.free).tolist() == [2, 8]
     assert np.flatnonzero(working.capped).tolist() == [0, 1, 6, 7]
     # 0 is at its cap and 5 at 0, both wrongly; 9 is contradicted by less than the room
@@ -152,7 +152,7 @@ def test_rounds_fix_what_is_decided_and_free_what_is_contradicted(
 
 
 def test_few_weights_are_all_free() -> None:
-    working = Working.around(np.linspace(-1.0, 1.0, 50), [np.arange(50)], 6)
+    working = WorkingSet.around(np.linspace(-1.0, 1.0, 50), [np.arange(50)], 6)
     assert working.free.all()
     assert not working.capped.any()
     assert working.revise(np.ones(50), np.ones(50), 0.0, fix=False) == 0
@@ -161,7 +161,7 @@ def test_few_weights_are_all_free() -> None:
 def test_rounds_that_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     data = clouds(0)
     monkeypatch.setattr(soft_separation_ratio, "ROUNDS", 0)
-    with pytest.raises(NumericalError, match="not ended after 0 rounds"):
+    with pytest.raises(NumericalError, match="not converged after 0 rounds"):
         soft_separation(*data, positive_penalty=10.0, negative_penalty=0.1)
     monkeypatch.setattr(soft_boundedness, "ROUNDS", 0)
     with pytest.raises(NumericalError, match="not been found after 0 rounds"):

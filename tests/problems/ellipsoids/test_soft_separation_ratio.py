@@ -14,7 +14,11 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import SoftSeparationClassifier
 from perceptron_lab.problems.ellipsoids.ellipsoid import WhiteCoordinates
-from perceptron_lab.problems.ellipsoids.soft.boundedness import capped, critical_penalty, least_mean
+from perceptron_lab.problems.ellipsoids.soft.boundedness import (
+    critical_penalty,
+    least_mean,
+    project_to_capped_simplex,
+)
 from perceptron_lab.problems.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
 from tests.repetitions import examples, repeated
 
@@ -104,7 +108,7 @@ def test_solutions_are_optimal(seed: int, share: float, times: float) -> None:
     assert min(first.min(), second.min()) >= 0
     assert first.max() <= positive_penalty
     assert second.max() <= negative_penalty
-    inner, outer = (lift(found.axes.of(points)) for points in data)
+    inner, outer = (lift(found.axes.transform(points)) for points in data)
     spread = inner.T @ (first[:, None] * inner) - outer.T @ (second[:, None] * outer)
     assert np.linalg.eigvalsh(spread)[0] > -1e-9 * np.linalg.norm(spread)
     assert np.linalg.eigvalsh(found.quadratic)[0] > -1e-9
@@ -242,7 +246,7 @@ def test_least_mean_is_the_least_over_the_capped_simplex(values: list[float], ca
     # The dual: the best t of t - cap sum max(0, t - v) is one of the values.
     best = max(t - cap * np.maximum(0, t - array).sum() for t in values)
     assert least_mean(array, cap) == pytest.approx(best, abs=1e-9)
-    weights = capped(-array, cap)
+    weights = project_to_capped_simplex(-array, cap)
     assert weights.sum() == pytest.approx(1.0, abs=1e-9)
     assert 0 <= weights.min() <= weights.max() <= cap
     assert weights @ array >= best - 1e-9
@@ -316,7 +320,7 @@ def test_mean_zero_and_covariance_one(seed: int, features: int, exponent: int) -
     scale = np.where(np.arange(features) == 0, 10.0**exponent, 1.0)
     rows = rng.normal(size=(20, features)) * scale + rng.normal(size=features)
     weights = rng.dirichlet(np.ones(20))
-    white = WhiteCoordinates.fitted(rows, weights).of(rows)
+    white = WhiteCoordinates.fitted(rows, weights).transform(rows)
     assert weights @ white == pytest.approx(np.zeros(features), abs=1e-6)
     assert white.T @ (weights[:, None] * white) == pytest.approx(np.eye(features), abs=1e-6)
 
@@ -329,7 +333,7 @@ def test_rank_is_that_of_the_examples_with_weight(seed: int) -> None:
     assert WhiteCoordinates.fitted(rows, np.full(10, 0.1)).matrix.shape == (5, 2)
     two = np.where(np.arange(10) < 2, 0.5, 0.0)
     assert WhiteCoordinates.fitted(rows, two).matrix.shape == (5, 1)
-    assert np.isfinite(WhiteCoordinates.fitted(rows, two).of(rows)).all()
+    assert np.isfinite(WhiteCoordinates.fitted(rows, two).transform(rows)).all()
 
 
 def test_what_cannot_be_whitened() -> None:

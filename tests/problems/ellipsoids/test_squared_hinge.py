@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from perceptron_lab.problems.ellipsoids.soft import descent
-from perceptron_lab.problems.ellipsoids.soft.descent import SquaredHinge, minimised_linear
+from perceptron_lab.problems.ellipsoids.soft.descent import SquaredHinge, minimise_linear
 from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)
@@ -50,11 +50,11 @@ def test_the_line_search_is_exact(seed: int, ridge: float) -> None:
     problem = made(seed, ridge)
     at = np.random.default_rng(seed).standard_normal(6)
     value, gradient = problem.value_and_gradient(at)
-    length = problem.along(at, -gradient)
+    length = problem.line_search(at, -gradient)
     lowest, there = problem.value_and_gradient(at - length * gradient)
     assert lowest < value
     assert abs(there @ gradient) <= 1e-9 * float(gradient @ gradient)
-    assert problem.along(at, gradient) == 0.0
+    assert problem.line_search(at, gradient) == 0.0
 
 
 @settings(max_examples=examples(20))
@@ -68,7 +68,7 @@ def test_formed_and_unformed_hessians_end_at_one_minimum(
     tolerance = 1e-11
     ends = []
     for problem in (dense, sparse):
-        at, steps, reached = minimised_linear(problem, tolerance, 2000)
+        at, steps, reached = minimise_linear(problem, tolerance, 2000)
         assert reached
         assert steps < 500
         assert np.linalg.norm(problem.value_and_gradient(at)[1]) <= tolerance
@@ -78,7 +78,7 @@ def test_formed_and_unformed_hessians_end_at_one_minimum(
 
 def test_separable_examples_with_little_regularisation_take_few_steps() -> None:
     problem = made(3, 1e-8, apart=5.0, columns=40)
-    at, steps, reached = minimised_linear(problem, 1e-13, 1000)
+    at, steps, reached = minimise_linear(problem, 1e-13, 1000)
     assert reached
     assert steps < 30
     assert problem.gaps(at).max() < 1e-3  # every margin is 1, nearly
@@ -86,10 +86,10 @@ def test_separable_examples_with_little_regularisation_take_few_steps() -> None:
 
 def test_wide_examples_are_not_made_a_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = made(4, 1e-3)
-    expected = minimised_linear(problem, 1e-10, 100)[0]
+    expected = minimise_linear(problem, 1e-10, 100)[0]
     monkeypatch.setattr(descent, "LARGEST_HESSIAN", 4)
     monkeypatch.setattr(SquaredHinge, "hessian", None)
-    np.testing.assert_allclose(minimised_linear(problem, 1e-10, 100)[0], expected, atol=1e-6)
+    np.testing.assert_allclose(minimise_linear(problem, 1e-10, 100)[0], expected, atol=1e-6)
 
 
 def test_no_example_is_active_at_a_start_beyond_the_margin() -> None:

@@ -22,7 +22,7 @@ from perceptron_lab.estimators.learners.learning import Learned, Learner, Reprov
 from perceptron_lab.estimators.learners.tuning import fitted
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.problems.ellipsoids.ellipsoid import dense_rows
-from perceptron_lab.problems.ellipsoids.hard.separation import Separation, ranks
+from perceptron_lab.problems.ellipsoids.hard.separation import Separation, can_rank
 from perceptron_lab.problems.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName
 
@@ -155,7 +155,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
         )
         examples = dense_rows(features.training)  # which says what to do where they are sparse
         fit: Separation = fitted(model, examples, positive).separation_
-        if self.inseparable == "solver" or ranks(fit):
+        if self.inseparable == "solver" or can_rank(fit):
             return fit
         model.set_params(solver="central-path")
         try:

@@ -1,4 +1,4 @@
-"""The affine hull of the positive examples: white coordinates of it, and which rows lie in it.
+"""White coordinates of the affine hull of the positive examples, and which rows lie in it.
 
 An ellipsoid has no limit on its extent across the affine hull of the positives: negatives off the
 hull can be pushed away for nothing. What limits the separation ratio are the negatives in the hull,
@@ -41,7 +41,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class AffineFrame:
-    """u = (x - shift) basis, and how far x lies off the hull, (x - shift) normals."""
+    """Coordinates u = (x - shift) basis of the hull, and distances (x - shift) normals from it."""
 
     shift: FloatArray  # the mean of the positives, in doubles, shape (k,)
     basis: FloatArray  # shape (k, r), r the dimension of the hull
@@ -50,24 +50,24 @@ class AffineFrame:
     outside: BoolArray  # which negatives lie off the hull, shape (negatives,)
     # whether the positives are known to lie in the hull without rounding, as where it leaves
     # out only columns in which they all agree, or multiples of others
-    known: bool
+    hull_is_exact: bool
     # which negatives lie in it without rounding, shape (negatives,); none if it is not known
-    certain: BoolArray
+    exactly_inside: BoolArray
 
     @property
-    def rounded(self) -> BoolArray:
-        """Mask of the negatives within rounding of the hull that are not known to lie in it."""
-        return np.asarray(~(self.certain | self.outside))
+    def undecided(self) -> BoolArray:
+        """Negatives of which rounding leaves open whether they lie in the hull, as a mask."""
+        return np.asarray(~(self.exactly_inside | self.outside))
 
     @property
-    def exact(self) -> bool:
-        """Whether no negative is within rounding only."""
-        return not self.rounded.any()
+    def is_decided(self) -> bool:
+        """Whether each negative is known to lie in the hull, or off it."""
+        return not self.undecided.any()
 
     @property
-    def empty(self) -> bool:
-        """Whether no negative is in the hull, though some are within rounding: t is unbounded."""
-        return self.known and not self.exact and not self.certain.any()
+    def no_negative_inside(self) -> bool:
+        """Whether no negative lies in the hull, though some seem to by rounding: t is unbounded."""
+        return self.hull_is_exact and not self.is_decided and not self.exactly_inside.any()
 
     @property
     def dimension(self) -> int:
@@ -129,9 +129,12 @@ class AffineFrame:
             shift, basis = np.zeros(rank), np.eye(rank)
         elif around_zero is not None and rank == len(shift):
             shift = np.where(around_zero, 0.0, shift)
-        within, certain = in_hull(positives, negatives[~outside], rank), np.zeros_like(outside)
-        certain[~outside] = within is not None and within
-        return cls(shift, basis, normals, outside, within is not None, certain)
+        within, exactly_inside = (
+            in_hull(positives, negatives[~outside], rank),
+            np.zeros_like(outside),
+        )
+        exactly_inside[~outside] = within is not None and within
+        return cls(shift, basis, normals, outside, within is not None, exactly_inside)
 
 
 def _mean(points: FloatArray) -> FloatArray:
@@ -142,6 +145,7 @@ def _mean(points: FloatArray) -> FloatArray:
 def _whitening(points: FloatArray) -> FloatArray:
     """Return W such that (x - mean) W has covariance I, shape ``(k, rank)``."""
     centred = points - _mean(points)
+    # Columns are scaled to norm 1 first, so that their units do not decide on the rank.
     sizes = np.linalg.norm(centred, axis=0)
     varying = np.flatnonzero(sizes > 1e-14 * np.abs(points).max(axis=0) * math.sqrt(len(points)))
     if not len(varying):
@@ -163,12 +167,15 @@ def _axes(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     if not points.shape[1]:
         return np.zeros(0), np.zeros((0, 0))
     values, vectors = _singular(points)
+    # The SVD leaves the sign of each axis open: the third moment fixes it, so that affine images of
+    # the examples have the same coordinates.
     skewness = ((points @ vectors) ** 3).sum(axis=0)
     return values, vectors * np.where(skewness < 0, -1.0, 1.0)
 
 
 def _singular(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return all k singular values of m rows (zero from min(m, k) on), and V, shape ``(k, k)``."""
+    # The SVD of R has the same values and vectors, and its cost does not grow with the rows.
     triangle = np.linalg.qr(points, mode="r")
     _, values, vectors = np.linalg.svd(triangle, full_matrices=True)
     return np.append(values, np.zeros(points.shape[1] - len(values))), vectors.T
@@ -176,10 +183,10 @@ def _singular(points: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def distinct_columns(points: FloatArray) -> IntArray:
     """Return the columns in which rows differ, without those that repeat another one."""
-    return np.flatnonzero(_origins(points) == np.arange(points.shape[1]))
+    return np.flatnonzero(_first_equal_columns(points) == np.arange(points.shape[1]))
 
 
-def _origins(points: FloatArray) -> IntArray:
+def _first_equal_columns(points: FloatArray) -> IntArray:
     """Return the first column that each column is equal to, -1 where all rows agree in it."""
     first: dict[bytes, int] = {}
     columns = np.ascontiguousarray(points.T) + 0.0  # -0 becomes 0
@@ -204,7 +211,7 @@ def in_hull(spanning: FloatArray, points: FloatArray, dimension: int) -> BoolArr
     dimension
         Of the hull, 0 or more.
     """
-    origins = _origins(spanning)
+    origins = _first_equal_columns(spanning)
     columns = np.flatnonzero(origins == np.arange(len(origins)))
     # others have what the rows have in common in columns that are no others' equals
     constant, copies = origins < 0, (origins >= 0) & (origins != np.arange(len(origins)))
@@ -212,13 +219,15 @@ def in_hull(spanning: FloatArray, points: FloatArray, dimension: int) -> BoolArr
     agreeing &= (points[:, copies] == points[:, origins[copies]]).all(axis=1)
     if len(columns) <= dimension:
         return np.asarray(agreeing)
+    # Repeated rows add nothing to the span, and exact elimination costs time for each.
     rows = np.unique(spanning[:, columns], axis=0)
     joined = np.vstack([rows, points[:, columns]])
-    integers = _whole_numbers(joined) if dimension and joined.size <= MOST_ENTRIES else None
+    integers = _scaled_to_integers(joined) if dimension and joined.size <= MOST_ENTRIES else None
     if integers is None:
         return None
     exact, shifted = integers - integers[0], rows - rows[0]
     sizes = np.linalg.norm(shifted, axis=0)
+    # Rounding only chooses the rows: that they span the hull is shown by the exact null vectors.
     first = _pivots(shifted / sizes, dimension)
     rows_of_basis = _pivots((shifted[:, first] / sizes[first]).T, dimension)
     nulls = null_columns(exact[rows_of_basis].tolist())
@@ -228,7 +237,7 @@ def in_hull(spanning: FloatArray, points: FloatArray, dimension: int) -> BoolArr
     return np.asarray(agreeing & depends[len(rows) :]) if depends[: len(rows)].all() else None
 
 
-def _whole_numbers(points: FloatArray) -> npt.NDArray[np.object_] | None:
+def _scaled_to_integers(points: FloatArray) -> npt.NDArray[np.object_] | None:
     """Return every column times a power of 2 as integers; None where they would be long."""
     integers = []
     for column in points.T:

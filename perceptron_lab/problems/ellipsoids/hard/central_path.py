@@ -27,7 +27,7 @@ from scipy.linalg.blas import dsyrk
 
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.problems.ellipsoids.ellipsoid import flat, lifted, squares, symmetric
+from perceptron_lab.problems.ellipsoids.ellipsoid import lifted, smat, squares, svec
 from perceptron_lab.problems.ellipsoids.hard.solution import (
     ClassPair,
     LimitReached,
@@ -36,13 +36,13 @@ from perceptron_lab.problems.ellipsoids.hard.solution import (
 )
 
 FIRST = 300.0
-"""nu at first."""
+"""The first value of nu."""
 FACTOR = 0.1
-"""From one nu to the next."""
+"""By which nu is multiplied from one minimisation to the next."""
 NEAR = 1.0
-"""The Newton decrement at which nu is lowered."""
+"""The Newton decrement below which nu is lowered."""
 LINE = 12
-"""Bisections along a step."""
+"""Bisections of a line search."""
 
 
 @dataclass(frozen=True)
@@ -64,19 +64,19 @@ class _Barrier:
         block[-1] = block[:, -1] = 0.0
         ball = np.eye(order + 1)
         ball[-1, -1] = -1.0 - float((classes.positives**2).sum(axis=1).max(initial=0.0))
-        start = np.append(flat(ball), 1.0 - min(0.0, float((outside @ flat(ball)).min())))
-        return cls(rows, order, np.flatnonzero(np.append(flat(block), 0.0))), start
+        start = np.append(svec(ball), 1.0 - min(0.0, float((outside @ svec(ball)).min())))
+        return cls(rows, order, np.flatnonzero(np.append(svec(block), 0.0))), start
 
     def shape(self, point: FloatArray) -> FloatArray:
         """Return A."""
-        return symmetric(point[self.entries])
+        return smat(point[self.entries])
 
     def cost(self, nu: float) -> float:
         """Return m + nu r."""
         return len(self.rows) + nu * self.order
 
-    def length(self, point: FloatArray, direction: FloatArray, nu: float) -> float:
-        """Return the length of a step that minimises the function along it, about.
+    def step_length(self, point: FloatArray, direction: FloatArray, nu: float) -> float:
+        """Return about the length of the step that minimises the function along a direction.
 
         Along the step its derivative c'd - sum r_i / (1 + a r_i) - nu sum e_j / (1 + a e_j)
         increases, r being the relative changes of the slacks, e the eigenvalues of the step of A
@@ -87,6 +87,7 @@ class _Barrier:
             self.shape(direction), self.shape(point), eigvals_only=True, check_finite=False
         )
         least = min(float(changes.min()), float(relative[0]), -1e-12)
+        # Short of the boundary by 0.5 %, where the slope is still finite.
         low, high = 0.0, -0.995 / least
         for _ in range(LINE):
             middle = (low + high) / 2.0
@@ -96,7 +97,7 @@ class _Barrier:
             low, high = (middle, high) if slope < 0.0 else (low, middle)
         return low
 
-    def newton(self, point: FloatArray, nu: float) -> tuple[FloatArray, float]:
+    def newton_step(self, point: FloatArray, nu: float) -> tuple[FloatArray, float]:
         """Return the Newton step and its decrement."""
         inverse_slacks = 1.0 / (self.rows @ point)
         scaled = self.rows * inverse_slacks[:, None]
@@ -104,7 +105,7 @@ class _Barrier:
         inverse = (inverse + inverse.T) / 2.0
         gradient = -scaled.sum(axis=0)
         gradient[-1] += self.cost(nu)
-        gradient[self.entries] -= nu * flat(inverse)
+        gradient[self.entries] -= nu * svec(inverse)
         hessian = dsyrk(1.0, scaled.T, lower=1)
         hessian = np.tril(hessian) + np.tril(hessian, -1).T
         # the matrix of X -> B X B in svec coordinates
@@ -113,29 +114,31 @@ class _Barrier:
         doubled = inverse[np.ix_(rows, rows)] * inverse[np.ix_(columns, columns)]
         doubled += inverse[np.ix_(rows, columns)] * inverse[np.ix_(columns, rows)]
         hessian[np.ix_(self.entries, self.entries)] += nu * (doubled * np.outer(weight, weight))
+        # Scaled to a diagonal of ones: columns of (svec Q, s) differ by powers of the data's units.
         scale = 1.0 / np.sqrt(hessian.diagonal())
         factor = scipy.linalg.cho_factor(hessian * np.outer(scale, scale))
         step = -scale * scipy.linalg.cho_solve(factor, scale * gradient)
         return step, float(np.sqrt(max(-gradient @ step, 0.0)))
 
-    def descend(
+    def minimise(
         self, point: FloatArray, nu: float, tolerance: float, limits: SolverLimits
     ) -> tuple[FloatArray, int]:
-        """Return a point of decrement below the tolerance, and the steps it took."""
+        """Return a point with Newton decrement below the tolerance, and the number of steps."""
         step, size = 0, self.rows.shape[1]
         operations = len(self.rows) * size**2 + size**3 / 3.0
         while not limits.reached(step, operations):
             try:
-                direction, decrement = self.newton(point, nu)
+                direction, decrement = self.newton_step(point, nu)
                 if decrement <= tolerance:
                     return point, step
                 # full steps converge quadratically
-                length = 1.0 if decrement < 0.25 else self.length(point, direction, nu)
+                length = 1.0 if decrement < 0.25 else self.step_length(point, direction, nu)
             except (scipy.linalg.LinAlgError, ValueError):
                 raise NumericalError(
                     "the central path runs away (its Hessian is singular to rounding at "
                     f"nu = {nu:g}): the classes are separable or only touch; choose solver='auto'"
                 ) from None
+            # s > 0 along the path, see above; other signs mean that the classes are separable.
             point = point + length * direction
             if point[-1] <= 0.0:
                 raise NumericalError(
@@ -159,15 +162,18 @@ def solve_by_central_path(classes: ClassPair, tolerance: float, limits: SolverLi
         barrier, point = _Barrier.of(classes)
         nu, steps = FIRST, 0
         while True:
+            # Only the minimiser at nu = 1 is wanted: those before it are starting points.
             accuracy = tolerance if nu == 1.0 else NEAR
-            point, taken_steps = barrier.descend(point, nu, accuracy, limits.after(steps))
+            point, taken_steps = barrier.minimise(
+                point, nu, accuracy, limits.remaining_after(steps)
+            )
             steps += taken_steps
             if nu == 1.0:
                 break
             nu = max(1.0, FACTOR * nu)
         weights = 1.0 / (barrier.rows @ point)
         weights /= weights[positives:].sum()
-        matrix, level = symmetric(point[:-1]), float(point[-1])
+        matrix, level = smat(point[:-1]), float(point[-1])
         message = f"{steps} Newton steps, s = {point[-1]:.6g}"
     else:  # all examples are equal: q = gam = -positives / m at s = 1
         weights = np.repeat([1.0 / positives, 1.0 / negatives], [positives, negatives])

@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, lifted, squares, symmetric
+from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, lifted, smat, squares
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
 from perceptron_lab.problems.ellipsoids.hard.solution import (
     Bracket,
@@ -40,21 +40,21 @@ from perceptron_lab.problems.ellipsoids.hard.solution import (
     ScaledRows,
     Solution,
     SolverLimits,
-    reached,
+    attained_ratio,
 )
 
 ATTEMPTS = 4
 """Largest number of attempts, each in different coordinates."""
-FINER, FINEST = 1e-3, 1e-12
-"""The tolerance in coordinates of an ellipsoid, relative to that asked for, and the least."""
-ZERO = 10.0
-"""Solved with t at most so many times the tolerance counts as t = 0, in any coordinates."""
-ALMOST = 1e-6
-"""0 <= t <= this is an answer even if Clarabel gives up: there a proof of t = 0 decides."""
-LONG = 1e8
-"""Seconds that stand for no limit of SCS."""
-CHEAPER = 200
-"""Iterations of SCS for one of an interior point."""
+TOLERANCE_SHARE, LEAST_TOLERANCE = 1e-3, 1e-12
+"""The tolerance in rescaled coordinates, as a share of the requested one, and its least value."""
+ZERO_SHARE = 10.0
+"""A solved problem with t up to this multiple of the tolerance counts as t = 0."""
+NEARLY_ZERO = 1e-6
+"""A t up to this is accepted even if Clarabel fails: a proof of t = 0 decides there."""
+UNLIMITED_SECONDS = 1e8
+"""Time limit of SCS where no other limit is set, in seconds."""
+SCS_STEPS = 200
+"""Iterations of SCS allowed for each iteration of an interior-point method."""
 
 
 def stacked(blocks: Sequence[Sequence[Any]]) -> sp.csc_matrix:
@@ -78,6 +78,7 @@ def answer_of_clarabel(
     """
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    # Parallel sums would make the answer depend on the machine.
     settings.max_threads = 1
     settings.direct_solve_method = "faer"
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
@@ -89,10 +90,10 @@ def answer_of_clarabel(
 
 
 @np.errstate(all="ignore")  # what is not finite bounds nothing
-def measured(
+def measured_bracket(
     quadratic: FloatArray, weights: tuple[FloatArray, FloatArray], classes: ClassPair
 ) -> Bracket:
-    """Return the bracket of t by a matrix E^ and by multipliers of each class, measured.
+    """Return computed bounds of t by a matrix E^ and by the multipliers of each class.
 
     From below by what the ellipsoid reaches, min over negatives / max over positives - 1, and by 0;
     from above by the multipliers: with sum_+ lambda x^x^' stretched by the least c such that Z of
@@ -101,7 +102,7 @@ def measured(
     """
     if not np.isfinite(quadratic).all():
         return Bracket(0.0, math.inf)
-    lower = max(0.0, reached(Ellipsoid.canonical(quadratic), classes))
+    lower = max(0.0, attained_ratio(Ellipsoid.canonical(quadratic), classes))
     total, positive_mass = float(weights[1].sum()), weights[1] > 0.0
     if not (0.0 < total < math.inf and np.isfinite(weights[0]).all()):
         return Bracket(lower, math.inf)
@@ -124,7 +125,7 @@ def measured(
 
 @dataclass(frozen=True)
 class _Attempt:
-    """An answer of Clarabel, in the coordinates given, and the bracket of t that it gives."""
+    """Clarabel's answer in the coordinates of the classes, and the bracket of t that it implies."""
 
     status: str
     iterations: int
@@ -140,46 +141,46 @@ class _Attempt:
 
 @dataclass(frozen=True)
 class _Attempts:
-    """All attempts so far, and the one that gives most."""
+    """All attempts so far, and what they imply together."""
 
     classes: ClassPair
     tolerance: float
-    all: list[_Attempt]
+    attempts: list[_Attempt]
 
     @property
     def iterations(self) -> int:
-        return sum(attempt.iterations for attempt in self.all)
+        return sum(attempt.iterations for attempt in self.attempts)
 
     @property
     def highest(self) -> _Attempt:
         """The attempt of the best ellipsoid."""
-        return max(self.all, key=lambda attempt: attempt.bracket.lower)
+        return max(self.attempts, key=lambda attempt: attempt.bracket.lower)
 
     @property
     def bracket(self) -> Bracket:
         """The bracket of t by the best ellipsoid and the best multipliers."""
         lower = self.highest.bracket.lower
-        return Bracket(lower, max(lower, min(attempt.bracket.upper for attempt in self.all)))
+        return Bracket(lower, max(lower, min(attempt.bracket.upper for attempt in self.attempts)))
 
-    def settled(self) -> bool:
-        """Return whether the bracket is narrow, t is 0, or the last attempt has brought little."""
-        bracket, last = self.bracket, self.all[-1]
-        zero = last.solved and last.ratio <= ZERO * self.tolerance
-        if bracket.narrow(self.tolerance) or zero:
+    def is_settled(self) -> bool:
+        """Return whether the bracket is narrow, t is 0, or the last attempt hardly helped."""
+        bracket, last = self.bracket, self.attempts[-1]
+        zero = last.solved and last.ratio <= ZERO_SHARE * self.tolerance
+        if bracket.meets(self.tolerance) or zero:
             return True
-        if len(self.all) == 1:
+        if len(self.attempts) == 1:
             return False
-        before = replace(self, all=self.all[:-1]).bracket.width
+        before = replace(self, attempts=self.attempts[:-1]).bracket.width
         return last.solved and bracket.width > 0.5 * before
 
-    def scaling(self) -> Rescaling | None:
-        """Return coordinates of the best ellipsoid so far, or of the positives; None without new.
+    def next_rescaling(self) -> Rescaling | None:
+        """Return the coordinates of the next attempt, or None if no better ones are known.
 
-        Those of the positives are next where Clarabel has given up at first: then the ellipsoid
-        that it leaves may be a poor one.
+        They make the best ellipsoid so far the unit ball. The first attempt is followed by those
+        in which the positives are white if Clarabel failed, as its ellipsoid may then be poor.
         """
-        classes, first, best = self.classes, len(self.all) == 1, self.highest
-        if classes.fixed or not classes.positives.shape[1] or len(self.all) == ATTEMPTS:
+        classes, first, best = self.classes, len(self.attempts) == 1, self.highest
+        if classes.fixed or not classes.positives.shape[1] or len(self.attempts) == ATTEMPTS:
             return None
         positives = Rescaling.to_positives(classes)
         if best.bracket.lower <= positives.reference or (first and not best.solved):
@@ -188,13 +189,13 @@ class _Attempts:
 
     def solution(self) -> Solution:
         """Return the best ellipsoid and the best multipliers over all attempts."""
-        attempts, tolerance, bracket = self.all, self.tolerance, self.bracket
+        attempts, tolerance, bracket = self.attempts, self.tolerance, self.bracket
         sharpest = min(attempts, key=lambda attempt: attempt.bracket.upper)
         last, iterations = attempts[-1], self.iterations
         # in coordinates that are fixed, Clarabel's own reduced accuracy has to do
         solved = any(attempt.solved for attempt in attempts)
         solved |= self.classes.fixed and last.status == "AlmostSolved"
-        most = math.inf if bracket.lower > 0.0 else max(tolerance, ALMOST)
+        most = math.inf if bracket.lower > 0.0 else max(tolerance, NEARLY_ZERO)
         if not (solved or (math.isfinite(bracket.upper) and bracket.width <= most)):
             raise NumericalError(
                 f"Clarabel ends with {last.status} after {iterations} iterations, "
@@ -203,10 +204,10 @@ class _Attempts:
             )
         # where t = 0 the solver's error ranks, and it is of one piece
         ranking = self.highest if bracket.lower > 0.0 else sharpest
-        ratio = bracket.within(sharpest.ratio) if bracket.lower > 0.0 else sharpest.ratio
+        ratio = bracket.clip(sharpest.ratio) if bracket.lower > 0.0 else sharpest.ratio
         statuses = ", rescaled: ".join(attempt.status for attempt in attempts)
-        wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
-        complete, words = last.solved or bracket.narrow(tolerance), f"Clarabel: {statuses}{wide}"
+        wide = "" if bracket.meets(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
+        complete, words = last.solved or bracket.meets(tolerance), f"Clarabel: {statuses}{wide}"
         weights = sharpest.weights
         return Solution(ratio, ranking.quadratic, weights, iterations, words, complete=complete)
 
@@ -219,6 +220,7 @@ def _attempt(
     size = order * (order + 1) // 2
     count = len(positives.size) + len(negatives.size)
     level = (1.0 + scaling.reference) / negatives.size
+    # The program of the module's docstring, its unknowns being z = (svec E^, theta).
     cost = np.append(np.zeros(size), -1.0)
     right = np.concatenate([1.0 / positives.size, -level, np.zeros(size)])
     products = [squares(part.scaled) for part in (positives, negatives)]
@@ -228,10 +230,11 @@ def _attempt(
     matrix = sp.hstack([-sp.identity(size), sp.csc_matrix((size, 1))])
     cones = [clarabel.NonnegativeConeT(count), clarabel.PSDTriangleConeT(order)]
     answer = answer_of_clarabel(cost, stacked([[rows], [matrix]]), right, cones, tolerance, limits)
+    # Of the multipliers only those of the rows are lambda; the others are Z.
     unknown, multipliers = np.array(answer.x), np.array(answer.z)[:count]
     weights = _weights(np.split(multipliers, [len(positives.size)]), (positives, negatives))
-    quadratic = scaling.quadratic(symmetric(unknown[:-1]))
-    bracket = measured(quadratic, weights, classes)
+    quadratic = scaling.quadratic(smat(unknown[:-1]))
+    bracket = measured_bracket(quadratic, weights, classes)
     ratio = scaling.ratio(float(unknown[-1]))
     return _Attempt(str(answer.status), int(answer.iterations), ratio, quadratic, weights, bracket)
 
@@ -239,7 +242,7 @@ def _attempt(
 def _weights(
     multipliers: Sequence[FloatArray], parts: tuple[ScaledRows, ScaledRows]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return lambda of each class by the multipliers of their rows, the latter summing to 1."""
+    """Return lambda of each class from the multipliers of the rows; the negatives' sum to 1."""
     first, second = (
         np.maximum(part_weights, 0.0) / part.size
         for part_weights, part in zip(multipliers, parts, strict=True)
@@ -251,14 +254,17 @@ def _weights(
 def solve_directly(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return Clarabel's solution, with t within the bracket that its own answer gives."""
     classes.check_size()
-    unscaled = Rescaling.none(classes.positives.shape[1])
+    unscaled = Rescaling.identity(classes.positives.shape[1])
     attempts = _Attempts(classes, tolerance, [_attempt(classes, unscaled, tolerance, limits)])
-    finer = max(FINEST, FINER * tolerance)
-    while not attempts.settled():
-        scaling, iterations = attempts.scaling(), attempts.iterations
+    # theta is relative to 1 + t0 there, and near 0: an absolute tolerance has to be smaller.
+    finer = max(LEAST_TOLERANCE, TOLERANCE_SHARE * tolerance)
+    while not attempts.is_settled():
+        scaling, iterations = attempts.next_rescaling(), attempts.iterations
         if scaling is None or limits.reached(iterations):
             break
-        attempts.all.append(_attempt(classes, scaling, finer, limits.after(iterations)))
+        attempts.attempts.append(
+            _attempt(classes, scaling, finer, limits.remaining_after(iterations))
+        )
     return attempts.solution()
 
 
@@ -272,8 +278,8 @@ def solve_with_clarabel(classes: ClassPair, tolerance: float, limits: SolverLimi
 def solve_with_scs(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
     """Return the solution of (7.9) by cvxpy and SCS, at this tolerance (absolute and relative)."""
     options = {"eps_abs": tolerance, "eps_rel": tolerance}
-    seconds = min(seconds_left(), LONG)
-    most = {"max_iters": CHEAPER * limits.iterations, "time_limit_secs": seconds}
+    seconds = min(seconds_left(), UNLIMITED_SECONDS)
+    most = {"max_iters": SCS_STEPS * limits.iterations, "time_limit_secs": seconds}
     return _solve(classes, {"solver": "SCS", **options, **most})
 
 

@@ -37,7 +37,7 @@ from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.problems.ellipsoids.hard.primal_dual import Iterate, Program, advanced
+from perceptron_lab.problems.ellipsoids.hard.primal_dual import Iterate, Program, next_iterate
 from perceptron_lab.problems.ellipsoids.hard.solution import (
     Bracket,
     ClassPair,
@@ -47,29 +47,28 @@ from perceptron_lab.problems.ellipsoids.hard.solution import (
 )
 
 ATTEMPTS = 3
-"""Coordinates at most in which the iteration starts again."""
+"""Largest number of coordinate systems in which the iteration starts."""
 CLOSE = 10.0
-"""Of the tolerance: a bracket that rounding leaves as wide as this is near enough to it."""
+"""A bracket up to this multiple of the tolerance counts as complete where rounding stops it."""
 STALLED = 5
-"""Iterations in which the gap does not shrink, after which rounding is taken to hold it."""
+"""Iterations without a smaller gap, after which rounding is assumed to prevent progress."""
 RESTARTS = 2
-"""Coordinates at most in which the rounds start again."""
+"""Largest number of coordinate systems in which the rounds start."""
 LEAST = 60
-"""Examples of each class in the first working set at least."""
+"""Least number of examples of each class in the first working set."""
 KEPT = 1.5
 """Examples that stay in the working set, in units of N or of the least."""
 GROWTH = 0.1
-"""Of that number in every round, so that no examples come and go for ever."""
+"""Growth of that number in every round, which rules out cycles of examples."""
 STALLED_ROUNDS = 6
-"""Rounds in which the bracket does not shrink, after which rounding is taken to hold it."""
+"""Rounds without a narrower bracket, after which rounding is assumed to prevent progress."""
 SHARE = 0.1
-"""Of the bracket, to which the gap of a round is closed; and of the first point in the next start.
-"""
+"""Gap at which a round ends, over the bracket, and share of the first point in a restart."""
 
 
 @dataclass
-class Best:
-    """The best ellipsoid and the best weights of all examples so far."""
+class Incumbent:
+    """The best ellipsoid and the best dual weights so far, for all examples."""
 
     lower: float  # the bracket of t that they reach, as computed
     upper: float
@@ -79,24 +78,24 @@ class Best:
     iterations: int = 0  # used so far
 
     @classmethod
-    def none(cls, classes: ClassPair) -> Self:
-        """Return nothing found."""
+    def empty(cls, classes: ClassPair) -> Self:
+        """Return the state before the first iteration: no ellipsoid, and an infinite bracket."""
         return cls(-math.inf, math.inf, None, np.zeros(classes.count))
 
     @property
     def bracket(self) -> Bracket:
-        """The bracket, from below by 0 at least."""
+        """The bracket of t, whose lower end is at least 0, as E^ = e e' is feasible."""
         lower = max(0.0, self.lower)
         return Bracket(lower, max(lower, self.upper))
 
-    def offer(
+    def update(
         self, program: Program, scaling: Rescaling, iterate: Iterate, working: IntArray
     ) -> None:
-        """Keep an ellipsoid that reaches more, or weights of some examples that bound t by less."""
-        lower, most = program.reached(iterate.matrix)
+        """Adopt an ellipsoid with a larger t, and weights with a lower bound of t."""
+        lower, most = program.ratio_and_largest_value(iterate.matrix)
         if lower > self.lower:
             self.lower, self.quadratic = lower, scaling.quadratic(iterate.matrix / most)
-        upper = iterate.upper(program.part(working))
+        upper = iterate.upper(program.restricted(working))
         if upper < self.upper:
             self.upper = upper
             self.weights = np.zeros(len(program.rows))
@@ -113,42 +112,43 @@ class Best:
         yield Rescaling.first(classes)
         fixed = classes.fixed or not classes.positives.shape[1]
         for _ in range(most - 1):
-            ended = self.bracket.narrow(tolerance) or limits.reached(self.iterations)
+            ended = self.bracket.meets(tolerance) or limits.reached(self.iterations)
             if ended or fixed or self.quadratic is None or not self.lower > 0.0:
                 return
             yield Rescaling.to_ellipsoid(Ellipsoid.canonical(self.quadratic), classes)
 
     def solution(self, positives: int, tolerance: float, words: str) -> Solution:
-        """Return it as a solution."""
+        """Return the ellipsoid and the weights as a solution."""
         if self.quadratic is None or not math.isfinite(self.upper):
             raise NumericalError(
                 f"{words}: the first point is not inside in floating point; rescale the features, "
                 "or choose another solver"
             )
-        complete = self.bracket.narrow(CLOSE * tolerance)
+        complete = self.bracket.meets(CLOSE * tolerance)
         left = "" if complete else f", t left open by {self.bracket.width:.1e} of 1 + t"
-        ratio, words = self.bracket.within(self.lower), f"{words}{left}"
+        ratio, words = self.bracket.clip(self.lower), f"{words}{left}"
         weights = self.weights[:positives], self.weights[positives:]
         return Solution(ratio, self.quadratic, weights, self.iterations, words, complete=complete)
 
 
-def follow(
+def solve_program(
     program: Program, start: Iterate, tolerance: float, gap: float, limits: SolverLimits
 ) -> tuple[Iterate, int]:
-    """Return the best iterate from a start inside the program on, and the iterations used.
+    """Run the primal-dual iteration from a strictly feasible start; return the best iterate.
 
-    The iteration ends where the bracket is as narrow as the tolerance, relative to t, or as the
-    gap, or where rounding stops it.
+    The number of iterations is returned as well. The iteration ends when the bracket meets the
+    tolerance, relative to t, or the gap, or when rounding stops it.
     """
+    # The best iterate, not the last: near the optimum rounding makes the gap grow again.
     best, steps, stalled = start, 0, 0
     least = start.upper(program) - start.ratio
     iterate: Iterate | None = start
     while iterate is not None and stalled < STALLED:
         close = iterate.upper(program) - iterate.ratio <= gap
-        if iterate.bracket(program).narrow(tolerance) or close or limits.reached(steps):
+        if iterate.bracket(program).meets(tolerance) or close or limits.reached(steps):
             break
         try:
-            iterate = advanced(program, iterate)
+            iterate = next_iterate(program, iterate)
         except TimeIsUp:
             break
         steps += 1
@@ -169,18 +169,20 @@ def program_of(classes: ClassPair, scaling: Rescaling) -> Program:
 
 
 def solve_by_interior_point(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
-    """Return a solution of all examples at once."""
-    best, attempts = Best.none(classes), 0
+    """Return the solution by the interior-point method on all examples at once."""
+    best, attempts = Incumbent.empty(classes), 0
     classes.check_columns(len(best.weights))
     for scaling in best.scalings(classes, tolerance, limits, ATTEMPTS):
         attempts += 1
         program = program_of(classes, scaling)
         try:
-            start = Iterate.first(program)
+            start = Iterate.initial(program)
         except (np.linalg.LinAlgError, ValueError):
             continue  # no point is inside in floating point
-        iterate, steps = follow(program, start, tolerance, 0.0, limits.after(best.iterations))
-        best.offer(program, scaling, iterate, np.arange(classes.count))
+        iterate, steps = solve_program(
+            program, start, tolerance, 0.0, limits.remaining_after(best.iterations)
+        )
+        best.update(program, scaling, iterate, np.arange(classes.count))
         best.iterations += steps
     again = f" in {attempts} coordinates" if attempts > 1 else ""
     words = f"interior point: {best.iterations} iterations{again}"
@@ -188,12 +190,12 @@ def solve_by_interior_point(classes: ClassPair, tolerance: float, limits: Solver
 
 
 def solve_by_generation(classes: ClassPair, tolerance: float, limits: SolverLimits) -> Solution:
-    """Return a solution of all examples."""
+    """Return the solution for all examples by constraint generation."""
     classes.check_columns(_first_count(classes))
-    best, rounds = Best.none(classes), 0
+    best, rounds = Incumbent.empty(classes), 0
     for scaling in best.scalings(classes, tolerance, limits, RESTARTS):
         run = _Rounds(program_of(classes, scaling), scaling, best, tolerance, limits)
-        run.go()
+        run.run()
         rounds += run.rounds
     words = (
         f"constraint generation: {rounds} rounds, {best.iterations} iterations, "
@@ -213,43 +215,46 @@ def solve_by_size(classes: ClassPair, tolerance: float, limits: SolverLimits) ->
 
 
 def _first_count(classes: ClassPair) -> int:
-    """Return about how many examples are in the first working set."""
+    """Return about the number of examples in the first working set."""
     return max(2 * LEAST, classes.unknowns)
 
 
 @dataclass
 class _Rounds:
-    """The rounds in some coordinates."""
+    """The rounds of constraint generation in one coordinate system."""
 
     program: Program
     scaling: Rescaling
-    best: Best
+    best: Incumbent
     tolerance: float
     limits: SolverLimits
     rounds: int = 0
 
-    def go(self) -> None:
-        """Run them; every one offers its ellipsoid and weights, measured on all examples."""
-        working, best, program = self.first(), self.best, self.program
+    def run(self) -> None:
+        """Run the rounds; each updates the incumbent by its bounds for all examples."""
+        working, best, program = self.initial_set(), self.best, self.program
         try:
-            iterate = Iterate.first(program.part(working))
+            iterate = Iterate.initial(program.restricted(working))
         except (np.linalg.LinAlgError, ValueError):
             return
         width, stalled = math.inf, 0
         while stalled < STALLED_ROUNDS:
-            part, left = program.part(working), self.limits.after(best.iterations)
+            part, left = program.restricted(working), self.limits.remaining_after(best.iterations)
             gap = SHARE * min(width, 1.0 + max(0.0, iterate.ratio))
-            iterate, steps = follow(part, iterate, 0.3 * self.tolerance, gap, left)
+            # Below the tolerance by a factor, as the bracket on all examples is wider than on some.
+            iterate, steps = solve_program(part, iterate, 0.3 * self.tolerance, gap, left)
             self.rounds, best.iterations = self.rounds + 1, best.iterations + steps
-            best.offer(program, self.scaling, iterate, working)
+            best.update(program, self.scaling, iterate, working)
             before, width = width, best.bracket.upper - best.bracket.lower
             stalled = 0 if width < before else stalled + 1
-            if best.bracket.narrow(self.tolerance) or self.limits.reached(best.iterations):
+            if best.bracket.meets(self.tolerance) or self.limits.reached(best.iterations):
                 return
+            # Positive where the ellipsoid of this round violates a constraint outside the working
+            # set.
             excess = -program.slacks(iterate.matrix, iterate.ratio)
-            working, iterate = self.next(working, iterate, excess)
+            working, iterate = self.revised_set(working, iterate, excess)
 
-    def next(
+    def revised_set(
         self, working: IntArray, iterate: Iterate, excess: FloatArray
     ) -> tuple[IntArray, Iterate]:
         """Return the next working set, and a point inside it."""
@@ -263,12 +268,13 @@ class _Rounds:
         next_working = np.concatenate([working[heaviest], new])
         weights = np.concatenate([iterate.weights[heaviest], np.zeros(len(new))])
         extended = Iterate(iterate.matrix, iterate.ratio, weights)
-        return next_working, extended.mixed(self.program.part(next_working), SHARE)
+        return next_working, extended.mixed(self.program.restricted(next_working), SHARE)
 
-    def first(self) -> IntArray:
-        """Return a basis of the positives, the positives farthest out, the negatives nearest."""
+    def initial_set(self) -> IntArray:
+        """Return a basis of the positives, the farthest positives, and the nearest negatives."""
         inside, outside = (np.flatnonzero(self.program.signs == sign) for sign in (1.0, -1.0))
         rows = self.program.rows
+        # Positives that span the coordinates, without which Z cannot be positive definite.
         basis = scipy.linalg.qr(rows[inside].T, mode="r", pivoting=True)[1][: self.program.order]
         sizes = (rows**2).sum(axis=1)
         half = max(LEAST, self.program.unknowns // 2)

@@ -36,21 +36,21 @@ from scipy.linalg.lapack import dormqr
 
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
-from perceptron_lab.problems.ellipsoids.ellipsoid import flat, quadratic_forms, squares
+from perceptron_lab.problems.ellipsoids.ellipsoid import quadratic_forms, squares, svec
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket
 
 CLEAR = 0.5
-"""Slack of every example at the first point, at least."""
+"""Least slack of every example at the first point."""
 STRETCH = 1.5
-"""The weights of the first point's positives, over the least that make Z >= 0."""
+"""Factor of the first point's positive weights over the least ones with Z >= 0."""
 REFINEMENTS = 2
-"""Of every direction."""
+"""Steps of iterative refinement of every direction."""
 SHARE, MORE = 0.9, 0.09
-"""Of the way to the boundary that a step goes; the more, the longer the step is."""
+"""Share of the distance to the boundary that a step covers, and its increase for full steps."""
 PANEL = 128
-"""Columns that are factored together, between two questions about the time."""
+"""Columns that are factored together; the time limit is checked between panels."""
 CENTRING = 2.0
-"""The power of the share of complementarity that the predictor leaves, which is aimed at."""
+"""Exponent of Mehrotra's rule: the target is mu times (share that the predictor leaves)^this."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Program:
         """N = n (n + 1) / 2, the entries of E^: no more examples determine it, in general."""
         return self.order * (self.order + 1) // 2
 
-    def part(self, indices: IntArray) -> Self:
+    def restricted(self, indices: IntArray) -> Self:
         """Return the program of some of the examples."""
         return type(self)(self.rows[indices], self.signs[indices])
 
@@ -88,10 +88,10 @@ class Program:
         return self.signs * (1.0 - self.values(matrix)) - self.negative * ratio
 
     def moment(self, weights: FloatArray) -> FloatArray:
-        """Return Z, shape ``(n, n)``."""
+        """Return Z = sum y lambda x^x^', shape ``(n, n)``."""
         return np.asarray((self.rows * (self.signs * weights)[:, None]).T @ self.rows)
 
-    def reached(self, matrix: FloatArray) -> tuple[float, float]:
+    def ratio_and_largest_value(self, matrix: FloatArray) -> tuple[float, float]:
         """Return the t that E^ reaches on all examples, and its largest value on the positives."""
         values = self.values(matrix)
         most = float(values[self.signs > 0.0].max())
@@ -111,24 +111,24 @@ class Program:
 
 @dataclass(frozen=True)
 class Iterate:
-    """A point strictly inside both problems."""
+    """A strictly feasible point of both problems."""
 
     matrix: FloatArray  # E^ and t
     ratio: float
     weights: FloatArray  # lambda, shape (m,)
 
     def upper(self, program: Program) -> float:
-        """Return sum_+ lambda - 1."""
+        """Return the dual objective sum_+ lambda - 1, an upper bound of t."""
         return float(self.weights[program.signs > 0.0].sum()) - 1.0
 
     def bracket(self, program: Program) -> Bracket:
-        """Return the bracket of t, from below by 0 at least."""
+        """Return the bracket of t; its lower end is at least 0."""
         lower = max(0.0, self.ratio)
         return Bracket(lower, max(lower, self.upper(program)))
 
     @classmethod
-    def first(cls, program: Program) -> Self:
-        """Return a point far inside."""
+    def initial(cls, program: Program) -> Self:
+        """Return a starting point: a small ball, and weights in the ratio of the slacks."""
         sizes = (program.rows**2).sum(axis=1)
         scale = CLEAR / float(sizes[program.signs > 0.0].max())
         matrix = scale * np.eye(program.order)
@@ -137,9 +137,9 @@ class Iterate:
         return cls(matrix, ratio, weights)
 
     def mixed(self, program: Program, share: float) -> Self:
-        """Return a point inside a program of other examples, with a share of its first."""
-        far = self.first(program)
-        inside = self.matrix / max(1.0, program.reached(self.matrix)[1])
+        """Return a strictly feasible point of another program: a mixture with its first point."""
+        far = self.initial(program)
+        inside = self.matrix / max(1.0, program.ratio_and_largest_value(self.matrix)[1])
         matrix = (1.0 - share) * inside + share * far.matrix
         least = float(program.values(matrix)[program.signs < 0.0].min())
         scaled = self.weights / max(float(self.weights @ program.negative), 1e-3)
@@ -148,7 +148,7 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """dE~, ds~, dt, and dZ~, dl~, dlambda."""
+    """A step in scaled coordinates: dE~, ds~, dt, dZ~, dl~ and dlambda."""
 
     matrix: FloatArray
     slacks: FloatArray
@@ -183,7 +183,7 @@ def triangular_factor(columns: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Scaled:
-    """An iterate in scaled coordinates, and the factor of its equations."""
+    """An iterate in Nesterov and Todd's scaling, with the factor of its least squares problem."""
 
     program: Program
     iterate: Iterate
@@ -199,18 +199,21 @@ class Scaled:
 
     @classmethod
     def at(cls, program: Program, iterate: Iterate) -> Self:
-        """Return the scaling of an iterate."""
+        """Return the scaling at an iterate."""
         slacks = program.slacks(iterate.matrix, iterate.ratio)
         if not min(slacks.min(), iterate.weights.min()) > 0.0:
             raise np.linalg.LinAlgError("an example has no slack")
         inner = np.linalg.cholesky(iterate.matrix)
         dual = np.linalg.cholesky(program.moment(iterate.weights))
+        # With E^ = L L' and Z = M M', the SVD of M'L gives G such that G'ZG = G^-1 E^ G^-T = V,
+        # without products of L and M being inverted.
         _, middle, right = np.linalg.svd(dual.T @ inner)
         frame = inner @ right.T / np.sqrt(middle)
         ratios = np.sqrt(slacks / iterate.weights)
         images = program.rows @ frame
         forms = squares(images) * program.signs[:, None]
         columns = np.vstack([forms.T, np.diag(ratios)])
+        # Near the optimum d spans many orders of magnitude; columns of norm 1 keep R well scaled.
         sizes = np.linalg.norm(columns, axis=0)
         columns /= sizes
         triangle = triangular_factor(columns)
@@ -230,7 +233,7 @@ class Scaled:
         return total / (len(self.products) + len(self.middle))
 
     def step(self) -> Iterate | None:
-        """Return the next iterate by a predictor and a corrector; None if they lead nowhere."""
+        """Return the next iterate by a predictor and a corrector; None if the step is too short."""
         nothing = np.zeros((len(self.middle),) * 2), np.zeros(len(self.products))
         guess = self._direction(0.0, *nothing)
         first, second = (min(1.0, length) for length in self._lengths(guess))
@@ -242,6 +245,7 @@ class Scaled:
         dual = diagonal + second * guess.dual_matrix
         total = float(slacks @ weights) + float((matrix * dual).sum())
         left = total / (len(slacks) + len(diagonal)) / self.complementarity
+        # Mehrotra's heuristic: aim lower the more of mu the predictor alone would remove.
         target = self.complementarity * float(np.clip(left, 1e-6, 1.0)) ** CENTRING
         product = guess.matrix @ guess.dual_matrix
         direction = self._direction(
@@ -250,6 +254,7 @@ class Scaled:
         lengths = self._lengths(direction)
         share = SHARE + MORE * min(1.0, *lengths)
         first, second = (min(1.0, share * length) for length in lengths)
+        # Shorter steps no longer reduce the gap: rounding has made the equations inaccurate.
         if not max(first, second) > 1e-3:
             return None
         change = self.frame @ direction.matrix @ self.frame.T
@@ -259,18 +264,19 @@ class Scaled:
         return Iterate(matrix, self.iterate.ratio + first * direction.ratio, weights)
 
     def _direction(self, target: float, second: FloatArray, products: FloatArray) -> Direction:
-        """Return the solution of the equations, refined by the slacks' residual."""
+        """Return the direction for complementarity mu = target, refined by the slacks' residual."""
         required = np.diag(target - self.middle**2) - second
         symmetric = 2.0 * required / (self.middle[:, None] + self.middle)  # Y
         rest = (target - self.products**2 - products) / self.products  # w
         signs, negative, rows = self.program.signs, self.program.negative, self.images
         matrix, slacks, weights, ratio = symmetric, rest, np.zeros(len(rest)), 0.0
-        right = self.columns.T @ np.concatenate([flat(symmetric), rest])
+        right = self.columns.T @ np.concatenate([svec(symmetric), rest])
         level = negative / self.sizes
-        across = self._normal(level)
+        across = self._solve_normal_equations(level)
+        # The first pass solves the equations, the others correct the residual of the slacks.
         for _ in range(1 + REFINEMENTS):
             check_time()
-            change = self._normal(right)
+            change = self._solve_normal_equations(right)
             more = -float(level @ change + negative @ weights)
             more /= float(level @ across)
             added = (change + more * across) / self.sizes
@@ -281,14 +287,14 @@ class Scaled:
             right = np.asarray((residual + negative * ratio) / self.sizes)
         return Direction(matrix, slacks, ratio, symmetric - matrix, rest - slacks, weights)
 
-    def _normal(self, right: FloatArray) -> FloatArray:
-        """Return (R'R)^-1 times a vector."""
+    def _solve_normal_equations(self, right: FloatArray) -> FloatArray:
+        """Return (R'R)^-1 times a vector, the solution of the normal equations."""
         half = scipy.linalg.solve_triangular(self.triangle, right, trans="T", check_finite=False)
         solution = scipy.linalg.solve_triangular(self.triangle, half, check_finite=False)
         return np.asarray(solution)
 
     def _lengths(self, direction: Direction) -> list[float]:
-        """Return how far it is to the boundary of either problem."""
+        """Return the step lengths to the boundaries of the primal and of the dual problem."""
         root = 1.0 / np.sqrt(self.middle)
         least = [
             min(
@@ -304,8 +310,8 @@ class Scaled:
 
 
 @np.errstate(all="ignore")  # what is not finite is not inside
-def advanced(program: Program, iterate: Iterate) -> Iterate | None:
-    """Return the next iterate, its slacks and weights positive; the matrices are so to rounding.
+def next_iterate(program: Program, iterate: Iterate) -> Iterate | None:
+    """Return the next iterate with positive slacks and weights, or None if rounding prevents it.
 
     Raises
     ------
@@ -318,5 +324,6 @@ def advanced(program: Program, iterate: Iterate) -> Iterate | None:
         return None
     if step_taken is None:
         return None
+    # Recomputed from E^ and t: the updated ones would hide that rounding left the interior.
     slacks = program.slacks(step_taken.matrix, step_taken.ratio)
     return step_taken if min(slacks.min(), step_taken.weights.min()) > 0.0 else None

@@ -1,4 +1,4 @@
-"""Proofs of the separation ratio: bounds from below and above, 0, and infinity.
+"""Proved bounds of the separation ratio t, and proofs that t is 0 or unbounded.
 
 *From below.* A factor G and an offset h, whatever their doubles are, define the ellipsoid of
 E = G'G >= 0; bounds of norm(G (x - c) + h)^2 for all examples prove
@@ -59,7 +59,7 @@ from perceptron_lab.problems.ellipsoids.ellipsoid import (
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns
 
 ADDITIONS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
-"""Weights added to every positive, over their number: where the support does not span the space."""
+"""Total weights added evenly to the positives, in case their support does not span the space."""
 
 
 @np.errstate(all="ignore")  # what is not finite proves nothing
@@ -81,6 +81,7 @@ def proved_lower_bound(
     most, least = float(bounds(positives)[1].max()), float(bounds(negatives)[0].min())
     if not (math.isfinite(most) and math.isfinite(least) and most > 0.0):
         return 0.0, most
+    # One rounding downwards per operation keeps the computed bound below the exact one.
     excess = math.nextafter(least - most, -math.inf)
     bound = math.nextafter(excess / most, -math.inf) if excess > 0 else 0.0
     return max(bound, 0.0), most
@@ -94,10 +95,12 @@ def proved_upper_bound(
     frame: AffineFrame,
 ) -> float:
     """Return a proved upper bound of t; infinity where nothing is proved."""
-    mass = frame.certain[~frame.outside] * weights[1]
+    # Negatives that may lie off the hull by rounding restrict nothing for certain: weight 0.
+    mass = frame.exactly_inside[~frame.outside] * weights[1]
     outside, mass = negatives[mass > 0.0], mass[mass > 0.0]
     if not len(mass):
         return math.inf
+    # From below, as sum_- lambda divides the bound.
     counted = float(mass.sum()) * (1.0 - 2.0 * (len(mass) + 2) * UNIT_ROUNDOFF)
 
     def bound(positive: FloatArray) -> float:
@@ -118,10 +121,11 @@ def proved_upper_bound(
 
 
 def least_bound(bound: Callable[[FloatArray], float], weights: FloatArray) -> float:
-    """Return the least bound of t by weights of the positives, some added to every one."""
+    """Return the least upper bound of t over the additions to the weights of the positives."""
     best = math.inf
     for more in ADDITIONS:
         value = bound(weights + more * (1.0 / len(weights)))
+        # The bound falls while more weight makes S_+ better conditioned, then rises by that weight.
         if value >= best < math.inf:
             break
         best = min(best, value)
@@ -131,6 +135,7 @@ def least_bound(bound: Callable[[FloatArray], float], weights: FloatArray) -> fl
 def whitening_moment(points: FloatArray, masses: FloatArray) -> FloatArray | None:
     """Return K with K S K' = I for S = sum mass u u', or None if S is singular to rounding."""
     moment = (points * masses[:, None]).T @ points
+    # A diagonal of ones before Cholesky: features in different units would spoil the pivots.
     scale = 1.0 / np.sqrt(moment.diagonal())
     try:
         factor = scipy.linalg.cholesky(moment * np.outer(scale, scale), lower=True)
@@ -143,7 +148,7 @@ def whitening_moment(points: FloatArray, masses: FloatArray) -> FloatArray | Non
 def moment_with_error(
     images: FloatArray, radius: FloatArray, masses: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return M near sum mass v v', and a bound of the Frobenius norm of its error."""
+    """Return sum mass v v', computed, and a bound of the Frobenius norm of its error."""
     root = np.sqrt(masses)[:, None]
     rows, row_errors = images * root, radius * root * (1.0 + 8.0 * UNIT_ROUNDOFF)
     matrix = rows.T @ rows
@@ -155,10 +160,11 @@ def moment_with_error(
 
 
 def _stretch(positive: tuple[FloatArray, float], negative: tuple[FloatArray, float]) -> float:
-    """Return c >= 1 with c S_+ - S_- proved positive definite; infinity if none is found."""
+    """Return some c >= 1 with c S_+ - S_- proved positive definite; infinity if none is found."""
     lowest = float(np.linalg.eigvalsh(positive[0] - negative[0])[0])
     order = len(positive[0])
     least = positive[1] + negative[1] + 64 * order * order * UNIT_ROUNDOFF
+    # The bound of the eigenvalue needs more room than its own estimate, in ill-conditioned cases.
     for room in (2.0, 8.0, 64.0):
         stretch = 1.0 + max(0.0, -lowest) + room * least
         matrix = stretch * positive[0] - negative[0]
@@ -173,8 +179,7 @@ def _stretch(positive: tuple[FloatArray, float], negative: tuple[FloatArray, flo
 class Inseparability:
     """A proof that no ellipsoid separates the classes strictly, t = 0."""
 
-    # in words
-    method: str
+    method: str  # a phrase for messages
     # A positive and a negative that are identical, or None
     rows: tuple[int, int] | None
     # doubles near the exact lambda of each class, or None
@@ -183,22 +188,22 @@ class Inseparability:
     # sum_+ lambda xx' = I; infinity for identical rows
     slack: float
 
-    def among(self, indices: IntArray, count: int) -> Self:
-        """Return the proof for so many negatives, of which those ``indices`` were looked at."""
+    def renumbered(self, indices: IntArray, count: int) -> Self:
+        """Return the proof with negatives numbered among all ``count``, not among ``indices``."""
         rows = self.rows and (self.rows[0], int(indices[self.rows[1]]))
-        weights = self.weights and (self.weights[0], spread(self.weights[1], indices, count))
+        weights = self.weights and (self.weights[0], scatter(self.weights[1], indices, count))
         return replace(self, rows=rows, weights=weights)
 
 
-def spread(values: FloatArray, indices: IntArray, count: int) -> FloatArray:
-    """Return numbers of so many examples, those of the ones kept, and else 0."""
+def scatter(values: FloatArray, indices: IntArray, count: int) -> FloatArray:
+    """Return an array of length ``count`` with the values at the indices, and 0 elsewhere."""
     every = np.zeros(count)
     every[indices] = values
     return every
 
 
 def identical_rows(positives: FloatArray, negatives: FloatArray) -> tuple[int, int] | None:
-    """Return a positive and the first negative that equals it, as their numbers, or None."""
+    """Return the indices of a positive and of the first negative equal to it, or None."""
     numbered = list(enumerate(positives + 0.0))  # -0 becomes 0
     first_of = {row.tobytes(): at for at, row in reversed(numbered)}
     pairs = ((first_of.get(row.tobytes()), at) for at, row in enumerate(negatives + 0.0))
@@ -212,7 +217,7 @@ def prove_inseparable(
     weights: tuple[FloatArray, FloatArray],
     frame: AffineFrame,
 ) -> Inseparability | None:
-    """Prove t = 0 by identical rows, or by exact weights near these; None where that fails.
+    """Prove t = 0 by identical rows or by exact weights near the computed ones, or return None.
 
     Parameters
     ----------
@@ -226,7 +231,7 @@ def prove_inseparable(
     pair = identical_rows(positives, negatives)
     if pair is not None:
         return Inseparability("identical rows with opposite labels", pair, None, math.inf)
-    certain = frame.certain[~frame.outside]
+    certain = frame.exactly_inside[~frame.outside]
     if not certain.any() or not frame.dimension:
         return None
     joined = np.concatenate([weights[0], certain * weights[1]])
@@ -240,7 +245,7 @@ def prove_inseparable(
     proof = prove_infeasible(Matrix(rows), Orthant(len(rows)), joined[weighted])
     if proof is None:
         return None
-    exact = spread(proof.weights, np.flatnonzero(weighted), len(joined))
+    exact = scatter(proof.weights, np.flatnonzero(weighted), len(joined))
     slack = _slack(points, signs, proof.weights, math.sqrt(proof.ratio), frame)
     if not slack > 0.0:
         return None
@@ -252,7 +257,7 @@ def prove_inseparable(
 def _slack(
     points: FloatArray, signs: FloatArray, weights: FloatArray, change: float, frame: AffineFrame
 ) -> float:
-    """Return a proved lower bound of the lowest eigenvalue of W, for S_+ = I; -inf if none."""
+    """Return a proved lower bound of W's lowest eigenvalue in coordinates with S_+ = I, or -inf."""
     inverse = whitening_moment(frame.coordinates(points[signs > 0]), weights[signs > 0])
     if inverse is None:
         return -math.inf
@@ -264,6 +269,7 @@ def _slack(
         )
         for sign in (1.0, -1.0)
     )
+    # The exact weights are within this relative distance of the computed ones.
     change = above(change, 8)
     size = norm_above(plus) + norm_above(minus)
     rounding = 2.0**-50 * (1.0 + change) * size
@@ -274,7 +280,7 @@ def _slack(
 
 @dataclass(frozen=True)
 class Recession:
-    """A direction in which (7.9) is unbounded."""
+    """A direction of recession, along which t of (7.9) grows without bound."""
 
     matrix: FloatArray  # D, positive semidefinite, shape (k + 1, k + 1), rounded
     # proved bounds of x^'D x^ over the classes, D being exactly that of the computed normals:

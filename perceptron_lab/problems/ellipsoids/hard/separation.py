@@ -1,4 +1,4 @@
-"""The separation of two classes by an ellipsoid: t, its proved bracket, the rule."""
+"""The separation of two classes by an ellipsoid: t, its proved bracket, its decision function."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from perceptron_lab.core.time_limit import TimeIsUp, last_proofs
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, dense_rows, quadratic_values
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.problems.ellipsoids.hard.finer import FinerEllipsoid
+from perceptron_lab.problems.ellipsoids.hard.equivalent_classes import ResidualEllipsoid
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     Inseparability,
     Recession,
     prove_inseparable,
     proved_lower_bound,
     proved_upper_bound,
-    spread,
+    scatter,
 )
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket, Solution, middle
 
 NEGLIGIBLE = 1e-6
 """A t up to this that is not proved positive counts as 0, with status MARGIN_BOUNDED."""
 SMALL = 1e-3
-"""Computed ratios t below this may stand for 0, and a proof of that is tried."""
+"""Below this computed t, a proof of t = 0 is attempted."""
 SUPPORT = 1e-6
 """Weights above this part of the largest one make their example a support example."""
 
 
-class Gaps(NamedTuple):
+class OptimalityGaps(NamedTuple):
     """Residuals of the optimality conditions, relative to 1 + t; computed, not proved."""
 
     duality: float  # sum_+ lambda - (1 + t)
@@ -45,7 +45,7 @@ class Gaps(NamedTuple):
 
     @classmethod
     def of(cls, solution: Solution, positives: FloatArray, negatives: FloatArray) -> Self:
-        """Return those of a solver's own solution, of examples in its coordinates."""
+        """Return the gaps of a solver's solution, on examples in the solver's coordinates."""
         inside, outside = (
             quadratic_values(solution.quadratic, part) for part in (positives, negatives)
         )
@@ -62,24 +62,30 @@ class Gaps(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """f(x) = threshold - (u, 1)'quadratic(u, 1) - across norm(off)^2, in a frame's coordinates."""
+    """f(x) = threshold - (u, 1)'quadratic(u, 1) - off_hull_weight norm(offsets)^2 in a frame."""
 
     frame: AffineFrame
     quadratic: FloatArray
     threshold: float
-    across: float
+    off_hull_weight: float
 
     def values(self, points: FloatArray) -> FloatArray:
-        """Return f of every row; the constants are subtracted before anything is added to them."""
+        """Return f of every row, shape ``(m,)``."""
+        # The constants are subtracted first: at t near 0 both are near 1, and f is a small
+        # difference.
         bare = self.quadratic.copy()
         bare[-1, -1] = 0.0
         inside = quadratic_values(bare, self.frame.coordinates(points))
-        off = self.across * (self.frame.offsets(points) ** 2).sum(axis=1) if self.across else 0.0
+        off = (
+            self.off_hull_weight * (self.frame.offsets(points) ** 2).sum(axis=1)
+            if self.off_hull_weight
+            else 0.0
+        )
         return np.asarray((self.threshold - self.quadratic[-1, -1]) - inside - off)
 
     @classmethod
     def of_ellipsoid(cls, ellipsoid: Ellipsoid, frame: AffineFrame, ratio: float) -> Self:
-        """Return (8.2) of an ellipsoid that holds the positives, in its own coordinates G x."""
+        """Return the rule (8.2) of an ellipsoid that contains the positives, in coordinates G x."""
         count = len(ellipsoid.offset)
         frame_of_rule = replace(frame, shift=ellipsoid.shift, basis=ellipsoid.factor.T)
         local = Ellipsoid(np.zeros(count), np.eye(count), ellipsoid.offset)
@@ -89,7 +95,7 @@ class Rule:
         """Return the matrix of the quadratic for (x, 1), shape ``(k + 1, k + 1)``."""
         lifting = self.frame.lifting()
         across = np.column_stack([self.frame.normals.T, -self.frame.normals.T @ self.frame.shift])
-        matrix = lifting.T @ self.quadratic @ lifting + self.across * (across.T @ across)
+        matrix = lifting.T @ self.quadratic @ lifting + self.off_hull_weight * (across.T @ across)
         return np.asarray((matrix + matrix.T) / 2.0)
 
 
@@ -105,7 +111,7 @@ class Separation:
         UNBOUNDED: no negative lies in the affine hull of the positives; if some do to rounding, the
         ellipsoid and the rule are those of the hull to rounding. UNVERIFIED: nothing is.
     proved
-        Whether that is proved on the doubles given; UNBOUNDED may hold to rounding only.
+        Whether that is proved for the examples as doubles; UNBOUNDED may hold to rounding only.
     ratio
         The largest t, computed, in its bracket: the squared ratio of the half-axes less 1; infinite
         if unbounded.
@@ -113,7 +119,7 @@ class Separation:
         The proved bracket of the largest t.
     reached
         The t of the ellipsoid and the rule returned, computed: below ``ratio`` where columns depend
-        on others but for rounding, see ``finer``.
+        on others but for rounding, see ``residual_ellipsoid``.
     matrix
         E^ of (7.9), shape ``(k + 1, k + 1)``: canonical (7.8) if it separates, e e' in the limit of
         the central path; for UNBOUNDED the direction of recession, if there is one.
@@ -131,10 +137,10 @@ class Separation:
     complete
         Whether the solver reached its tolerance. If not, its limits or rounding ended it: what is
         proved holds nevertheless.
-    finer
+    residual_ellipsoid
         Where columns depend on others but for rounding, an ellipsoid that proves ``ratio_lower`` by
-        what rounding left of them; ``ellipsoid`` and the rule leave that out, since other points
-        were rounded otherwise. None elsewhere.
+        the rounding errors of these columns. ``ellipsoid`` and the rule do not use them, since new
+        points are rounded differently. None elsewhere.
     """
 
     status: Status
@@ -153,8 +159,8 @@ class Separation:
     ellipsoid: Ellipsoid | None = None
     inseparability: Inseparability | None = None
     recession: Recession | None = None
-    gaps: Gaps | None = None
-    finer: FinerEllipsoid | None = None
+    gaps: OptimalityGaps | None = None
+    residual_ellipsoid: ResidualEllipsoid | None = None
 
     def __str__(self) -> str:
         return f"{self.status}{' (proved)' if self.proved else ''}: {self.message}"
@@ -192,17 +198,18 @@ class Assessment:
 
     positives: FloatArray
     negatives: FloatArray
-    kept: IntArray
+    negative_indices: IntArray
     frame: AffineFrame
     solution: Solution
 
     def separation(self) -> Separation:
-        """Return the solution with the proofs that the time suffices for."""
-        solution, inside = self.solution, self.negatives[self.kept]
+        """Return the solution with the proofs that the time limit allows."""
+        solution, inside = self.solution, self.negatives[self.negative_indices]
         weights = solution.weights
         canonical = ellipsoid = proof = None
         lower, upper = 0.0, math.inf
         with last_proofs():
+            # Each proof ends by itself when the time is up: what is proved before it stays.
             with suppress(TimeIsUp):
                 canonical, ellipsoid, lower = self._separating(inside)
             with suppress(TimeIsUp):
@@ -214,17 +221,19 @@ class Assessment:
         status = status_of(lower, upper, proof)
         # (8.2) for the canonical ellipsoid, or for the solution as it is
         quadratic = solution.quadratic if canonical is None else canonical.homogeneous
-        rule = Rule(self.frame, quadratic, solution.threshold, self._across(solution.ratio))
-        ratio = 0.0 if proof else Bracket(lower, upper).within(max(solution.ratio, lower, 0.0))
+        rule = Rule(
+            self.frame, quadratic, solution.threshold, self._off_hull_weight(solution.ratio)
+        )
+        ratio = 0.0 if proof else Bracket(lower, upper).clip(max(solution.ratio, lower, 0.0))
         matrix, gaps = rule.homogeneous(), None
         if solution.limit is None:
             points = (self.frame.coordinates(part) for part in (self.positives, inside))
-            gaps = Gaps.of(solution, *points)
+            gaps = OptimalityGaps.of(solution, *points)
         else:  # e e', (7.10)
             matrix = np.zeros_like(matrix)
             matrix[-1, -1] = 1.0
         count = len(self.negatives)
-        words = f"{described(status, lower, upper, proof, ratio)} ({solution.message})"
+        words = f"{bounds_sentence(status, lower, upper, proof, ratio)} ({solution.message})"
         proved = status is not Status.UNVERIFIED
         bounds = (
             status,
@@ -234,34 +243,35 @@ class Assessment:
             upper,
             matrix,
             weights[0],
-            spread(weights[1], self.kept, count),
+            scatter(weights[1], self.negative_indices, count),
             rule,
             words,
         )
-        nothing = proof and proof.among(self.kept, count)
+        nothing = proof and proof.renumbered(self.negative_indices, count)
         ended = ratio, solution.iterations, solution.complete
         return Separation(*bounds, *ended, ellipsoid, nothing, gaps=gaps)
 
     def _separating(self, inside: FloatArray) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
-        """Return the canonical ellipsoid, scaled to hold the positives, and its lower bound.
+        """Return the canonical ellipsoid, scaled to contain the positives, and its lower bound.
 
-        It comes in the frame's coordinates and in the space of the examples.
+        The ellipsoid is returned in the frame's coordinates and in the space of the examples.
         """
         if self.solution.limit is not None:
             return None, None, 0.0
         canonical = Ellipsoid.canonical(self.solution.quadratic)
-        lifted_back = canonical.through(self.frame)
+        lifted_back = canonical.pulled_back(self.frame)
         lower, most = proved_lower_bound(self.positives, inside, lifted_back)
         if not lower > 0.0:
             return None, None, 0.0
         canonical, lifted_back = canonical.scaled(1.0 / most), lifted_back.scaled(1.0 / most)
         if self.frame.outside.any():
-            lifted_back = lifted_back.extended(self.frame.normals, self._across(lower))
-        # of the ellipsoid as it is returned, so that it can be verified again from that
+            lifted_back = lifted_back.extended(self.frame.normals, self._off_hull_weight(lower))
+        # The bound has to hold for the doubles that are returned, so that they can be verified
+        # again.
         lower = proved_lower_bound(self.positives, self.negatives, lifted_back)[0]
         return (canonical, lifted_back, lower) if lower > 0.0 else (None, None, 0.0)
 
-    def _across(self, ratio: float) -> float:
+    def _off_hull_weight(self, ratio: float) -> float:
         """Return the weight of the normals that brings the negatives off the hull to 1 + t."""
         if not self.frame.outside.any():
             return 0.0
@@ -269,10 +279,10 @@ class Assessment:
         return (1.0 + max(ratio, 0.0)) / float(off.min()) * (1.0 + 1e-9)
 
 
-def ranks(separation: Separation) -> bool:
-    """Return whether the decision function of a separation ranks examples.
+def can_rank(separation: Separation) -> bool:
+    """Return whether the decision function of a separation ranks examples meaningfully.
 
-    It does not where the solver's t is 0: its matrix is e e' but for its own errors.
+    It does not where the solver's t is 0: the matrix is then e e' up to the solver's errors.
     """
     already = separation.gaps is None
     return already or separation.ellipsoid is not None or separation.reached > NEGLIGIBLE
@@ -287,13 +297,15 @@ def status_of(lower: float, upper: float, proof: Inseparability | None) -> Statu
     return Status.MARGIN_BOUNDED if upper <= NEGLIGIBLE else Status.UNVERIFIED
 
 
-def described(
+def bounds_sentence(
     status: Status, lower: float, upper: float, proof: Inseparability | None, ratio: float
 ) -> str:
-    """Return in words the bounds or the proof; ``ratio`` is t as computed."""
+    """Return a sentence with the bounds or the proof; ``ratio`` is t as computed."""
     bracket = f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
     return {
         Status.FEASIBLE: f"an ellipsoid separates the classes: {bracket}",
         Status.INFEASIBLE: "no ellipsoid separates the classes: " + (proof.method if proof else ""),
         Status.MARGIN_BOUNDED: f"t <= {text_above(upper, 3)} is proved",
-    }.get(status, f"nothing is proved but t <= {text_above(upper)}; the solver has t = {ratio:.3g}")
+    }.get(
+        status, f"undecided: only t <= {text_above(upper)} is proved; the solver's t is {ratio:.3g}"
+    )

@@ -1,4 +1,4 @@
-"""Proof of a separation from a stored ellipsoid and weights; no solver runs."""
+"""Verification of a separation from a stored ellipsoid and stored weights, without a solver."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, two_classes
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.problems.ellipsoids.hard.finer import (
-    FinerClasses,
-    FinerEllipsoid,
-    Residues,
+from perceptron_lab.problems.ellipsoids.hard.equivalent_classes import (
+    ColumnResiduals,
+    EquivalentClasses,
+    ResidualEllipsoid,
     is_narrow,
 )
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
@@ -31,10 +31,10 @@ from perceptron_lab.problems.ellipsoids.hard.separation import NEGLIGIBLE, Separ
 
 ELLIPSOID = ("shift", "factor", "offset")
 """The arrays of an ellipsoid."""
-FINER = tuple(f"finer_{name}" for name in ELLIPSOID)
-"""Those of an ellipsoid by which alone the lower bound is proved."""
-RESIDUES = ("finer_coefficients", "finer_levels")
-"""Those of the columns that it uses, if it does not use those given."""
+RESIDUAL_ELLIPSOID = tuple(f"finer_{name}" for name in ELLIPSOID)
+"""Those of the ellipsoid that uses residuals, where only this one proves the lower bound."""
+RESIDUALS = ("finer_coefficients", "finer_levels")
+"""Those of the residual columns, if that ellipsoid uses any."""
 WEIGHTS = ("positive_weights", "negative_weights")
 """The arrays of lambda, one per class."""
 
@@ -47,24 +47,28 @@ class ProvedRatio:
     status: Status
     ratio_lower: float  # the proved bracket of t
     ratio_upper: float
-    message: str  # in words
+    message: str
 
 
 def proof_arrays(separation: Separation) -> dict[str, FloatArray]:
-    """Return the numbers from which :func:`prove_separation` proves it again.
+    """Return the arrays from which :func:`prove_separation` verifies a separation.
 
-    The separating ellipsoid (``shift``, ``factor``, ``offset``), if there is one, the finer one,
-    if there is one, and the weights lambda of both classes.
+    The separating ellipsoid (``shift``, ``factor``, ``offset``), if there is one, that of
+    the residuals (``finer_shift``, ..), if there is one, and the weights lambda of both classes.
     """
     arrays = {name: getattr(separation, name) for name in WEIGHTS}
-    finer = None if separation.finer is None else separation.finer.ellipsoid
-    for ellipsoid, names in ((separation.ellipsoid, ELLIPSOID), (finer, FINER)):
+    residual = separation.residual_ellipsoid
+    residual_ellipsoid = None if residual is None else residual.ellipsoid
+    for ellipsoid, names in (
+        (separation.ellipsoid, ELLIPSOID),
+        (residual_ellipsoid, RESIDUAL_ELLIPSOID),
+    ):
         if ellipsoid is not None:
             parts = ellipsoid.shift, ellipsoid.factor, ellipsoid.offset
             arrays |= dict(zip(names, parts, strict=True))
-    residues = None if separation.finer is None else separation.finer.residues
-    if residues is not None:
-        arrays |= dict(zip(RESIDUES, (residues.coefficients, residues.levels), strict=True))
+    residuals = None if residual is None else residual.residuals
+    if residuals is not None:
+        arrays |= dict(zip(RESIDUALS, (residuals.coefficients, residuals.levels), strict=True))
     return arrays
 
 
@@ -82,7 +86,7 @@ def prove_separation(
     positives, negatives
         Dense finite rows, shapes ``(m, k)``.
     arrays
-        Of :func:`proof_arrays`; whatever they are, only what holds is proved.
+        As from :func:`proof_arrays`. Any values are safe: only true bounds are proved.
     whiten
         As for :func:`~perceptron_lab.problems.ellipsoids.hard.separation_ratio.maximal_separation`.
     """
@@ -90,21 +94,22 @@ def prove_separation(
     weights = _weights(arrays, len(inner), len(outer))
     frame = AffineFrame.of(inner, outer, whiten=whiten)
     direction = recession(inner, outer, frame)
-    if direction is not None or frame.empty:
+    if direction is not None or frame.no_negative_inside:
         proved = direction is None or direction.proved
         status = Status.UNBOUNDED if proved else Status.FITTED
         return ProvedRatio(status, 0.0, math.inf, "no negative lies in the positives' hull")
     pair, inside = (weights[0], weights[1][~frame.outside]), outer[~frame.outside]
-    lower = _lower(inner, outer, arrays, frame)
+    lower = _lower_bound(inner, outer, arrays, frame)
     nothing = prove_inseparable(inner, inside, pair, frame) if lower == 0.0 else None
     if nothing is not None:
         return ProvedRatio(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
     upper = proved_upper_bound(inner, inside, pair, frame)
-    finer = None if is_narrow(lower, upper) else FinerClasses.of(inner, outer, frame)
-    if finer is not None:
-        part, inside_frame = weights[1][finer.kept], ~finer.frame.outside
-        pair, inside = (weights[0], part[inside_frame]), finer.negatives[inside_frame]
-        upper = min(upper, proved_upper_bound(finer.positives, inside, pair, finer.frame))
+    equivalent = None if is_narrow(lower, upper) else EquivalentClasses.of(inner, outer, frame)
+    if equivalent is not None:
+        part = weights[1][equivalent.negative_indices]
+        inside_frame = ~equivalent.frame.outside
+        pair, inside = (weights[0], part[inside_frame]), equivalent.negatives[inside_frame]
+        upper = min(upper, proved_upper_bound(equivalent.positives, inside, pair, equivalent.frame))
     status = Status.MARGIN_BOUNDED if upper <= NEGLIGIBLE else Status.FITTED
     if lower > 0.0:
         status = Status.FEASIBLE
@@ -115,7 +120,7 @@ def prove_separation(
 def _weights(
     arrays: Mapping[str, FloatArray], positives: int, negatives: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return lambda of each class, none where entries are negative or not finite."""
+    """Return lambda of each class; zeros, which prove nothing, if any is negative or not finite."""
     first, second = (arrays.get(name) for name in WEIGHTS)
     if first is None or second is None or first.shape != (positives,):
         raise DataError(f"weights of {positives} positives and {negatives} negatives are missing")
@@ -127,30 +132,30 @@ def _weights(
     return first, second
 
 
-def _lower(
+def _lower_bound(
     positives: FloatArray,
     negatives: FloatArray,
     arrays: Mapping[str, FloatArray],
     frame: AffineFrame,
 ) -> float:
-    """Return the bound by the ellipsoids, the finer one among them."""
-    columns, best, residues = positives.shape[1], 0.0, None
+    """Return the best lower bound of t by the stored ellipsoids."""
+    columns, best, residuals = positives.shape[1], 0.0, None
     if set(ELLIPSOID) <= arrays.keys():
         ellipsoid = _ellipsoid(arrays, ELLIPSOID, columns)
         best = proved_lower_bound(positives, negatives, ellipsoid)[0]
-    if not set(FINER) <= arrays.keys():
+    if not set(RESIDUAL_ELLIPSOID) <= arrays.keys():
         return best
-    if set(RESIDUES) <= arrays.keys():
-        residues = Residues(*(arrays[name] for name in RESIDUES))
-        shapes = residues.coefficients.shape, residues.levels.shape
-        if residues.levels.ndim != 1 or shapes[0] != (len(residues.levels), columns):
+    if set(RESIDUALS) <= arrays.keys():
+        residuals = ColumnResiduals(*(arrays[name] for name in RESIDUALS))
+        shapes = residuals.coefficients.shape, residuals.levels.shape
+        if residuals.levels.ndim != 1 or shapes[0] != (len(residuals.levels), columns):
             raise DataError(
                 f"coefficients of shape {shapes[0]} and levels of shape {shapes[1]} for examples "
                 f"of {columns} columns"
             )
-        columns += len(residues.levels)
-    finer = FinerEllipsoid(_ellipsoid(arrays, FINER, columns), residues)
-    return max(best, finer.lower_bound(positives, negatives, frame))
+        columns += len(residuals.levels)
+    residual = ResidualEllipsoid(_ellipsoid(arrays, RESIDUAL_ELLIPSOID, columns), residuals)
+    return max(best, residual.lower_bound(positives, negatives, frame))
 
 
 def _ellipsoid(arrays: Mapping[str, FloatArray], names: tuple[str, ...], columns: int) -> Ellipsoid:

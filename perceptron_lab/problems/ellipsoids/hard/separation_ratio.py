@@ -16,18 +16,22 @@ from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.problems.ellipsoids.ellipsoid import two_classes
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.problems.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
+from perceptron_lab.problems.ellipsoids.hard.equivalent_classes import (
+    EquivalentClasses,
+    ResidualEllipsoid,
+    is_narrow,
+)
 from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
     Recession,
     proved_lower_bound,
     recession,
-    spread,
+    scatter,
 )
 from perceptron_lab.problems.ellipsoids.hard.separation import (
     Assessment,
     Rule,
     Separation,
-    described,
+    bounds_sentence,
     status_of,
 )
 from perceptron_lab.problems.ellipsoids.hard.solution import (
@@ -60,7 +64,7 @@ SolverName = Literal[
 
 
 ROUGH = 1e-6
-"""The least tolerance of an ellipsoid that is not the one by which t is proved."""
+"""Least tolerance for an ellipsoid that serves as a rule only, and does not prove t."""
 
 
 def maximal_separation(
@@ -81,9 +85,9 @@ def maximal_separation(
     similar ellipsoids, one with all positives inside, one with all negatives outside, have the
     ratio sqrt(1 + t).
 
-    Columns that depend on others but for rounding count for t, and for what is proved of it, as the
-    doubles that they are; the ellipsoid returned uses them only as far as they depend, since other
-    points are rounded otherwise. The message reports where that makes a difference.
+    Columns that depend on others but for rounding: t and its bounds are those of the doubles, which
+    include the rounding errors. The returned ellipsoid does not use these errors, since new points
+    are rounded differently. The message reports where that makes a difference.
 
     Parameters
     ----------
@@ -95,23 +99,23 @@ def maximal_separation(
         ``cvxpy-clarabel``, ``cvxpy-scs`` are references; ``central-path`` is for classes that no
         ellipsoid separates.
     tolerance
-        The solver's, in (0, 1); the first three end where the bracket of t is as narrow relative
-        to t.
+        The solver's tolerance, in (0, 1). The first three solvers end when the width of the bracket
+        of t, relative to t, is at most this.
     whiten
         Whether to solve in coordinates of mean-free, white examples, or others that the solver
         finds better scaled, which makes the answer invariant to affine maps in floating point as
         well. If false, the solver keeps to the coordinates given.
     max_iterations
-        Of the solver in total, 1 or more (SCS: times 200). What is proved of what it has then is
-        the answer, and ``complete`` is false.
+        Largest number of iterations of the solver in total, 1 or more (SCS: times 200). The answer
+        at the limit has valid bounds, and ``complete`` is false.
     max_seconds
-        > 0: what is proved of what the solver has then is the answer, and ``complete`` is false.
-        None for no limit, so that the answer does not depend on the machine.
+        Time limit, > 0. The answer at the limit has valid bounds, and ``complete`` is false. None
+        for no limit, so that the answer does not depend on the machine.
 
     Raises
     ------
     InputError
-        If the examples are not as described, or their products of coordinates would not fit.
+        If the examples are not as bounds_sentence, or their products of coordinates would not fit.
     NumericalError
         If the solver gives up, or the time is too short for a first ellipsoid; with
         ``central-path`` if the classes are separable or touch.
@@ -120,14 +124,14 @@ def maximal_separation(
     limits = SolverLimits(max_iterations)
     try:
         with time_limit(math.inf if max_seconds is None else max_seconds):
-            return _separated(inner, outer, solver, tolerance, limits, whiten=whiten)
+            return _separation(inner, outer, solver, tolerance, limits, whiten=whiten)
     except TimeIsUp:
         raise LimitReached(
             "the time was too short for a first ellipsoid; raise max_seconds"
         ) from None
 
 
-def _separated(
+def _separation(
     inner: FloatArray,
     outer: FloatArray,
     solver: SolverName,
@@ -141,11 +145,11 @@ def _separated(
     if direction is not None:
         return _unbounded(inner, outer, frame, direction)
     # what rounding left of dependent columns decides on t, not on this ellipsoid
-    rough = tolerance if frame.exact or frame.certain.any() else max(tolerance, ROUGH)
-    plain = _assessed(inner, outer, frame, solver, rough, limits, fixed=not whiten)
+    rough = tolerance if frame.is_decided or frame.exactly_inside.any() else max(tolerance, ROUGH)
+    plain = _assessment(inner, outer, frame, solver, rough, limits, fixed=not whiten)
     first, how = plain.separation(), plain.solution.message
-    if frame.empty:
-        # the ellipsoid and the rule stay, which take negatives within rounding for points of it
+    if frame.no_negative_inside:
+        # The ellipsoid and the rule are those to rounding: new points need a rule as well.
         message = (
             "no negative lies in the affine hull of the positives, though some do to rounding "
             "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
@@ -154,23 +158,25 @@ def _separated(
         unbounded = replace(first, status=Status.UNBOUNDED, proved=True, message=message)
         return replace(unbounded, ratio=math.inf, ratio_lower=math.inf, ratio_upper=math.inf)
     narrow = is_narrow(first.ratio_lower, first.ratio_upper)
-    if narrow or (frame.exact and limits.reached(first.iterations)):
+    if narrow or (frame.is_decided and limits.reached(first.iterations)):
         return first
-    finer = FinerClasses.of(inner, outer, frame)
-    if finer is None:
+    equivalent = EquivalentClasses.of(inner, outer, frame)
+    if equivalent is None:
         return first
-    parts, left = (finer.positives, finer.negatives, finer.frame), limits.after(first.iterations)
+    parts = equivalent.positives, equivalent.negatives, equivalent.frame
+    left = limits.remaining_after(first.iterations)
     try:
-        resolved = _assessed(*parts, "auto", tolerance, left, fixed=not whiten)
+        resolved = _assessment(*parts, "auto", tolerance, left, fixed=not whiten)
     except (NumericalError, InputError, TimeIsUp) as error:
-        message = f"{first.message}; what is left of dependent columns leaves t open: {error}"
+        message = f"{first.message}; the bounds of t could not be sharpened: {error}"
         return replace(first, message=message, complete=False)
     how += f"; with what is left of columns that depend on others, {resolved.solution.message}"
     better = resolved.separation()
-    return _refined(_coarser(first, better, finer, (inner, outer), frame), better, finer, how)
+    in_rows = _expressed_in_rows(first, better, equivalent, (inner, outer), frame)
+    return _with_sharper_bounds(in_rows, better, equivalent, how)
 
 
-def _assessed(
+def _assessment(
     inner: FloatArray,
     outer: FloatArray,
     frame: AffineFrame,
@@ -180,7 +186,7 @@ def _assessed(
     *,
     fixed: bool,
 ) -> Assessment:
-    """Return the solver's ellipsoid and weights, of which something is to be proved."""
+    """Return the solver's ellipsoid and weights, as input of the proofs."""
     inside = np.flatnonzero(~frame.outside)
     classes = ClassPair(frame.coordinates(inner), frame.coordinates(outer[inside]), fixed=fixed)
     module, _, name = _SOLVERS[solver].partition(":")
@@ -192,13 +198,14 @@ def _assessed(
 def _unbounded(
     positives: FloatArray, negatives: FloatArray, frame: AffineFrame, direction: Recession
 ) -> Separation:
-    """Return the separation by a direction of recession, which is the rule as well."""
+    """Return the unbounded separation; its rule is the distance from the hull of the positives."""
     order = frame.dimension + 1
     nearest = float((frame.offsets(negatives) ** 2).sum(axis=1).min())
     rule = Rule(frame, np.zeros((order, order)), middle(1.0), 2.0 / nearest)
     # a direction that holds to rounding proves the ratio that it attains
     least, most, lower = direction.least_negative, direction.largest_positive, math.inf
     if not direction.proved and most > 0.0:
+        # The factor covers the roundings of the quotient, the difference and both bounds.
         lower = max(0.0, least / most * (1 - 1e-12) - 1.0)
     weights = np.zeros(len(positives)), np.zeros(len(negatives))
     how = "proved" if direction.proved else "to rounding"
@@ -210,21 +217,22 @@ def _unbounded(
     return Separation(Status.UNBOUNDED, *values, recession=direction)
 
 
-def _coarser(
+def _expressed_in_rows(
     separation: Separation,
     better: Separation,
-    classes: FinerClasses,
+    classes: EquivalentClasses,
     examples: tuple[FloatArray, FloatArray],
     frame: AffineFrame,
 ) -> Separation:
-    """Return the finer ellipsoid as one of the rows x, if more than their rounding separates them.
+    """Return the residual ellipsoid as a rule of x, if it separates the classes beyond rounding.
 
-    Nearly dependent columns have residues far above one rounding of the entries: then it is a rule
+    Nearly dependent columns have residuals far above one rounding of the entries: then it is a rule
     for other points as well.
     """
     if better.ellipsoid is None:
         return separation
-    ellipsoid = FinerEllipsoid(better.ellipsoid, classes.residues).of_rows()
+    ellipsoid = ResidualEllipsoid(better.ellipsoid, classes.residuals).of_rows()
+    # With every entry known to one rounding only, as those of new points are.
     reached, most = proved_lower_bound(*examples, ellipsoid, UNIT_ROUNDOFF)
     if not reached > separation.ratio_lower:
         return separation
@@ -235,34 +243,34 @@ def _coarser(
     return replace(ranked, ratio=lower, ratio_lower=lower, reached=lower)
 
 
-def _refined(
-    separation: Separation, better: Separation, classes: FinerClasses, how: str
+def _with_sharper_bounds(
+    separation: Separation, better: Separation, classes: EquivalentClasses, how: str
 ) -> Separation:
-    """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
+    """Return a separation with the bounds of t of its equivalent classes as well, and their proofs.
 
-    Its ellipsoid and its rule stay.
+    Its ellipsoid and its rule are unchanged.
     """
     lower = max(separation.ratio_lower, better.ratio_lower)
     upper = min(separation.ratio_upper, better.ratio_upper)
     proof = better.inseparability
     status = status_of(lower, upper, proof)
-    ratio = 0.0 if proof else Bracket(lower, upper).within(max(separation.ratio, better.ratio))
-    words = described(status, lower, upper, proof, separation.reached)
+    ratio = 0.0 if proof else Bracket(lower, upper).clip(max(separation.ratio, better.ratio))
+    words = bounds_sentence(status, lower, upper, proof, separation.reached)
     # the ellipsoid found may fall short of the lower bound
     short = ""
     if not (is_narrow(separation.reached, lower) or separation.reached > lower):
         short = (
             f"; the ellipsoid returned does not use that, and reaches t = {separation.reached:.6g}"
         )
-    finer = None
+    residual = None
     if better.ellipsoid is not None and better.ratio_lower > separation.ratio_lower:
-        finer = FinerEllipsoid(better.ellipsoid, classes.residues)
+        residual = ResidualEllipsoid(better.ellipsoid, classes.residuals)
     weights, count = (
         (separation.positive_weights, separation.negative_weights),
         len(separation.negative_weights),
     )
     if better.ratio_upper < separation.ratio_upper:
-        negative = spread(better.negative_weights, classes.kept, count)
+        negative = scatter(better.negative_weights, classes.negative_indices, count)
         weights = better.positive_weights, negative
     return replace(
         separation,
@@ -274,9 +282,9 @@ def _refined(
         ratio_upper=upper,
         positive_weights=weights[0],
         negative_weights=weights[1],
-        inseparability=proof and proof.among(classes.kept, count),
+        inseparability=proof and proof.renumbered(classes.negative_indices, count),
         iterations=separation.iterations + better.iterations,
         message=f"{words} ({how}{short})",
         complete=better.complete,
-        finer=finer,
+        residual_ellipsoid=residual,
     )

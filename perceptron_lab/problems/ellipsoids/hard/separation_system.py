@@ -1,4 +1,4 @@
-"""MAXSEP at a fixed separation ratio, as a conic system that every algorithm runs on; a dataset.
+"""MAXSEP at a fixed separation ratio as a conic system for every algorithm, and as a dataset.
 
 With x^ = (x, 1), the program (7.9) of `Kharechko2009`,
 
@@ -51,10 +51,10 @@ from perceptron_lab.datasets.generated.generator import one_thread, plain
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.problems.ellipsoids.ellipsoid import (
     Ellipsoid,
-    flat,
     lifted,
+    smat,
     squares,
-    symmetric,
+    svec,
     two_classes,
 )
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
@@ -89,11 +89,11 @@ class SeparationSystem:
             quadratic, _, _, level = self._ellipsoid(point)
         except InputError:
             return 0.0
-        inner, outer = (values @ flat(quadratic) + level for values in self.products)
+        inner, outer = (values @ svec(quadratic) + level for values in self.products)
         return float(np.sqrt(max(outer.min(), 0.0) / max(inner.max(), np.finfo(float).tiny)))
 
     def figures(self, point: FloatArray) -> dict[str, float | FloatArray]:
-        """Return ``attained``, the ratio, as figures of a point."""
+        """Return the metrics of a point: ``attained``, the separation ratio of its ellipsoid."""
         return {"attained": self.ratio(point)}
 
     def ellipsoid(self, point: FloatArray) -> Ellipsoid:
@@ -109,9 +109,10 @@ class SeparationSystem:
         return Ellipsoid(self.frame.shift, factor, offset).scaled(1.0 / level)
 
     def _ellipsoid(self, point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-        """Return M, L, d and l > 0 with A = LL' and u^'Mu^ = norm(L'u + d)^2 - l."""
+        """Return M, L, d and l > 0 such that A = LL' and u^'Mu^ = norm(L'u + d)^2 - l."""
         size = self.products[0].shape[1]
-        quadratic = symmetric(point[:size])
+        quadratic = smat(point[:size])
+        # M = E^ - s e e'; at ratio 1 the system has no level, and the sum is empty.
         quadratic[-1, -1] -= point[size:].sum()  # the level, where there is one
         try:
             root = np.linalg.cholesky(quadratic[:-1, :-1])
@@ -143,7 +144,8 @@ def separation_system(
     Raises
     ------
     InputError
-        If they are not, or all positives are equal, or no negative is in their affine hull.
+        If the rows or the ratio are not as described, all positives are equal, or no negative
+        is in their affine hull.
     """
     inner, outer = two_classes(positives, negatives)
     if not ratio >= 1.0:
@@ -162,6 +164,7 @@ def separation_system(
     if ratio > 1.0:
         levels = [np.ones(len(within)), np.full(len(without), -(ratio * ratio))]
         rows = np.column_stack([rows, np.concatenate(levels)])
+    # Norm 1, so that the margin of the system weighs all examples equally.
     rows /= np.linalg.norm(rows, axis=1)[:, None]
     # the rows that pick the first entries of y as a matrix, in the order of np.triu_indices
     columns, lines = np.tril_indices(frame.dimension + (ratio > 1.0))
@@ -179,7 +182,7 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 }
 
 
-def _known(name: str, info: ValidationInfo) -> str:
+def _check_pair(name: str, info: ValidationInfo) -> str:
     source = info.data.get("source", "ellipsoid-sets")
     names = [name] if source == "ellipsoid-sets" else list(instances_of(source, "pairs"))
     if name not in names:
@@ -194,7 +197,7 @@ class EllipsoidSeparationSystems(Dataset):
     For x^ = (x, 1), sought are E^ and s with E^ positive definite, x^'E^x^ < s on the positives and
     x^'E^x^ > ratio^2 s on the negatives: the program (7.9) of `Kharechko2009`, max t subject to
     x^'E^x^ <= 1 and x^'E^x^ >= 1 + t, at 1 + t = ratio^2. The system has one matrix block and a row
-    per example; it is feasible if the largest ratio is above the one asked for, else infeasible.
+    per example; it is feasible if the largest ratio is above ``ratio``, else infeasible.
     A point is measured by ``attained``, the ratio of its ellipsoid on the examples (0 where it
     has none).
 
@@ -208,7 +211,7 @@ class EllipsoidSeparationSystems(Dataset):
     source
         ``ellipsoid-sets`` (default), ``digits``, ``breast-cancer`` or ``wine``.
     ratio
-        The separation ratio asked for, 1 (default: whether any ellipsoid separates) to 100.
+        The required separation ratio, 1 (default: whether any ellipsoid separates) to 100.
     dimension
         Of ellipsoid-sets, 1 to 50 (default 2).
     attained
@@ -226,22 +229,22 @@ class EllipsoidSeparationSystems(Dataset):
     attained: Ratio | None = None
     training: Count | None = None
     instances: (
-        Annotated[list[Annotated[str, AfterValidator(_known)]], AfterValidator(check_distinct)]
+        Annotated[list[Annotated[str, AfterValidator(_check_pair)]], AfterValidator(check_distinct)]
         | None
     ) = None
 
     @field_validator("dimension", "attained", "training", "instances")
     @classmethod
-    def _of_the_source(cls, value: object, info: ValidationInfo) -> Any:
+    def _check_parameter_of_source(cls, value: object, info: ValidationInfo) -> Any:
         return chosen(value, info, "source", _PARAMETERS)
 
     @field_validator("training")
     @classmethod
-    def _spanning(cls, training: int | None, info: ValidationInfo) -> int | None:
+    def _check_training(cls, training: int | None, info: ValidationInfo) -> int | None:
         return None if training is None else check_training(training, info)
 
     def names(self) -> list[str]:
-        """Return the names of the examples with the ratio asked for; no data is loaded."""
+        """Return the names of the instances, examples and ratio; no data is loaded."""
         return list(self._examples())
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:

@@ -36,7 +36,7 @@ class SolverLimits:
 
     iterations: int  # of the solver at most, in total
 
-    def after(self, iterations: int) -> Self:
+    def remaining_after(self, iterations: int) -> Self:
         """Return the limits that are left after so many iterations."""
         return type(self)(self.iterations - iterations)
 
@@ -104,11 +104,11 @@ class Bracket:
         """The width relative to 1 + t."""
         return (self.upper - self.lower) / (1.0 + self.lower)
 
-    def within(self, ratio: float) -> float:
+    def clip(self, ratio: float) -> float:
         """Return the number in the bracket that is nearest to a ratio."""
         return min(max(ratio, self.lower), self.upper)
 
-    def narrow(self, goal: float) -> bool:
+    def meets(self, goal: float) -> bool:
         """Return whether the width is at most a goal relative to t, or rounding.
 
         Of t = 0, from below, the goal is absolute.
@@ -170,7 +170,7 @@ class Rescaling:
     balanced: bool = True  # whether the rows of examples are divided by their size
 
     @classmethod
-    def none(cls, dimension: int) -> Self:
+    def identity(cls, dimension: int) -> Self:
         """Return the coordinates given, y = u, with t0 = 0 and rows as they are."""
         return cls(np.eye(dimension), np.zeros(dimension), 0.0, balanced=False)
 
@@ -179,7 +179,7 @@ class Rescaling:
         """Return coordinates in which the positives are white, or those given if fixed."""
         dimension = classes.positives.shape[1]
         unscaled = classes.fixed or not dimension
-        return cls.none(dimension) if unscaled else cls.to_positives(classes)
+        return cls.identity(dimension) if unscaled else cls.to_positives(classes)
 
     @classmethod
     def to_positives(cls, classes: ClassPair) -> Self:
@@ -193,7 +193,7 @@ class Rescaling:
         sizes = np.maximum(sizes, SHORTEST * sizes.max(initial=0.0))
         factor = axes * (np.sqrt(len(centred)) / sizes)[:, None]
         ball = Ellipsoid(mean, factor, np.zeros(len(factor)))
-        return cls(factor, -factor @ mean, max(0.0, reached(ball, classes)))
+        return cls(factor, -factor @ mean, max(0.0, attained_ratio(ball, classes)))
 
     @classmethod
     def to_ellipsoid(cls, ellipsoid: Ellipsoid, classes: ClassPair) -> Self:
@@ -210,7 +210,7 @@ class Rescaling:
         classes
             The two classes.
         """
-        ratio = reached(ellipsoid, classes)
+        ratio = attained_ratio(ellipsoid, classes)
         ellipsoid = ellipsoid.scaled(1.0 / float(ellipsoid.values(classes.positives).max()))
         left, sizes, axes = np.linalg.svd(ellipsoid.factor)
         mean = classes.positives.mean(axis=0)
@@ -248,7 +248,7 @@ class Rescaling:
         return self.reference + (1.0 + self.reference) * change
 
 
-def reached(ellipsoid: Ellipsoid, classes: ClassPair) -> float:
+def attained_ratio(ellipsoid: Ellipsoid, classes: ClassPair) -> float:
     """Return min over negatives / max over positives - 1, as computed; -1 for a lone point."""
     most = float(ellipsoid.values(classes.positives).max())
     least = float(ellipsoid.values(classes.negatives).min())

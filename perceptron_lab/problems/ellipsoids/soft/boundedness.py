@@ -1,4 +1,4 @@
-"""Boundedness of the soft separation ratio, and the cone programs of its dual.
+"""When the soft separation ratio is bounded, and the cone programs of its dual.
 
 max t - C+ sum_+ xi - C- sum_- xi, with x^'E^x^ <= 1 + xi on positives, x^'E^x^ >= 1 + t - xi on
 negatives, xi >= 0 and E^ >= 0, is bounded exactly if its dual, (7.21) of `Kharechko2009` with
@@ -51,33 +51,33 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.ellipsoids.ellipsoid import (
-    flat,
-    order_of,
     quadratic_forms,
+    smat,
+    smat_order,
     squares,
-    symmetric,
+    svec,
 )
 from perceptron_lab.problems.ellipsoids.hard.cone_solver import answer_of_clarabel, stacked
 
 SPAN_TOLERANCE = 1e-9
-"""Of white, lifted examples: how far off the span of the positives counts as within, relatively."""
+"""Relative distance from the span of the positives up to which a white, lifted example is in it."""
 ROOM = 1e-9
-"""By how much, relatively, a weight that is fixed may be contradicted."""
+"""Relative violation up to which a fixed weight is not contradicted."""
 FEW = 1000
-"""Up to so many weights are all free."""
+"""Up to this number of weights, all are free."""
 ROUNDS = 100
-"""Rounds at most."""
+"""Largest number of rounds."""
 FIXING = 20
-"""Rounds in which weights are fixed again; later ones only free some, and so come to an end."""
+"""Rounds in which weights may be fixed; later rounds only free weights, so that they end."""
 DECIDED = 1e-6
-"""A weight nearer to 0 or to its cap, relative to the cap, is decided."""
+"""A weight this near to 0 or to its cap, relative to the cap, is decided."""
 ANSWERED = ("Solved", "AlmostSolved")
-"""How Clarabel ends where there is a solution to look at."""
+"""Statuses of Clarabel with a usable solution."""
 
 
 @dataclass(frozen=True)
 class CriticalPenalty:
-    """The C+ from which on the soft separation ratio is bounded, for one C-."""
+    """The least C+ with a bounded soft separation ratio, for one C-."""
 
     # the critical penalty lies between them: the values of direction and of weights,
     # computed in floating point; infinite, both, if no C+ is enough
@@ -92,7 +92,9 @@ class CriticalPenalty:
 
 
 def critical_penalty(positives: FloatArray, negatives: FloatArray, cap: float) -> CriticalPenalty:
-    """Return the critical C+ for C- = cap."""
+    """Return the critical penalty C+ for C- = cap."""
+    # R has the singular values and the right vectors of the rows, at a cost independent of their
+    # number once factored.
     triangle = np.linalg.qr(positives, mode="r")
     _, sizes, axes = np.linalg.svd(triangle, full_matrices=True)
     rank = int(np.count_nonzero(sizes > SPAN_TOLERANCE * sizes[0]))
@@ -105,6 +107,7 @@ def critical_penalty(positives: FloatArray, negatives: FloatArray, cap: float) -
     if cap * np.count_nonzero(within) < 1.0:
         return CriticalPenalty(math.inf, math.inf, weights, outward, within, root)
     images = negatives[within] @ root
+    # Weights off the span are 0: no C+ outweighs them there, see the module's docstring.
     weights[within], dual = _least_spread(images, cap)
     upper = float(np.linalg.eigvalsh(images.T @ (weights[within, None] * images))[-1])
     forms = quadratic_forms(dual, images)
@@ -132,41 +135,43 @@ def least_mean(values: FloatArray, cap: float) -> float:
     return total + (rest * float(ordered[full]) if rest > 0.0 and full < len(ordered) else 0.0)
 
 
-def marginal(values: FloatArray, cap: float) -> float:
-    """Return the 1 / cap-th lowest value: the last one that counts in the least mean."""
+def marginal_value(values: FloatArray, cap: float) -> float:
+    """Return the 1 / cap-th lowest value, the last one with a share in the least mean."""
     rank = min(max(math.ceil(1.0 / cap) - 1, 0), len(values) - 1)
     return float(np.partition(values, rank)[rank])
 
 
 def _least_spread(images: FloatArray, cap: float) -> tuple[FloatArray, FloatArray]:
-    """Return lambda of the least lambda_max(sum lambda z z'), and the matrix W of its dual.
+    """Return lambda that minimises lambda_max(sum lambda z z'), and the matrix W of its dual.
 
     Negatives with z'Wz below the marginal one have lambda = cap, those above it 0: only some near
     it are unknowns, in rounds.
     """
     everyone = np.arange(len(images))
     forms = (images**2).sum(axis=1)
-    excess = marginal(forms, cap) - forms
-    working = Working.around(excess, [everyone], images.shape[1] * (images.shape[1] + 1) // 2)
+    excess = marginal_value(forms, cap) - forms
+    working = WorkingSet.around(excess, [everyone], images.shape[1] * (images.shape[1] + 1) // 2)
     for number in range(ROUNDS):
         weights, dual, level = _restricted_spread(images, cap, working)
         excess = level - quadratic_forms(dual, images)
         if not working.revise(excess, weights / cap, ROOM * abs(level), fix=number < FIXING):
-            return capped(weights, cap), dual
-    raise NumericalError(f"the critical penalty has not been found after {ROUNDS} rounds")
+            return project_to_capped_simplex(weights, cap), dual
+    raise NumericalError(
+        f"the critical penalty was not found in {ROUNDS} rounds of constraint generation"
+    )
 
 
 def _restricted_spread(
-    images: FloatArray, cap: float, working: Working
+    images: FloatArray, cap: float, working: WorkingSet
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return lambda, W, and z'Wz of negatives with lambda between its bounds."""
     free, fixed = images[working.free], images[working.capped]
     count, order = free.shape
     bounds = sp.eye_array(count, count + 1)
-    spread = np.column_stack([squares(free).T, -flat(np.eye(order))])
+    spread = np.column_stack([squares(free).T, -svec(np.eye(order))])
     rows = np.append(np.ones(count), 0.0)[None, :], -bounds, bounds, spread
     cost, left = np.append(np.zeros(count), 1.0), max(0.0, 1.0 - cap * len(fixed))
-    products = -cap * flat(fixed.T @ fixed)
+    products = -cap * svec(fixed.T @ fixed)
     solution = solve_weights(cost, rows, left, np.full(count, cap), products, 1e-10)
     weights = np.where(working.capped, cap, 0.0)
     weights[working.free] = np.clip(solution.unknowns[:-1], 0.0, cap)
@@ -175,8 +180,8 @@ def _restricted_spread(
     return weights, dual, solution.level / total
 
 
-def capped(weights: FloatArray, cap: float) -> FloatArray:
-    """Return the point of the capped simplex nearest to given weights.
+def project_to_capped_simplex(weights: FloatArray, cap: float) -> FloatArray:
+    """Return the Euclidean projection of weights onto the capped simplex.
 
     Bisection on the shift s of clip(weights - s, 0, cap), whose sum falls in s; what rounding
     leaves is spread over the weights strictly between the bounds.
@@ -192,8 +197,8 @@ def capped(weights: FloatArray, cap: float) -> FloatArray:
 
 
 @dataclass
-class Working:
-    """Free weights, and those fixed at their caps; all others are fixed at 0."""
+class WorkingSet:
+    """The free weights, and those fixed at their caps; all others are fixed at 0."""
 
     free: npt.NDArray[np.bool_]  # shape (m,) each, disjoint
     capped: npt.NDArray[np.bool_]
@@ -203,7 +208,7 @@ class Working:
 
     @classmethod
     def around(cls, excess: FloatArray, parts: Sequence[IntArray], count: int) -> Self:
-        """Return a first guess: weights are at their caps where the excess is positive.
+        """Return the first working set: weights are at their caps where the excess is positive.
 
         Parameters
         ----------
@@ -217,22 +222,23 @@ class Working:
             every = np.ones(len(excess), dtype=np.bool_)
             return cls(every, ~every, parts, count)
         free = np.zeros(len(excess), dtype=np.bool_)
+        # Examples near their constraints: only their weights can be strictly between the bounds.
         free[_largest(-np.abs(excess), parts, count)] = True
         return cls(free, (excess > 0.0) & ~free, parts, count)
 
     def revise(self, excess: FloatArray, shares: FloatArray, room: float, *, fix: bool) -> int:
-        """Fix decided weights, and free the most contradicted ones; return how many are freed.
+        """Fix decided weights and free the most contradicted ones; return how many were freed.
 
         Parameters
         ----------
         excess
-            Of the solution of this round.
+            Violations of the constraints by the solution of this round, shape ``(m,)``.
         shares
-            Its weights relative to their caps.
+            The weights of this solution relative to their caps, shape ``(m,)``.
         room
             Fixed weights are contradicted by an excess of the wrong sign beyond this.
         fix
-            Whether anything is fixed; never those nearest to their constraints.
+            Whether weights are fixed; those nearest to their constraints never are.
         """
         contradiction = np.where(self.capped, -excess, excess)
         contradiction[self.free | (contradiction <= room)] = -np.inf
@@ -252,7 +258,7 @@ class Working:
 
 
 def _largest(values: FloatArray, parts: Sequence[IntArray], count: int) -> IntArray:
-    """Return the numbers of the largest values of each part."""
+    """Return the indices of the ``count`` largest values of each part."""
     indices = [part[np.argsort(-values[part], kind="stable")[:count]] for part in parts]
     return np.concatenate(indices)
 
@@ -285,7 +291,7 @@ def solve_weights(
     cones = [
         clarabel.ZeroConeT(1),
         clarabel.NonnegativeConeT(2 * len(most)),
-        clarabel.PSDTriangleConeT(order_of(products)),
+        clarabel.PSDTriangleConeT(smat_order(products)),
     ]
     answer = answer_of_clarabel(cost, stacked([[block] for block in rows]), right, cones, tolerance)
     if str(answer.status) not in ANSWERED:
@@ -295,7 +301,7 @@ def solve_weights(
             "tolerance"
         )
     multipliers = np.array(answer.z)
-    values, vectors = np.linalg.eigh(symmetric(multipliers[-len(products) :]))
+    values, vectors = np.linalg.eigh(smat(multipliers[-len(products) :]))
     level = -float(multipliers[0])
     return ConeSolution(
         np.array(answer.x), level, np.maximum(values, 0.0), vectors, int(answer.iterations)
@@ -319,10 +325,10 @@ class DualProgram:
     signs: FloatArray  # y, shape (m,)
     penalties: FloatArray  # C of each example, shape (m,)
     start: FloatArray  # lambda_0, feasible, shape (m,)
-    working: Working  # which weights are free, at their caps, or 0
+    working: WorkingSet  # which weights are free, at their caps, or 0
 
     def solve(self, tolerance: float) -> DualSolution:
-        """Return its solution."""
+        """Return the solution of the program with the fixed weights."""
         free, mixed = self.working.free, not self.working.free.all()
         capped = np.where(self.working.capped, self.penalties, 0.0)
         solution = self._solution(capped, tolerance, mixed=mixed)
@@ -335,7 +341,7 @@ class DualProgram:
         return DualSolution(np.asarray(quadratic), weights, solution.level, solution.iterations)
 
     def _solution(self, capped: FloatArray, tolerance: float, *, mixed: bool) -> ConeSolution:
-        """Return mu, and s if it is an unknown, and the multipliers."""
+        """Return mu, s if it is an unknown, and the multipliers of the constraints."""
         free, negative = self.working.free, self.signs < 0
         left = max(0.0, 1.0 - float(capped[negative].sum()))
         total: FloatArray = negative[free].astype(np.float64)
@@ -346,11 +352,11 @@ class DualProgram:
         if mixed:
             change = self.start - capped
             total, cost = np.append(total, left), np.append(cost, change[~negative].sum())
-            products = np.column_stack([products, -flat(self._moment(change))])
+            products = np.column_stack([products, -svec(self._moment(change))])
             bounds = stacked([[bounds, most[:, None]], [np.zeros((1, len(most))), np.ones((1, 1))]])
             limits = np.append(most, 1.0)
         rows = total[None, :], -sp.eye_array(len(total)), bounds, products
-        return solve_weights(cost, rows, left, limits, flat(self._moment(capped)), tolerance)
+        return solve_weights(cost, rows, left, limits, svec(self._moment(capped)), tolerance)
 
     def _moment(self, weights: FloatArray) -> FloatArray:
         nonzero = weights != 0.0

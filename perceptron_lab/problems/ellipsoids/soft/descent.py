@@ -41,38 +41,38 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import time_is_up, time_limit
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.problems.ellipsoids.soft.low_rank import (
-    Local,
+    LocalModel,
     Quadratic,
     SoftObjective,
     squared_norms,
 )
 
 QUIET = 3
-"""Steps in a row that hardly lower the objective, after which it has converged."""
+"""Successive steps with hardly any decrease, after which the descent has converged."""
 CONJUGATE_STEPS = 100
-"""Products with the Hessian in one step at most."""
+"""Largest number of products with the Hessian in one step."""
 ROUNDING = 1e-15
 """Least predicted decrease of a step, relative to the objective, above rounding errors."""
 LARGEST_MATRIX = 500
-"""Of so many features at most all eigenvalues of G are computed; else only the lowest ones."""
+"""Up to this number of features all eigenvalues of G are computed, else only the lowest ones."""
 LOWEST = 4
-"""... so many of them."""
+"""The number of lowest eigenvalues that are computed then."""
 DIRECT_STEPS = 200
 """Steps before the regularisation is lowered gradually; most descents end sooner."""
 FIRST_REGULARISATION, NEGLIGIBLE = 1e-2, 1e-12
-"""It begins at the first multiple of the mean of |x|^4, for one above the second multiple, ..."""
+"""Largest regularisation of the sequence, and least one that needs it, over the mean of |x|^4."""
 FACTOR = 3.0
-"""... falls by this factor, ..."""
+"""Factor between successive regularisations."""
 EARLY_TOLERANCE = 1e-2
-"""... with this tolerance before the last of the minima."""
+"""Tolerance of all minima but the last."""
 LARGEST_HESSIAN = 500
-"""The Hessian of dense examples with so many features at most is formed."""
+"""Up to this number of features the Hessian of dense examples is formed."""
 HESSIAN_ROUNDING = 1e-13
 """Added to its diagonal of ones, so that rounding errors leave it positive definite."""
 LINEAR_STEPS = 500
-"""Steps of conjugate gradients at most, for a Hessian that is not formed."""
+"""Largest number of steps of conjugate gradients, for a Hessian that is not formed."""
 CONJUGATE_ERROR = 1e-2
-"""The residual that they end at, relative to the gradient."""
+"""Residual at which they end, relative to the gradient."""
 
 
 class Minimum(NamedTuple):
@@ -86,11 +86,11 @@ class Minimum(NamedTuple):
 
 class _Step(NamedTuple):
     move: FloatArray
-    promise: float  # by how much the model of second order falls
+    predicted_decrease: float  # by how much the model of second order falls
     at_edge: bool  # of the trust region
 
 
-def minimised(
+def minimise(
     objective: SoftObjective,
     start: Quadratic,
     *,
@@ -123,7 +123,7 @@ def _along_falling_regularisations(
     tolerance: float,
     most: int,
 ) -> Minimum:
-    """Descend with regularisations that fall to the objective's own; no higher than directly."""
+    """Minimise with falling regularisations; the result is no worse than the direct one."""
     point, steps = start, direct.steps
     while regularisation > objective.regularisation and steps < most and not time_is_up():
         easier = replace(objective, regularisation=regularisation)
@@ -137,33 +137,35 @@ def _along_falling_regularisations(
 
 def _descent(objective: SoftObjective, start: Quadratic, tolerance: float, most: int) -> Minimum:
     point, radius, quiet, last_move = start.packed(), 1.0, 0, 0.0
-    local = Local(objective, point)
+    local = LocalModel(objective, point)
     for number in range(most):
         if time_is_up():
             return Minimum(local.quadratic, local.value, number, False)
         step = _newton_step(local, radius, last_move)
-        least = step.promise <= ROUNDING * local.value
+        least = step.predicted_decrease <= ROUNDING * local.value
         if least or quiet == QUIET:
-            away = _left(objective, local, tolerance)
+            away = _leave_saddle(objective, local, tolerance)
             if away is None:
                 return Minimum(local.quadratic, local.value, number, True)
             local, point, quiet = away, away.quadratic.packed(), 0
             continue
-        there = Local(objective, point + step.move)
+        there = LocalModel(objective, point + step.move)
         gain, length = local.value - there.value, float(np.linalg.norm(step.move))
-        if gain < 0.25 * step.promise:
+        # The usual rule of trust regions: shrink where the model promised four times the gain, grow
+        # where it was nearly right and the region stopped the step.
+        if gain < 0.25 * step.predicted_decrease:
             radius = 0.25 * length
-        elif gain > 0.75 * step.promise and step.at_edge:
+        elif gain > 0.75 * step.predicted_decrease and step.at_edge:
             radius *= 2.0
         if gain > 0.0:
             quiet = quiet + 1 if gain <= tolerance * local.value and not step.at_edge else 0
-            change = (there.values - local.values)[local.within]
+            change = (there.values - local.values)[local.active]
             last_move = float(np.linalg.norm(change)) / math.sqrt(len(change) or 1)
             local, point = there, point + step.move
     return Minimum(local.quadratic, local.value, most, False)
 
 
-def _newton_step(local: Local, radius: float, blur: float) -> _Step:
+def _newton_step(local: LocalModel, radius: float, blur: float) -> _Step:
     """Return a step within the trust region, by conjugate gradients on the equations H d = -g."""
     gradient = local.gradient
     curvature = local.curvature(blur)
@@ -189,12 +191,14 @@ def _newton_step(local: Local, radius: float, blur: float) -> _Step:
         residual -= pace * product
         last, square = square, float(residual @ residual)
         direction = residual + (square / last) * direction
-    promise = -float(gradient @ move) - 0.5 * float(move @ image)
-    return _Step(move, promise, at_edge)
+    predicted_decrease = -float(gradient @ move) - 0.5 * float(move @ image)
+    return _Step(move, predicted_decrease, at_edge)
 
 
-def _left(objective: SoftObjective, local: Local, tolerance: float) -> Local | None:
-    """Return a lower point along N, the negative part of G; None if there is little to gain.
+def _leave_saddle(
+    objective: SoftObjective, local: LocalModel, tolerance: float
+) -> LocalModel | None:
+    """Return a lower point along -N, N the negative part of G; None if little can be gained.
 
     P falls along A + t N by |N|^2 t at first, and on this piece has the least value at t =
     |N|^2 / (sum_active w (x'Nx)^2 + regularisation |N|^2). Of A + t N the largest eigenvalues are
@@ -217,20 +221,21 @@ def _left(objective: SoftObjective, local: Local, tolerance: float) -> Local | N
         shifted = Quadratic(
             left[:, :rank] * sizes[:rank], local.quadratic.linear, local.quadratic.constant
         )
-        there = Local(objective, shifted.packed())
+        there = LocalModel(objective, shifted.packed())
         if local.value - there.value > 0.1 * pace * square:
             return there
         pace *= 0.25
     return None
 
 
-def _negative_part(local: Local) -> tuple[FloatArray, FloatArray]:
-    """Return eigenvalues below 0 of G, and their eigenvectors: all, or the lowest ones."""
+def _negative_part(local: LocalModel) -> tuple[FloatArray, FloatArray]:
+    """Return the negative eigenvalues of G, all or the lowest ones, and their eigenvectors."""
     size = len(local.quadratic.linear)
     if size <= LARGEST_MATRIX:
         values, vectors = np.linalg.eigh(local.matrix_gradient(np.eye(size)))
     else:
         product = LinearOperator((size, size), matvec=local.matrix_gradient, dtype=np.float64)
+        # A fixed start, so that ARPACK's answer is the same in every run.
         begin = np.random.default_rng(0).standard_normal(size)
         try:
             values, vectors = eigsh(product, LOWEST, which="SA", v0=begin, tol=1e-3)
@@ -242,7 +247,7 @@ def _negative_part(local: Local) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(eq=False)
 class SquaredHinge:
-    """P(u, b) on given examples.
+    """The objective P(u, b) of a linear function on given examples.
 
     With u = -2 g the second term is regularisation norm(g)^2. The generalised Hessian counts the
     examples with 1 - y_i f(x_i) > 0.
@@ -295,15 +300,16 @@ class SquaredHinge:
             matrix[diagonal <= 0.0, diagonal <= 0.0] = 1.0  # b, where no example is active
             factor = scipy.linalg.cho_factor(matrix)
             return np.asarray(-scale * scipy.linalg.cho_solve(factor, scale * gradient))
+        # Conjugate gradients need products only: the Hessian of sparse examples would be dense.
         product = LinearOperator((size, size), matvec=lambda v: self.curvature(at, v))
         step, _ = cg(product, -gradient, rtol=CONJUGATE_ERROR, maxiter=LINEAR_STEPS)
         return np.asarray(step)
 
-    def one_piece(self, at: FloatArray, direction: FloatArray) -> bool:
+    def on_one_piece(self, at: FloatArray, direction: FloatArray) -> bool:
         """Return whether P is quadratic from (u, b) to the end of a step."""
         return bool(((self.gaps(at) > 0.0) == (self.gaps(at + direction) > 0.0)).all())
 
-    def along(self, at: FloatArray, direction: FloatArray) -> float:
+    def line_search(self, at: FloatArray, direction: FloatArray) -> float:
         """Return the length of the step that minimises P along a direction; 0 if none lowers it."""
         gaps, change = self.gaps(at), 1.0 - self.gaps(direction)
         linear = self.ridge * float(at[:-1] @ direction[:-1])
@@ -316,15 +322,16 @@ class SquaredHinge:
         if slope(0.0) >= 0.0:
             return 0.0
         high = 1.0
+        # slope increases without bound, as P is convex and bounded below: the bracket is found.
         while slope(high) < 0.0:
             high *= 2.0
         return float(brentq(slope, 0.0, high, xtol=1e-300, rtol=1e-14, maxiter=1000))
 
 
-def minimised_linear(
+def minimise_linear(
     problem: SquaredHinge, tolerance: float, most: int
 ) -> tuple[FloatArray, int, bool]:
-    """Return the minimum (u, b), the steps that were made, and whether it was reached."""
+    """Return the minimiser (u, b), the number of steps, and whether the tolerance was reached."""
     at = np.zeros(problem.rows.shape[1] + 1)
     for step in range(most):
         gradient = problem.value_and_gradient(at)[1]
@@ -332,7 +339,7 @@ def minimised_linear(
             return at, step, True
         direction = problem.newton_step(at, gradient)
         # On one piece both kinds of step are as long as they should be; rounding cannot hide that.
-        length = 1.0 if problem.one_piece(at, direction) else problem.along(at, direction)
+        length = 1.0 if problem.on_one_piece(at, direction) else problem.line_search(at, direction)
         if not length > 0.0:
             return at, step, False
         at = at + length * direction

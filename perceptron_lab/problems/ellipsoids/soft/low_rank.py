@@ -1,4 +1,4 @@
-"""The soft-margin ellipsoid of low rank: its objective, its minimum, and its gap to any rank.
+"""The soft-margin ellipsoid of low rank: its objective, derivatives and duality gap.
 
 With A = L L' the score of an example is f(x) = -q(x), q(x) = |L'x|^2 + 2 g'x + c, and
 
@@ -36,7 +36,7 @@ from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.numerics.sparse_arrays import dense
 
 START = 0.1
-"""|L'x| at the start, in the root mean square over examples (as an expectation)."""
+"""Expected root mean square of |L'x| over the examples at the start."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ class SoftObjective:
         return lowest, float(np.linalg.norm(product))
 
 
-class Local:
-    """P around a point, packed as by :meth:`Quadratic.packed`: its value there and derivatives.
+class LocalModel:
+    """The objective P near a point, packed as by :meth:`Quadratic.packed`: value and derivatives.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Local:
         The point, and P there.
     values
         q of every example, shape ``(m,)``.
-    within
+    active
         The examples with h_i > 0, the only ones with a part in the derivatives; their ``rows`` and
         ``weights``.
     gradient
@@ -147,25 +147,25 @@ class Local:
         self._products = objective.examples @ np.column_stack([at.factor, at.linear])
         self.values = at.of_products(self._products)
         hinges = objective.hinges(self.values)
-        self._pull = objective.weights * hinges * objective.signs
-        self.within = np.flatnonzero(self._pull)
+        self._gradient_weights = objective.weights * hinges * objective.signs
+        self.active = np.flatnonzero(self._gradient_weights)
         self.value = objective.value_of(at, hinges)
 
     @cached_property
     def rows(self) -> Examples:
         """The examples with h_i > 0, shape ``(k, features)``."""
-        return self._objective.examples[self.within]
+        return self._objective.examples[self.active]
 
     @property
     def weights(self) -> FloatArray:
         """Their w_i, shape ``(k,)``."""
-        return self._objective.weights[self.within]
+        return self._objective.weights[self.active]
 
     @cached_property
     def gradient(self) -> FloatArray:
         """The gradient in (L, g, c), packed."""
-        at, pull = self.quadratic, self._pull[self.within]
-        products = self._products[self.within]
+        at, pull = self.quadratic, self._gradient_weights[self.active]
+        products = self._products[self.active]
         products[:, -1] = 1.0
         combined = 2.0 * (self.rows.T @ (products * pull[:, None]))
         twice = 2.0 * self._objective.regularisation
@@ -175,7 +175,7 @@ class Local:
 
     def matrix_gradient(self, vectors: FloatArray) -> FloatArray:
         """Return G times vectors, shape ``(features, k)`` or ``(features,)``."""
-        factor, pull = self.quadratic.factor, self._pull[self.within]
+        factor, pull = self.quadratic.factor, self._gradient_weights[self.active]
         images = (self.rows @ vectors).T * pull
         size = self._objective.regularisation * (factor @ (factor.T @ vectors))
         return np.asarray(self.rows.T @ images.T + size)
@@ -187,13 +187,13 @@ class Local:
         1 + y_i q(x_i) = -u > -blur, count too, by 1 - u / blur of their weight.
         """
         objective, factor = self._objective, self.quadratic.factor
-        counted = self._pull != 0.0
+        counted = self._gradient_weights != 0.0
         shares = counted.astype(np.float64)
         if blur > 0.0:
             beyond = 1.0 + (1.0 + objective.signs * self.values) / blur
             shares = np.where(counted, 1.0, np.clip(beyond, 0.0, 1.0)) * (objective.weights > 0.0)
         active = np.flatnonzero(shares)
-        rows, pull = objective.examples[active], self._pull[active]
+        rows, pull = objective.examples[active], self._gradient_weights[active]
         weights, projected = shares[active] * objective.weights[active], self._products[active, :-1]
         gram, twice = factor.T @ factor, 2.0 * objective.regularisation
 
@@ -226,12 +226,12 @@ class SoftOptimality:
 
     @property
     def gap(self) -> float:
-        """P exceeds the least possible value by this much at most."""
+        """An upper bound of P minus the least possible value."""
         return self.primal - self.dual
 
 
 def certify(objective: SoftObjective, quadratic: Quadratic) -> SoftOptimality:
-    """Return the duality gap and the conditions of optimality of a quadratic function.
+    """Return the duality gap and the optimality conditions of a quadratic function.
 
     The cost is an eigenvalue decomposition of order min(features, examples with h_i > 0, plus
     rank), and memory for that square.
@@ -242,6 +242,7 @@ def certify(objective: SoftObjective, quadratic: Quadratic) -> SoftOptimality:
     hinges = objective.hinges(quadratic.values(objective.examples))
     # equal sums in both classes, the larger one scaled down
     alpha, positive = objective.weights * hinges, objective.signs > 0
+    # Dual feasibility needs sum alpha y = 0; scaling down keeps alpha >= 0.
     sums = [float(alpha[part].sum()) for part in (positive, objective.signs < 0)]
     shares = [min(sums) / total if min(sums) > 0.0 else 0.0 for total in sums]
     alpha = alpha * np.where(positive, *shares)
@@ -259,12 +260,13 @@ def certify(objective: SoftObjective, quadratic: Quadratic) -> SoftOptimality:
 
 
 def spectrum(rows: Examples, weights: FloatArray) -> FloatArray:
-    """Return the eigenvalues of sum_i weights_i r_i r_i', without some or all that are 0."""
+    """Return the nonzero eigenvalues of sum_i weights_i r_i r_i', and perhaps some that are 0."""
     count, features = rows.shape
     if count == 0:
         return np.zeros(0)
     if features <= count:
         return _eigenvalues(rows.T @ (weights[:, None] * dense(rows)))
+    # Fewer rows than features: the nonzero eigenvalues are those of the smaller k x k matrix.
     values, vectors = np.linalg.eigh(dense(rows @ rows.T))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return _eigenvalues(root.T @ (weights[:, None] * root))

@@ -1,4 +1,4 @@
-"""The maximal separation ratio with slacks."""
+"""The maximal separation ratio with slacks, solved through its dual."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from perceptron_lab.problems.ellipsoids.soft.boundedness import (
     ROUNDS,
     CriticalPenalty,
     DualProgram,
-    Working,
-    capped,
+    WorkingSet,
     critical_penalty,
     least_mean,
-    marginal,
+    marginal_value,
+    project_to_capped_simplex,
 )
 
 
@@ -54,9 +54,9 @@ class SoftSeparation:
     positive_weights, negative_weights
         lambda of the dual, feasible but for rounding; zeros if unbounded.
     critical
-        What is known of the penalties with which the problem is bounded.
+        The bounds of the penalty C+ from which on the problem is bounded.
     iterations, message
-        Of Clarabel; one sentence for the reader.
+        The iterations of Clarabel, and a sentence about the answer.
     """
 
     status: Status
@@ -80,7 +80,7 @@ class SoftSeparation:
     def squared_distances(self, examples: npt.ArrayLike) -> FloatArray:
         """Return x^'E^x^ of every row, 1 at most on the inner ellipsoid."""
         data = dense_rows(examples, len(self.axes.centre))
-        return quadratic_forms(self.quadratic, lifted(self.axes.of(data)))
+        return quadratic_forms(self.quadratic, lifted(self.axes.transform(data)))
 
     def decision_values(self, examples: npt.ArrayLike) -> FloatArray:
         """Return f(x) of every row, shape ``(m,)``: positive inside the middle ellipsoid."""
@@ -140,12 +140,12 @@ def soft_separation(
             raise InputError(f"{name} = {penalty}; allowed: a finite number above 0")
     together = np.vstack([inside, outside])
     axes = WhiteCoordinates.fitted(together, np.full(len(together), 1.0 / len(together)))
-    inside, outside = lifted(axes.of(inside)), lifted(axes.of(outside))
+    inside, outside = lifted(axes.transform(inside)), lifted(axes.transform(outside))
     critical = critical_penalty(inside, outside, negative_penalty)
     problem = _Problem(inside, outside, positive_penalty, negative_penalty, critical)
     if positive_penalty < critical.lower:
-        return problem.unbounded(axes)
-    return problem.solved(axes, tolerance)
+        return problem.unbounded_separation(axes)
+    return problem.solve(axes, tolerance)
 
 
 @dataclass(frozen=True)
@@ -168,18 +168,18 @@ class _Problem:
         return least - self.positive_penalty * float(excess.sum())
 
     def excess(self, quadratic: FloatArray, level: float) -> FloatArray:
-        """Return by how much each example needs slack, at level 1 + t, or is clear of it (< 0)."""
+        """Return the slack that each example needs at level 1 + t; negative where it needs none."""
         inside, outside = (quadratic_forms(quadratic, p) for p in (self.positives, self.negatives))
         return np.concatenate([inside - 1.0, level - outside])
 
-    def level(self, quadratic: FloatArray) -> float:
-        """Return the best 1 + t."""
-        return marginal(quadratic_forms(quadratic, self.negatives), self.negative_penalty)
+    def best_level(self, quadratic: FloatArray) -> float:
+        """Return the best level 1 + t for E^."""
+        return marginal_value(quadratic_forms(quadratic, self.negatives), self.negative_penalty)
 
-    def by_moments(self) -> Working:
-        """Return the first working set: by the ellipsoid of the positives' moments.
+    def first_working_set(self) -> WorkingSet:
+        """Return the first working set, from the ellipsoid of the positives' second moments.
 
-        It is scaled to hold half of them.
+        The ellipsoid is scaled to contain half of them.
         """
         values, vectors = np.linalg.eigh(self.positives.T @ self.positives)
         significant = values > 1e-12 * values[-1]
@@ -187,11 +187,11 @@ class _Problem:
         inverse /= float(np.median(quadratic_forms(inverse, self.positives)))
         order, count = len(inverse), len(self.positives) + len(self.negatives)
         parts = np.split(np.arange(count), [len(self.positives)])
-        excess = self.excess(inverse, 1.0 + (self.level(inverse) - 1.0))
-        return Working.around(excess, parts, order * (order + 1) // 2)
+        excess = self.excess(inverse, 1.0 + (self.best_level(inverse) - 1.0))
+        return WorkingSet.around(excess, parts, order * (order + 1) // 2)
 
-    def unbounded(self, axes: WhiteCoordinates) -> SoftSeparation:
-        """Return the direction in which the objective grows.
+    def unbounded_separation(self, axes: WhiteCoordinates) -> SoftSeparation:
+        """Return the unbounded separation along the direction in which the objective grows.
 
         With E^ = s D and t of order s, (8.2) divided by s tends to (1 + t) / (4 s) - x^'Dx^.
         """
@@ -199,7 +199,7 @@ class _Problem:
         inside, outside = (quadratic_forms(direction, p) for p in (self.positives, self.negatives))
         growth = least_mean(outside, self.negative_penalty)
         growth -= self.positive_penalty * float(inside.sum())
-        values = direction, math.inf, self.level(direction) / 4.0, math.inf, math.inf
+        values = direction, math.inf, self.best_level(direction) / 4.0, math.inf, math.inf
         weights = np.zeros(len(self.positives)), np.zeros(len(self.negatives))
         message = (
             f"unbounded: C+ = {self.positive_penalty:g} is below the critical penalty "
@@ -208,7 +208,7 @@ class _Problem:
         )
         return SoftSeparation(Status.UNBOUNDED, axes, *values, *weights, self.critical, 0, message)
 
-    def solved(self, axes: WhiteCoordinates, tolerance: float) -> SoftSeparation:
+    def solve(self, axes: WhiteCoordinates, tolerance: float) -> SoftSeparation:
         """Return the solution, by rounds of constraint generation."""
         examples, count = np.vstack([self.positives, self.negatives]), len(self.positives)
         sizes = [count, len(self.negatives)]
@@ -216,43 +216,55 @@ class _Problem:
         signs = np.repeat([1.0, -1.0], sizes)
         # the weights of the critical penalty are feasible
         start = np.concatenate([penalties[:count], self.critical.weights])
-        working, iterations = self.by_moments(), 0
+        working, iterations = self.first_working_set(), 0
         for number in range(ROUNDS):
             program = DualProgram(examples, signs, penalties, start, working)
             quadratic, multipliers, level, steps = program.solve(tolerance)
             iterations += steps
-            weights = self.feasible(multipliers[:count], multipliers[count:])
+            weights = self.made_feasible(multipliers[:count], multipliers[count:])
             value, bound = self.value(quadratic), float(weights[0].sum()) - 1.0
             excess, room = self.excess(quadratic, level), tolerance * max(1.0, abs(level))
+            # Weights are fixed in the first rounds only: then the working set only grows, and the
+            # rounds end.
             added = working.revise(excess, multipliers / penalties, room, fix=number < FIXING)
             if bound - value <= room or not added:
                 break
         else:
-            raise NumericalError(f"soft separation has not ended after {ROUNDS} rounds")
+            raise NumericalError(
+                f"the soft separation has not converged after {ROUNDS} rounds of constraint "
+                "generation; raise the tolerance"
+            )
         rounds = f" after {number + 1} rounds of constraint generation" if number else ""
         message = f"solved{rounds}: the optimum lies between {value:.9g} and {bound:.9g}"
-        ratio = self.level(quadratic) - 1.0
+        ratio = self.best_level(quadratic) - 1.0
         solution = quadratic, ratio, middle(ratio), value, bound, *weights
         status = Status.MARGIN_BOUNDED
         return SoftSeparation(status, axes, *solution, self.critical, iterations, message)
 
-    def feasible(self, positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return feasible weights near given ones, mixed with those of the critical penalty.
+    def made_feasible(
+        self, positive: FloatArray, negative: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return feasible dual weights: the given ones, mixed with those of the critical penalty.
 
         The mixture with the least share for which the matrix of (7.21) is positive semidefinite on
         the span of the positives, to 1e-15; with share 1 it is, as C+ >= the critical penalty.
         """
         critical, most = self.critical, self.positive_penalty
-        positive, mended = np.clip(positive, 0.0, most), np.zeros(len(negative))
-        mended[critical.within] = capped(negative[critical.within], self.negative_penalty)
+        positive, projected = np.clip(positive, 0.0, most), np.zeros(len(negative))
+        projected[critical.within] = project_to_capped_simplex(
+            negative[critical.within], self.negative_penalty
+        )
         inner, outer = self.positives @ critical.root, self.negatives @ critical.root
-        start = inner.T @ (positive[:, None] * inner) - outer.T @ (mended[:, None] * outer)
+        start = inner.T @ (positive[:, None] * inner) - outer.T @ (projected[:, None] * outer)
         end = most * np.eye(inner.shape[1]) - outer.T @ (critical.weights[:, None] * outer)
         low, share = 0.0, 1.0
         if np.linalg.eigvalsh(start)[0] >= 0.0:
-            return positive, mended
+            return positive, projected
+        # Bisection: the least eigenvalue is concave in the share, and nonnegative at share 1.
         for _ in range(60):
             half = 0.5 * (low + share)
             semidefinite = np.linalg.eigvalsh(start + half * (end - start))[0] >= 0.0
             low, share = (low, half) if semidefinite else (half, share)
-        return positive + share * (most - positive), mended + share * (critical.weights - mended)
+        return positive + share * (most - positive), projected + share * (
+            critical.weights - projected
+        )

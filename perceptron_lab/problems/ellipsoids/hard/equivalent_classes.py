@@ -1,17 +1,18 @@
 """Equivalent classes for proofs of t where columns are (nearly) linearly dependent.
 
-The t of the doubles given depends on what rounding left. Either (i) the positives lie in their hull
-without rounding: negatives that do not can be pushed away for nothing, however near they are, and
-the others alone have the same t. Or (ii) the positives extend across it, by what rounding left of
-columns that depend on others, as a sum, a mean or another unit does. Then that becomes columns of
-their own scale, of which an ellipsoid may make use: with coefficients a, any doubles,
+Where columns depend on others but for rounding, t depends on the rounding errors of the data. There
+are two cases. (i) The positives lie in their hull exactly. Then negatives off the hull do not
+restrict t, however near they are, and the others alone have the same t. (ii) The positives extend
+across the hull by the rounding errors of dependent columns, such as a sum, a mean or a copy in
+another unit. Then these errors become columns of a separate scale, which an ellipsoid may use: with
+coefficients a, any doubles,
 
     z_j = x_j - a_j' x_others - b_j
 
 is an affine coordinate like x_j. Each product is split into two doubles, and the sum rounded once,
 so that z_j is known to a relative error of one rounding; where it is 0 for all examples, the column
-depends on the others without rounding. It is a proof of t, and no rule for other points, which were
-rounded otherwise. The same columns sharpen the proofs where the hull is badly conditioned.
+depends on the others exactly. This proves t, but is no rule for new points, whose rounding errors
+differ. The same columns sharpen the proofs where the hull is badly conditioned.
 """
 
 from __future__ import annotations
@@ -31,30 +32,30 @@ from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import proved_lower_bo
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket
 
 NARROW = 1e-6
-"""A proved bracket of t that is not wider, relative to t, is left as it is."""
+"""A proved bracket of t up to this width, relative to t, is not sharpened."""
 DEPENDENT = 1e-4
-"""A residue below this, of a column of unit norm, is known too badly as a difference."""
+"""Below this norm, for a column of norm 1, a residual has lost too many digits as a difference."""
 WITHIN, WIDER = (1e-60, 1e60), (1e-120, 1e120)
-"""Magnitudes of rows and of coefficients whose products neither overflow nor lose digits."""
+"""Ranges of rows and of coefficients whose products neither overflow nor lose digits."""
 
 
 @dataclass(frozen=True)
-class Residues:
-    """z = C x - b, each entry rounded once."""
+class ColumnResiduals:
+    """Residuals z = C x - b of the regression of dependent columns, each entry rounded once."""
 
     coefficients: FloatArray  # C and b, shapes (d, k) and (d,): doubles taken as exact
     levels: FloatArray
 
     @classmethod
     def of(cls, points: FloatArray, columns: IntArray) -> tuple[Self, IntArray]:
-        """Return those of the columns that depend on others, nearly, and which these are.
+        """Return the residuals of the nearly dependent columns, and the indices of these columns.
 
         Parameters
         ----------
         points
             Rows, finite, shape ``(m, k)``.
         columns
-            Those to look at; the rows differ in each of them.
+            Indices of the columns to examine; no column may be constant.
         """
         centred = points[:, columns] - points[:, columns].mean(axis=0)
         centred /= np.linalg.norm(centred, axis=0)
@@ -65,6 +66,8 @@ class Residues:
         independent, rest = np.delete(columns, dependent), columns[dependent]
         # the regression of the dependent columns on the others
         base, left = points[:, independent], points[:, rest]
+        # Fitted after centring and scaling: the coefficients need not be accurate, as any doubles
+        # define a valid z, but the smaller z is, the more it resolves.
         centred = base - base.mean(axis=0)
         scale = np.linalg.norm(centred, axis=0)
         solution = np.linalg.lstsq(centred / scale, left - left.mean(axis=0), rcond=None)[0]
@@ -84,6 +87,8 @@ class Residues:
         columns = [points]
         for coefficients, level in zip(self.coefficients, self.levels, strict=True):
             nonzero = np.flatnonzero(coefficients)
+            # a x = p + q exactly, and fsum rounds the sum of all parts once: the relative error of
+            # z stays one rounding however much cancels.
             products = two_products(points[:, nonzero], coefficients[nonzero])
             terms = np.column_stack([*products, np.full(len(points), -level)])
             columns.append(np.array([[math.fsum(row)] for row in terms]))
@@ -97,54 +102,54 @@ def _within(values: FloatArray, range_: tuple[float, float]) -> bool:
 
 
 def is_narrow(lower: float, upper: float) -> bool:
-    """Return whether the bounds of t are narrow enough without finer classes."""
-    return Bracket(lower, upper).narrow(NARROW)
+    """Return whether the bounds of t need no equivalent classes to sharpen them."""
+    return Bracket(lower, upper).meets(NARROW)
 
 
 @dataclass(frozen=True)
-class FinerEllipsoid:
-    """An ellipsoid that uses the residues that rounding left of columns."""
+class ResidualEllipsoid:
+    """An ellipsoid of rows (x, z) that uses the residuals z of dependent columns."""
 
     ellipsoid: Ellipsoid  # of rows (x, z), or of x
-    residues: Residues | None  # z; None where the ellipsoid is one of x
+    residuals: ColumnResiduals | None  # z; None where the ellipsoid is one of x
 
     def of_rows(self) -> Ellipsoid:
         """Return the ellipsoid as one of the rows x, its coefficients rounded."""
-        ellipsoid, residues = self.ellipsoid, self.residues
-        if residues is None:
+        ellipsoid, residuals = self.ellipsoid, self.residuals
+        if residuals is None:
             return ellipsoid
-        columns = residues.coefficients.shape[1]
+        columns = residuals.coefficients.shape[1]
         shift, across = ellipsoid.shift[:columns], ellipsoid.factor[:, columns:]
-        displacement = residues.appended_to(shift[None])[0, columns:] - ellipsoid.shift[columns:]
-        factor = ellipsoid.factor[:, :columns] + across @ residues.coefficients
+        displacement = residuals.appended_to(shift[None])[0, columns:] - ellipsoid.shift[columns:]
+        factor = ellipsoid.factor[:, :columns] + across @ residuals.coefficients
         return Ellipsoid(shift, factor, ellipsoid.offset + across @ displacement)
 
     def lower_bound(
         self, positives: FloatArray, negatives: FloatArray, frame: AffineFrame
     ) -> float:
         """Return a proved lower bound of t, at least 0, whatever the ellipsoid and z are."""
-        if self.residues is None:
-            return proved_lower_bound(positives, negatives[_kept(frame)], self.ellipsoid)[0]
+        if self.residuals is None:
+            return proved_lower_bound(positives, negatives[_restricting(frame)], self.ellipsoid)[0]
         added = self.ellipsoid.shift[positives.shape[1] :]
-        if added.any() or not self.residues.keep_digits_of(np.vstack([positives, negatives])):
+        if added.any() or not self.residuals.keep_digits_of(np.vstack([positives, negatives])):
             return 0.0  # the rounding of z would not be covered
-        inner, outer = (self.residues.appended_to(part) for part in (positives, negatives))
+        inner, outer = (self.residuals.appended_to(part) for part in (positives, negatives))
         return proved_lower_bound(inner, outer, self.ellipsoid)[0]
 
 
 @dataclass(frozen=True)
-class FinerClasses:
-    """Two classes that have the t of those given, in a hull that is known without rounding."""
+class EquivalentClasses:
+    """Two classes with the same t as the original ones, and an exactly known hull."""
 
-    positives: FloatArray  # rows x or (x, z), all positives, and the negatives kept
+    positives: FloatArray  # rows x or (x, z): all positives, and the negatives that restrict t
     negatives: FloatArray
-    kept: IntArray  # numbers of the negatives that restrict t
-    frame: AffineFrame  # exact coordinates of these classes
-    residues: Residues | None  # what makes z; None where rows are as given
+    negative_indices: IntArray  # of these negatives among all
+    frame: AffineFrame  # coordinates in which every negative is decided
+    residuals: ColumnResiduals | None  # case (ii); None in case (i), where rows are x
 
     @classmethod
     def of(cls, positives: FloatArray, negatives: FloatArray, frame: AffineFrame) -> Self | None:
-        """Return those of two classes; None where none are found.
+        """Return the equivalent classes of two classes; None where neither case applies.
 
         Parameters
         ----------
@@ -153,43 +158,45 @@ class FinerClasses:
         frame
             Their frame.
         """
-        if frame.known and not frame.exact:
-            restricting = _kept(frame)
+        if frame.hull_is_exact and not frame.is_decided:
+            restricting = _restricting(frame)
             part = replace(
-                frame, outside=frame.outside[restricting], certain=frame.certain[restricting]
+                frame,
+                outside=frame.outside[restricting],
+                exactly_inside=frame.exactly_inside[restricting],
             )
             return cls(positives, negatives[restricting], restricting, part, None)
         inside = np.vstack([positives, negatives[~frame.outside]])
         columns = distinct_columns(inside)
         if len(columns) < 2:
             return None
-        residues, dependent = Residues.of(inside, columns)
-        if not len(dependent) or not residues.keep_digits_of(np.vstack([positives, negatives])):
+        residuals, dependent = ColumnResiduals.of(inside, columns)
+        if not len(dependent) or not residuals.keep_digits_of(np.vstack([positives, negatives])):
             return None
-        inner, outer = (residues.appended_to(part) for part in (positives, negatives))
+        inner, outer = (residuals.appended_to(part) for part in (positives, negatives))
         exact = _resolved_frame(inner, outer, frame, dependent)
         if exact is None:
             return None
-        return cls(inner, outer, np.arange(len(negatives)), exact, residues)
+        return cls(inner, outer, np.arange(len(negatives)), exact, residuals)
 
 
-def _kept(frame: AffineFrame) -> IntArray:
-    """Return the negatives that restrict t: all but those off an exact hull by rounding only."""
-    return np.flatnonzero(~(frame.rounded & frame.known))
+def _restricting(frame: AffineFrame) -> IntArray:
+    """Return the indices of the negatives that restrict t: those not exactly off the hull."""
+    return np.flatnonzero(~(frame.undecided & frame.hull_is_exact))
 
 
 def _resolved_frame(
     positives: FloatArray, negatives: FloatArray, frame: AffineFrame, dependent: IntArray
 ) -> AffineFrame | None:
-    """Return the frame of rows (x, z); None where the positives do not span their columns.
+    """Return the frame of rows (x, z); None where the positives do not span all its columns.
 
-    No rounding is added to z: the shift is 0 there.
+    The shift of z is 0, so that a difference to it adds no rounding error.
     """
     before, width = len(frame.shift), positives.shape[1]
     parts = positives, negatives[~frame.outside]
     columns = np.setdiff1d(distinct_columns(np.vstack(parts)), dependent)
     refined = AffineFrame.of(*(part[:, columns] for part in parts), around_zero=columns >= before)
-    if refined.dimension < len(columns) or not refined.certain.all():
+    if refined.dimension < len(columns) or not refined.exactly_inside.all():
         return None
     shift, basis = np.append(frame.shift, np.zeros(width - before)), np.zeros((width, len(columns)))
     shift[columns], basis[columns] = refined.shift, refined.basis
