@@ -164,5 +164,5 @@ def test_rounds_that_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NumericalError, match="not converged after 0 rounds"):
         soft_separation(*data, positive_penalty=10.0, negative_penalty=0.1)
     monkeypatch.setattr(soft_boundedness, "ROUNDS", 0)
-    with pytest.raises(NumericalError, match="not been found after 0 rounds"):
+    with pytest.raises(NumericalError, match="was not found in 0 rounds"):
         soft_separation(*data, positive_penalty=10.0, negative_penalty=0.1)
