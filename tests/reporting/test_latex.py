@@ -46,7 +46,7 @@ def test_structure(runs: pd.DataFrame, troubled: pd.DataFrame) -> None:
     for table in (runs, troubled):
         latex = table_6_1(table, "A title")
         assert balanced(latex)
-        assert widths(latex) == {(14, 14)}
+        assert widths(latex) == {(15, 15)}
         assert "\\caption{A title}" in latex
         assert latex.count("\\toprule") == latex.count("\\bottomrule") == 1
 
@@ -54,7 +54,7 @@ def test_structure(runs: pd.DataFrame, troubled: pd.DataFrame) -> None:
 def test_special_characters_of_names_and_title_are_escaped(make_runs: MakeRuns) -> None:
     latex = table_6_1(make_runs(make_row(NASTY, NASTY)), NASTY)
     assert balanced(latex)
-    assert widths(latex) == {(5, 5)}
+    assert widths(latex) == {(6, 6)}
     assert latex.count("\\textbackslash{}end\\{table\\}") == 3
 
 
@@ -76,6 +76,7 @@ def test_the_best_proved_answer_is_bold_and_ties_are_too(make_runs: MakeRuns) ->
     )
     assert rows(latex)["a"] == [
         "100",
+        "199",
         "49",
         "10",
         "\\textbf{1.50}",
@@ -90,8 +91,8 @@ def test_an_unproved_answer_is_marked_and_never_bold(make_runs: MakeRuns) -> Non
     claim = make_row("a", "EA", queries=5, seconds=1.0, proved=False)
     latex = table_6_1(make_runs(proved, claim), "t")
     cells = rows(latex)["a"]
-    assert cells[2:4] == ["\\textbf{10}", "\\textbf{2.00}"]
-    assert cells[4:] == ["49$^{\\dagger}$", "5$^{\\dagger}$", "1.00$^{\\dagger}$"]
+    assert cells[3:5] == ["\\textbf{10}", "\\textbf{2.00}"]
+    assert cells[5:] == ["49$^{\\dagger}$", "5$^{\\dagger}$", "1.00$^{\\dagger}$"]
     assert "Not a proved feasible point: a, EA: FEASIBLE (unproved)." in latex
     assert "Every answer" not in latex
 
@@ -106,7 +107,7 @@ def test_every_troubled_entry_has_a_dagger_and_a_note(troubled: pd.DataFrame) ->
         "other\\_1, EA: not run",
     ):
         assert reason in note
-    assert rows(latex)["mcp124-1"][1] == "--$^{\\dagger}$"
+    assert rows(latex)["mcp124-1"][2] == "--$^{\\dagger}$"
 
 
 def test_what_rounding_has_to_do_with_the_counts_is_said_of_recorded_counts_alone(
@@ -134,7 +135,7 @@ def test_all_proved_is_said_and_there_is_no_dagger(runs: pd.DataFrame) -> None:
 
 def test_thesis_numbers_and_deviation(runs: pd.DataFrame) -> None:
     runs.loc[0, "queries"] = 320
-    assert rows(table_6_1(runs, "t"))["mcp100"][2:7] == [
+    assert rows(table_6_1(runs, "t"))["mcp100"][3:8] == [
         "320",
         "\\textbf{0.250}",
         "313",
@@ -148,7 +149,7 @@ def test_thesis_numbers_and_deviation(runs: pd.DataFrame) -> None:
 
 def test_seeds_are_stated(make_runs: MakeRuns) -> None:
     latex = table_6_1(make_runs(*(make_row("a", "PRA", seed=s) for s in range(5))), "t")
-    assert rows(latex)["a"][1] == "5"
+    assert rows(latex)["a"][2] == "5"
     assert "medians over the seeds" in latex
 
 
@@ -158,7 +159,7 @@ def test_many_labels_are_spread_over_tabulars(make_runs: MakeRuns, labels: int) 
     assert balanced(latex)
     assert latex.count("\\begin{tabular}") == -(-labels // 4)
     assert all(f"{{L{i}}}" in latex for i in range(labels))
-    assert all(declared == used <= 14 for declared, used in widths(latex))
+    assert all(declared == used <= 15 for declared, used in widths(latex))
     # One best answer per column of each problem; they are all equal here.
     assert latex.count("\\textbf") == (0 if labels == 1 else 2 * labels)
 

@@ -27,15 +27,16 @@ def test_columns_and_rows_in_order_of_first_appearance(runs: pd.DataFrame) -> No
         "status",
     ]
     ours = [f"{label} {name}" for label in ("EA", "PRA") for name in per_label]
-    assert list(frame.columns) == ["problem", "m", *ours, "proved"]
+    assert list(frame.columns) == ["problem", "m", "n", *ours, "proved"]
     assert frame["problem"].tolist() == ["mcp124-1", "mcp100"]
 
 
-def test_equal_runs_deviate_by_nothing_and_m_is_the_order_of_the_matrix(
+def test_equal_runs_deviate_by_nothing_and_m_and_n_are_those_before_homogenisation(
     runs: pd.DataFrame,
 ) -> None:
     frame = table(runs)
     assert frame["m"].tolist() == [100, 124]
+    assert frame["n"].tolist() == [199, 199]
     assert frame["PRA updates"].tolist() == [312, 208]
     assert frame["PRA queries"].tolist() == frame["PRA thesis queries"].tolist() == [313, 209]
     assert frame["EA queries"].tolist() == frame["EA thesis queries"].tolist() == [173, 167]
@@ -79,7 +80,7 @@ def test_what_is_not_a_proved_feasible_point_says_what_it_is(troubled: pd.DataFr
     assert not frame["proved"].any()
     assert frame["EA deviation percent"].isna().all()
     assert frame.loc["mcp124-1", ["PRA queries", "PRA seconds"]].isna().all()
-    assert frame.loc["mcp124-1", "m"] == 124
+    assert frame.loc["mcp124-1", ["m", "n"]].tolist() == [124, 199]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from perceptron_lab.reporting.papers.thesis.table_6_1.table import (
     THESIS_LABELS,
     QueryEntry,
     entries_of,
-    orders_of,
+    sizes_of,
     thesis_table,
 )
 from perceptron_lab.reporting.printing import drawing, typesetting
@@ -144,7 +144,7 @@ def table_6_1_oracles(evidence: Evidence) -> Table:
     pairs, entries = pairs_of(evidence), entries_of(evidence.frame)
     rescaled = [label for label, _ in pairs.values()]
     problems = [entry.problem for entry in entries[rescaled[0]]]
-    orders = orders_of(evidence.frame)
+    orders = sizes_of(evidence.frame, "dimension")
     runs = [[entries[label][i] for label in rescaled] for i in range(len(problems))]
     updates = [
         max((e.largest("updates") or 0.0 for e in entries_of_label), default=0.0)

@@ -126,22 +126,23 @@ def has_thesis(entries: Iterable[QueryEntry]) -> bool:
     return any(entry.thesis for entry in entries)
 
 
-def orders_of(runs: pd.DataFrame) -> list[int | None]:
-    """Return m of each problem, the number of its unknowns before homogenisation.
+def sizes_of(runs: pd.DataFrame, column: str) -> list[int | None]:
+    """Return ``dimension`` or ``constraints`` of each problem, before homogenisation.
 
-    On MAXCUT it is the order of the matrix as well. None where no run got so far.
+    These are m, the number of unknowns, and n, the order of the matrix (of several blocks, their
+    sum); both are one less than in the run. None where no run got so far.
     """
-    orders: list[int | None] = []
+    sizes: list[int | None] = []
     for problem, runs_of_problem in runs.groupby("problem", sort=False):
-        dimensions = runs_of_problem["dimension"].dropna().unique()
-        if len(dimensions) > 1:
-            listed = ", ".join(f"{dimension:g}" for dimension in dimensions)
+        values = runs_of_problem[column].dropna().unique()
+        if len(values) > 1:
+            listed = ", ".join(f"{value:g}" for value in values)
             raise DataError(
-                f"the table of runs: problem {problem!r} has several dimensions ({listed}); "
+                f"the table of runs: problem {problem!r} has several {column.rstrip('s')}s ({listed}); "
                 "give different problems different names"
             )
-        orders.append(int(dimensions[0]) - 1 if len(dimensions) else None)
-    return orders
+        sizes.append(int(values[0]) - 1 if len(values) else None)
+    return sizes
 
 
 @cache
@@ -171,12 +172,13 @@ def spreads() -> dict[tuple[str, str], RoundingSpread]:
 def table_6_1(evidence: Evidence) -> Table:
     """Updates, queries and seconds per problem, compared with Table 6.1 of the thesis.
 
-    Columns ``problem``, ``m`` (unknowns before homogenisation; on MAXCUT the order of the matrix),
-    then per label L: ``L seeds`` (if there are several), ``L updates``, ``L queries``,
-    ``L seconds`` (medians over the seeds); where the thesis has L on some of the problems,
-    ``L thesis queries``, ``L thesis seconds`` and ``L deviation percent`` (of our queries from the
-    thesis's; empty unless proved); ``L status``, empty where every cell is proved feasible; at the
-    end ``proved``: whether every cell of the row is.
+    Columns ``problem``, ``m`` (unknowns before homogenisation), ``n`` (order of the matrix; on
+    MAXCUT equal to m, and the thesis has one column for both), then per label L: ``L seeds`` (if
+    there are several), ``L updates``, ``L queries``, ``L seconds`` (medians over the seeds); where
+    the thesis has L on some of the problems, ``L thesis queries``, ``L thesis seconds`` and
+    ``L deviation percent`` (of our queries from the thesis's; empty unless proved); ``L status``,
+    empty where every cell is proved feasible; at the end ``proved``: whether every cell of the row
+    is.
 
     Bold in print, as in the thesis: the fewest queries and seconds of a problem, among the answers
     that are proved. A dagger marks an entry that is no proved feasible point; a note says why.
@@ -187,7 +189,8 @@ def table_6_1(evidence: Evidence) -> Table:
     several = any(entry.seeds > 1 for entry in entries)
     columns = [
         texts("problem", [row[0].problem for row in rows]),
-        replace(counts("m", orders_of(evidence.frame)), head="$m$"),
+        replace(counts("m", sizes_of(evidence.frame, "dimension")), head="$m$"),
+        replace(counts("n", sizes_of(evidence.frame, "constraints")), head="$n$"),
     ]
     for label, entries_of_label in labels.items():
         columns += [
@@ -195,7 +198,7 @@ def table_6_1(evidence: Evidence) -> Table:
             for column in _columns(entries_of_label, rows, several)
         ]
     columns.append(Column("proved", [all(e.feasible for e in row) for row in rows], None))
-    return Table("table_6_1", columns, keys=2, notes=list(_notes(labels, entries, several)))
+    return Table("table_6_1", columns, keys=3, notes=list(_notes(labels, entries, several)))
 
 
 def _columns(
