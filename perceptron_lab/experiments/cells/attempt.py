@@ -32,12 +32,13 @@ _PATIENCE: Final = 5.0
 """Seconds that a process may take to be gone after it was killed."""
 _STARTING: Final = 600.0
 """Seconds that the server may take to load the modules of all cells, or a process to compile."""
-_OUTPUT_KEPT = 4 * STDERR_TAIL  # bytes, of characters of up to 4 each
+_OUTPUT_KEPT = 1 << 16  # bytes: a traceback, and faulthandler's list of modules after it
 _READ_AT_ONCE = 1 << 16  # bytes: the capacity of a pipe
 _READS = 4  # of the rest in the pipe, to which another process may still write
 
 _OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _COMPLAINT = re.compile(r"bad_alloc|MemoryError|(alloc|out of|no).{0,40}memory|memory alloc", re.I)
+_FATAL = re.compile(r"^Fatal Python error: .{,200}", re.M)  # before a traceback of any length
 _MODULES = re.compile(r"^Extension modules: .*$", re.M)  # faulthandler's, several screens of names
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -267,7 +268,14 @@ def ending(wait_status: int, stderr: str, peak: int, memory: int, kernel_kills: 
 
 
 def printable(output: bytes) -> str:
-    """Return the tail of an output as text, without control characters except newlines and tabs."""
+    """Return the tail of an output as text, without control characters except newlines and tabs.
+
+    A tail without its fatal error, which a long traceback has pushed out, is preceded by it.
+    """
     text = _MODULES.sub("", _ESCAPES.sub("", output.decode(errors="replace")))
     letters = (letter for letter in text if letter.isprintable() or letter in "\n\t")
-    return "".join(letters)[-STDERR_TAIL:].strip()
+    readable = "".join(letters)
+    *_, error = None, *_FATAL.finditer(readable)
+    cut = error is not None and error.start() < len(readable) - STDERR_TAIL
+    head = f"{error[0]}\n...\n" if error is not None and cut else ""
+    return (head + readable[len(head) - STDERR_TAIL :]).strip()

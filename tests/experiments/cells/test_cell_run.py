@@ -144,6 +144,15 @@ def test_the_end_of_an_output_is_kept() -> None:
     assert printable(fault) == "Fatal: here"
 
 
+@pytest.mark.parametrize("frames", [1, 20, 100])  # faulthandler's most
+def test_a_crash_keeps_its_error_and_its_outermost_frames(frames: int) -> None:
+    traceback = b'  File "/a/very/long/path/of/a/clone/and/its/module.py", line 1 in f\n' * frames
+    crash = b"Fatal Python error: Segmentation fault\n\n" + traceback + b"last frame\n"
+    text = printable(b"said before\n" * 500 + crash)
+    assert text.count("Fatal Python error: Segmentation fault\n") == 1
+    assert text.endswith("last frame")
+
+
 def test_a_record_comes_through_as_it_is() -> None:
     lists: Any = ([np.int64(7)], [1], [2], [np.float64(0.5)], [1], ["a"], [math.nan], [math.inf])
     trace = Trace(*lists)
