@@ -138,8 +138,8 @@ def sizes_of(runs: pd.DataFrame, column: str) -> list[int | None]:
         if len(values) > 1:
             listed = ", ".join(f"{value:g}" for value in values)
             raise DataError(
-                f"the table of runs: problem {problem!r} has several {column.rstrip('s')}s ({listed}); "
-                "give different problems different names"
+                f"the table of runs: problem {problem!r} has several {column.rstrip('s')}s "
+                f"({listed}); give different problems different names"
             )
         sizes.append(int(values[0]) - 1 if len(values) else None)
     return sizes
