@@ -38,6 +38,12 @@ FAILED = "it ended with an error"
 """The text before HiGHS's own status in messages."""
 QUICK = 15_000
 """Entries of a program up to which HiGHS takes about half a second at most, even if it is dense."""
+_PRECISE = {
+    "solver": "simplex",
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+    "small_matrix_value": 1e-12,
+}
 # Weights below this part of the largest may stand for zeros
 NOTHING = 1e-9
 
@@ -111,6 +117,9 @@ class HighsAnswer:
         Iterations of the simplex method.
     ray
         A ray of the rows that nearly proves infeasibility, or None.
+    states
+        The final basis: where each column and each row is, in HiGHS's numbers (0 lower, 1 basic,
+        2 upper, 3 free); None without a basis.
     """
 
     status: str
@@ -118,6 +127,7 @@ class HighsAnswer:
     duals: FloatArray
     iterations: int
     ray: FloatArray | None = None
+    states: npt.NDArray[np.int8] | None = None
 
     @property
     def optimal(self) -> bool:
@@ -134,20 +144,42 @@ class HighsProgram(NamedTuple):
     rows: tuple[FloatArray, FloatArray]
 
 
-def run_highs(program: HighsProgram) -> HighsAnswer:
+class Start(NamedTuple):
+    """How the simplex method begins, with the least tolerances that HiGHS has.
+
+    Parameters
+    ----------
+    states
+        A basis, as :class:`HighsAnswer` has it; None for HiGHS's own.
+    presolve
+        Whether presolve may be used; not with a basis.
+    """
+
+    states: npt.NDArray[np.int8] | None = None
+    presolve: bool = False
+
+
+def run_highs(program: HighsProgram, start: Start | None = None) -> HighsAnswer:
     """Solve a program by HiGHS on one thread.
+
+    Parameters
+    ----------
+    program
+        The program.
+    start
+        How the simplex method begins; None leaves everything to HiGHS.
 
     Raises
     ------
     TimeIsUp
         If a time limit ends before HiGHS says anything.
     """
-    arguments = program, seconds_left()
+    arguments = program, seconds_left(), start
     quick = program.matrix.nnz <= QUICK
     return solved_here(*arguments) if quick else killable(solved_here, *arguments)
 
 
-def solved_here(program: HighsProgram, seconds: float) -> HighsAnswer:
+def solved_here(program: HighsProgram, seconds: float, start: Start | None = None) -> HighsAnswer:
     """Solve as :func:`run_highs` does, in this process, in some seconds or many more.
 
     HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
@@ -155,11 +187,13 @@ def solved_here(program: HighsProgram, seconds: float) -> HighsAnswer:
     scheduler nor leaves its own behind.
     """
     with ThreadPoolExecutor(1) as alone:
-        return alone.submit(_solved, program, seconds).result()
+        return alone.submit(_solved, program, seconds, start).result()
 
 
-def _solved(program: HighsProgram, seconds: float) -> HighsAnswer:
+def _solved(program: HighsProgram, seconds: float, start: Start | None) -> HighsAnswer:
     solver = _loaded(program, seconds)
+    if start is not None:
+        _begin(solver, program.matrix.shape[1], start)
     ended = solver.run()
     status = solver.modelStatusToString(solver.getModelStatus())
     if ended == highspy.HighsStatus.kError:
@@ -174,7 +208,29 @@ def _solved(program: HighsProgram, seconds: float) -> HighsAnswer:
         np.array(solution.row_dual, dtype=float),
         max(int(solver.getInfo().simplex_iteration_count), 0),
         ray,
+        _states(solver.getBasis()),
     )
+
+
+def _begin(solver: Any, width: int, start: Start) -> None:
+    """Set what a start of the simplex method needs."""
+    for name, value in _PRECISE.items():
+        solver.setOptionValue(name, value)
+    if start.presolve:
+        return
+    solver.setOptionValue("presolve", "off")
+    if start.states is not None:
+        kinds = [highspy.HighsBasisStatus(int(state)) for state in start.states]
+        basis = highspy.HighsBasis()
+        basis.col_status, basis.row_status = kinds[:width], kinds[width:]
+        basis.valid = True
+        solver.setBasis(basis)
+
+
+def _states(basis: Any) -> npt.NDArray[np.int8] | None:
+    if not basis.valid:
+        return None
+    return np.array([int(kind) for kind in (*basis.col_status, *basis.row_status)], dtype=np.int8)
 
 
 def _loaded(source: HighsProgram, seconds: float) -> Any:

@@ -1,0 +1,277 @@
+"""Iterative refinement of linear programs (Gleixner, Steffy, Wolter): exact optimal bases.
+
+HiGHS proposes a basis; its exact solution x* either satisfies all limits, or the program is moved
+to x* and its limits are multiplied by a power of two that makes the violations visible in doubles:
+
+    l' = D (l - x*),  L' = D (L - A x*),
+
+and HiGHS goes on from the last basis. What is beyond 10^15 is moved there: whether a basis solves
+the program is decided by exact numbers alone. Where no new basis comes, exact pivots follow.
+
+References
+----------
+A. M. Gleixner, D. E. Steffy, K. Wolter, Iterative refinement for linear programming, INFORMS
+Journal on Computing 28 (2016) 449-464.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.linear.alternatives import Work
+from perceptron_lab.algorithms.linear.bounded_program import BoundedProgram, Limit
+from perceptron_lab.algorithms.linear.exact_basis import (
+    AT_LOWER,
+    BASIC,
+    ExactBasis,
+    as_fraction,
+)
+from perceptron_lab.algorithms.linear.exact_pivots import Outcome, pivoted
+from perceptron_lab.algorithms.linear.floating_rows import (
+    CONTRADICTION,
+    INFINITE,
+    HighsAnswer,
+    HighsProgram,
+    Start,
+    run_highs,
+)
+from perceptron_lab.algorithms.linear.proofs import Weights, contradiction
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.systems.block_triangular import SingularError
+from perceptron_lab.systems.conditions import Condition, condition
+from perceptron_lab.systems.linear_system import LinearSystem
+
+# Sweeps of scaling; finite limits in doubles; refinements; pivots between two of them
+_SWEEPS: Final = 4
+_FAR: Final = 1e15
+_ROUNDS: Final = 12
+_FEW: Final = 8
+
+
+@dataclass(frozen=True)
+class ScaledProgram:
+    """A program in doubles, its rows and columns multiplied by powers of two.
+
+    Parameters
+    ----------
+    program
+        The exact program.
+    """
+
+    program: BoundedProgram
+
+    @cached_property
+    def _entries(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Rows, columns, and magnitudes of the entries as mantissa and exponent."""
+        rows = self.program.rows
+        counts = [len(row) for row in rows]
+        numbers = [entry for row in rows for entry in row.values()]
+        exponents = np.array([abs(entry).bit_length() for entry in numbers], dtype=float)
+        mantissas = np.array(
+            [
+                to_double(entry, 1 << bits)
+                for entry, bits in zip(numbers, exponents.astype(int).tolist(), strict=True)
+            ],
+            dtype=float,
+        )
+        columns = np.array([j for row in rows for j in row], dtype=np.int64)
+        return np.repeat(np.arange(len(rows)), counts), columns, mantissas, exponents
+
+    @cached_property
+    def exponents(self) -> IntArray:
+        """E with x_j = 2^e_j x'_j, and 2^e_(n + i) for activities, shape ``(n + m,)``."""
+        width, height = self.program.width, len(self.program.rows)
+        rows, columns, mantissas, logs = self._entries
+        logs = logs + np.log2(np.abs(mantissas)) if len(logs) else logs
+        of_rows, of_columns = np.zeros(height), np.zeros(width)
+        for _ in range(_SWEEPS):
+            of_rows = _middle(logs + of_columns[columns], rows, height)
+            of_columns = -_middle(logs - of_rows[rows], columns, width)
+        exponents: IntArray = np.rint(np.concatenate([of_columns, of_rows])).astype(np.int64)
+        return exponents
+
+    @cached_property
+    def matrix(self) -> sp.csr_array:
+        """A in doubles, scaled."""
+        width, height = self.program.width, len(self.program.rows)
+        rows, columns, mantissas, logs = self._entries
+        exponents = logs.astype(np.int64) + self.exponents[columns] - self.exponents[width + rows]
+        values = np.ldexp(mantissas, exponents)
+        return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(height, width)))
+
+    def costs(self) -> FloatArray:
+        """Return c in doubles, scaled, the largest near 1."""
+        width = self.program.width
+        pairs = self.program.costs.items()
+        scaled = {j: _shifted(cost, int(self.exponents[j])) for j, cost in pairs}
+        largest = max(map(abs, scaled.values()), default=Fraction(1))
+        costs = np.zeros(width)
+        for j, cost in scaled.items():
+            costs[j] = to_double(_shifted(cost, -_log2(largest)))
+        return costs
+
+    def around(self, basis: ExactBasis | None) -> HighsProgram:
+        """Return the program moved to the solution of a basis, or as it is, for HiGHS."""
+        program, exponents = self.program, self.exponents.tolist()
+        values = [Fraction(0)] * len(exponents)
+        zoom = 0
+        if basis is not None:
+            values = [as_fraction(value) for value in basis.values]
+            sizes = (abs(v) * Fraction(2) ** -exponents[at] for at, v in basis.violations.items())
+            zoom = -_log2(max(sizes))
+
+        def scaled(limits: Sequence[Limit | None], missing: float) -> FloatArray:
+            numbers = np.full(len(limits), missing)
+            for at, limit in enumerate(limits):
+                if limit is not None:
+                    exact = _shifted(limit.value - values[at], zoom - exponents[at])
+                    numbers[at] = min(max(to_double(exact), -_FAR), _FAR)
+            return numbers
+
+        check_time()
+        lower, upper = scaled(program.lower, -INFINITE), scaled(program.upper, INFINITE)
+        width = program.width
+        columns, rows = (lower[:width], upper[:width]), (lower[width:], upper[width:])
+        return HighsProgram(self.costs(), columns, self.matrix, rows)
+
+
+def _middle(logs: FloatArray, groups: IntArray, count: int) -> FloatArray:
+    """Return the middle between least and largest of each group; 0 for empty ones."""
+    least, largest = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(least, groups, logs)
+    np.maximum.at(largest, groups, logs)
+    empty = np.isinf(least)
+    least[empty] = largest[empty] = 0.0
+    middle: FloatArray = 0.5 * (least + largest)
+    return middle
+
+
+def _log2(value: Fraction) -> int:
+    return value.numerator.bit_length() - value.denominator.bit_length()
+
+
+def _shifted(value: Fraction, exponent: int) -> Fraction:
+    """Return 2^exponent times a number."""
+    return value * (1 << exponent) if exponent >= 0 else value / (1 << -exponent)
+
+
+@dataclass
+class Refinement:
+    """The way to an exact solution of a program.
+
+    Parameters
+    ----------
+    program
+        The program.
+    work
+        Exact pivots that are left; what was made is counted there.
+    iterations
+        Iterations of HiGHS's simplex method.
+    claim
+        HiGHS's first status.
+    """
+
+    program: BoundedProgram
+    work: Work
+    iterations: int = 0
+    claim: str = ""
+    last: Outcome | None = None
+
+    def solved(self) -> Outcome | None:
+        """Return what is proved; None where no basis comes, or the pivots are spent.
+
+        Raises
+        ------
+        TimeIsUp
+            If a time limit ends first; ``last`` has the last basis.
+        """
+        for basis in self._proposed():
+            with suppress(SingularError):
+                self.last = pivoted(basis, self.work, _FEW)
+                if self.last.ended:
+                    return self.last
+        if self.claim == CONTRADICTION:
+            weights = self._elastic_weights()
+            if weights:
+                return Outcome(self._slack(), contradiction=weights)
+        start = self.last.basis if self.last is not None else self._slack()
+        self.last = pivoted(start, self.work)
+        return self.last if self.last.ended else None
+
+    def _elastic_weights(self) -> Weights:
+        """Return Farkas' weights from the least total violation of the rows, or nothing.
+
+        That program has a point and a minimum, whatever HiGHS says of this one.
+        """
+        system = elastic(self.program.system)
+        width = len(self.program.system.variables)
+        costs = dict.fromkeys(range(width, len(system.variables)), Fraction(1))
+        search = Refinement(BoundedProgram.of(system, costs), self.work)
+        outcome = search.solved()
+        self.iterations += search.iterations
+        if outcome is None or not outcome.optimal:
+            return {}
+        weights = search.program.weights(outcome.basis.duals, costs) or {}
+        count = len(self.program.system.conditions)
+        of_rows = {k: weight for k, weight in weights.items() if k < count}
+        return {} if contradiction(self.program.system, of_rows) is None else of_rows
+
+    def _proposed(self) -> Iterator[ExactBasis]:
+        """Yield new bases that HiGHS proposes, each from the exact solution of the last."""
+        scaled = ScaledProgram(self.program)
+        answer = self._asked(scaled.around(None), Start(presolve=True))
+        self.claim = answer.status
+        if answer.states is None:
+            answer = self._asked(scaled.around(None), Start())
+        seen = set[bytes]()
+        for _ in range(_ROUNDS):
+            if answer.states is None or answer.states.tobytes() in seen:
+                return
+            seen.add(answer.states.tobytes())
+            yield ExactBasis.of(self.program, answer.states)
+            if self.last is None or not self.last.basis.violations:
+                return
+            basis = self.last.basis
+            seen.add(basis.states.tobytes())
+            answer = self._asked(scaled.around(basis), Start(basis.states))
+
+    def _asked(self, program: HighsProgram, start: Start) -> HighsAnswer:
+        answer = run_highs(program, start)
+        self.iterations += answer.iterations
+        return answer
+
+    def _slack(self) -> ExactBasis:
+        """Return the basis of all activities."""
+        width, height = self.program.width, len(self.program.rows)
+        states = np.full(width + height, AT_LOWER, dtype=np.int8)
+        states[width:] = BASIC
+        return ExactBasis.of(self.program, states)
+
+
+def elastic(system: LinearSystem) -> LinearSystem:
+    """Return the system in which every row may be violated, by new variables s >= 0.
+
+    Inequalities become a'x + m s >= b, equations a'x + m (s - t) = b, m the largest entry of a;
+    conditions on one variable stay. The conditions of the system come first, in their order.
+    """
+    names, conditions, signs = list(system.variables), list[Condition](), list[Condition]()
+    for row in system.conditions:
+        columns, coefficients = row.columns, row.coefficients
+        largest = max(map(abs, coefficients), default=1)
+        for sign in (1, -1)[: (len(columns) > 1) * (1 + row.equation)]:
+            at, name = len(names), f"violation of {row.name}"
+            columns, coefficients = (*columns, at), (*coefficients, sign * largest)
+            signs.append(condition(((at,), (Fraction(1),)), Fraction(), f"{name} >= 0", bound=True))
+            names.append(name)
+        conditions.append(row._replace(columns=columns, coefficients=coefficients))
+    return LinearSystem.of_conditions([*conditions, *signs], names)

@@ -1,0 +1,64 @@
+"""Random linear programs of every kind, and their optima by the simplex method in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from perceptron_lab.systems.linear_system import LinearSystem
+from tests.algorithms.linear.exact_simplex import has_a_point
+from tests.algorithms.linear.random_systems import Given, dot, random_system
+
+Costs = dict[int, Fraction]
+
+
+def random_program(seed: int) -> tuple[Given, Costs]:
+    """A random system, half of the costs combinations of its rows, so that many are bounded.
+
+    A third of the programs have rows and columns scaled by powers of ten from 1e-13 to 1e13.
+    """
+    rng = np.random.default_rng([seed, 431])
+    given = random_system(seed)
+    width = len(given.lower)
+    costs = [Fraction(int(rng.integers(-3, 4))) for _ in range(width)]
+    lines = [*given.rows, *given.equations]
+    if rng.random() < 0.5:
+        weights = rng.integers(0, 3, len(lines)).tolist()
+        costs = [dot(weights, column) for column in zip(*lines, strict=True)]
+    if rng.random() < 0.3:
+        given, costs = _scaled(given, costs, rng)
+    return given, {j: cost for j, cost in enumerate(costs) if cost}
+
+
+def _scaled(
+    given: Given, costs: list[Fraction], rng: np.random.Generator
+) -> tuple[Given, list[Fraction]]:
+    by = [Fraction(10) ** int(power) for power in rng.integers(-13, 14, len(costs))]
+
+    def lines(rows: list[list[Fraction]]) -> list[list[Fraction]]:
+        return [[a * factor for a, factor in zip(row, by, strict=True)] for row in rows]
+
+    lower = [None if x is None else x / factor for x, factor in zip(given.lower, by, strict=True)]
+    upper = [None if x is None else x / factor for x, factor in zip(given.upper, by, strict=True)]
+    of_rows = [Fraction(10) ** int(power) for power in rng.integers(-13, 14, len(given.rows))]
+    rows = [
+        [a * factor for a in row] for row, factor in zip(lines(given.rows), of_rows, strict=True)
+    ]
+    right = [b * factor for b, factor in zip(given.right, of_rows, strict=True)]
+    scaled = Given(rows, right, lines(given.equations), given.values, lower, upper)
+    return scaled, [cost * factor for cost, factor in zip(costs, by, strict=True)]
+
+
+def is_bounded(given: Given, costs: Costs) -> bool:
+    """Return whether c = sum_k w_k a_k with w >= 0 for inequalities: the dual has a point."""
+    system: LinearSystem = given.system()
+    width, count = len(given.lower), len(system.conditions)
+    dense = [[Fraction(0)] * count for _ in range(width)]
+    for k, row in enumerate(system.conditions):
+        for j, a in zip(row.columns, row.coefficients, strict=True):
+            dense[j][k] = Fraction(a)
+    free = [k for k, row in enumerate(system.conditions) if not row.equation]
+    signs = [[Fraction(int(k == i)) for k in range(count)] for i in free]
+    target = [costs.get(j, Fraction(0)) for j in range(width)]
+    return has_a_point(signs, [Fraction(0)] * len(free), dense, target)
