@@ -80,7 +80,7 @@ class BoundedProgram:
         lower: Limits = [None] * width
         upper: Limits = [None] * width
         rows: list[dict[int, int]] = []
-        places: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        positions: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         for k, row in enumerate(in_time(system.conditions)):
             if not row.columns:
                 continue
@@ -88,7 +88,7 @@ class BoundedProgram:
             entries = tuple(number // divisor for number in row.coefficients)
             at = row.columns[0]
             if len(entries) > 1:
-                at = places.setdefault((row.columns, entries), width + len(rows))
+                at = positions.setdefault((row.columns, entries), width + len(rows))
             if at == len(lower):
                 rows.append(dict(zip(row.columns, entries, strict=True)))
                 lower.append(None)
@@ -173,9 +173,9 @@ def _fraction(numerator: fmpz, denominator: fmpz) -> Fraction:
     return Fraction(int(numerator), int(denominator)) if numerator else Fraction()
 
 
-def _tighten(lower: Limits, upper: Limits, at: int, given: tuple[int, Condition, int]) -> None:
+def _tighten(lower: Limits, upper: Limits, at: int, source: tuple[int, Condition, int]) -> None:
     """Let the limits of a variable be the tighter of what they are and what a condition says."""
-    k, row, divisor = given
+    k, row, divisor = source
     limit = Limit(Fraction(row.right, divisor), k, Fraction(divisor, row.scale))
     old = lower[at]
     if (divisor > 0 or row.equation) and (old is None or limit.value > old.value):

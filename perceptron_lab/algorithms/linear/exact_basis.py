@@ -79,17 +79,17 @@ class ExactBasis:
     def _matrix(self) -> BlockTriangular:
         if len(self.solved) != len(self.active):
             raise SingularError("as many rows as unknowns are needed")
-        place, rows = self._position, self.program.rows
+        position, rows = self._position, self.program.rows
         return BlockTriangular.of(
-            [{place[j]: a for j, a in rows[i].items() if j in place} for i in self.active]
+            [{position[j]: a for j, a in rows[i].items() if j in position} for i in self.active]
         )
 
     @cached_property
     def _transposed(self) -> BlockTriangular:
-        place = {i: k for k, i in enumerate(self.active)}
+        position = {i: k for k, i in enumerate(self.active)}
         columns = self.program.columns
         return BlockTriangular.of(
-            [{place[i]: a for i, a in columns[j].items() if i in place} for j in self.solved]
+            [{position[i]: a for i, a in columns[j].items() if i in position} for j in self.solved]
         )
 
     def limit(self, at: int) -> Quotient:

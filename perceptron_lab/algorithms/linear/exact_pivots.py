@@ -74,17 +74,17 @@ def pivoted(basis: ExactBasis, work: Work, most: int | None = None) -> Outcome:
     TimeIsUp
         If a time limit ends within a pivot.
     """
-    made = 0
+    count = 0
     while True:
-        bland = made > _LARGEST
+        bland = count > _LARGEST
         outcome = _dual(basis, bland) if basis.violations else _primal(basis, bland)
         if isinstance(outcome, Outcome):
             return outcome
-        if work.spent() or (most is not None and made >= most):
+        if work.spent() or (most is not None and count >= most):
             return Outcome(basis)
         basis = outcome
         work.made += 1
-        made += 1
+        count += 1
 
 
 def _dual(basis: ExactBasis, bland: bool) -> ExactBasis | Outcome:

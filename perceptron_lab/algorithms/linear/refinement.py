@@ -5,7 +5,7 @@ to x* and its limits are multiplied by a power of two that makes the violations 
 
     l' = D (l - x*),  L' = D (L - A x*),
 
-and HiGHS goes on from the last basis. What is beyond 10^15 is moved there: whether a basis solves
+and HiGHS resumes from the last basis. What is beyond 10^15 is moved there: whether a basis solves
 the program is decided by exact numbers alone. Where no new basis comes, exact pivots follow.
 
 References
@@ -233,16 +233,16 @@ class Refinement:
         self.claim = answer.status
         if answer.states is None:
             answer = self._asked(scaled.around(None), Start())
-        seen = set[bytes]()
+        proposals = set[bytes]()
         for _ in range(_ROUNDS):
-            if answer.states is None or answer.states.tobytes() in seen:
+            if answer.states is None or answer.states.tobytes() in proposals:
                 return
-            seen.add(answer.states.tobytes())
+            proposals.add(answer.states.tobytes())
             yield ExactBasis.of(self.program, answer.states)
             if self.last is None or not self.last.basis.violations:
                 return
             basis = self.last.basis
-            seen.add(basis.states.tobytes())
+            proposals.add(basis.states.tobytes())
             answer = self._asked(scaled.around(basis), Start(basis.states))
 
     def _asked(self, program: HighsProgram, start: Start) -> HighsAnswer:
