@@ -13,7 +13,7 @@ from perceptron_lab.datasets.collections.problem_files import read_problem
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.problems.optima.optimiser import minimise
-from perceptron_lab.problems.optima.optimum import found_by, program_of
+from perceptron_lab.problems.optima.optimum import optimum_with_optimiser, program_of
 
 
 def optimum_answer(
@@ -41,7 +41,7 @@ def optimum_answer(
     problem = read_problem(file, columns)
     system = program_of(problem.system)
     if component is None:
-        record, result = found_by(system, options)
+        record, result = optimum_with_optimiser(system, options)
         name = registry.name_of("optimiser", record)
         component = Component("optimiser", name, record)
     else:

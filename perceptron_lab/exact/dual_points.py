@@ -40,9 +40,9 @@ from perceptron_lab.exact.row_weights import MOST_PIVOTS
 from perceptron_lab.exact.weights import DualCut, combined_weights, images, root_of_weights
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, whole_multiples
 from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.problems.optima.bound_verification import DUAL, FACE, FACE_BLOCK, LEVEL
 from perceptron_lab.problems.optima.faces import Face, restricted
 from perceptron_lab.problems.optima.levels import at_level, unit_exponent
-from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, LEVEL
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
 

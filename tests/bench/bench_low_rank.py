@@ -91,7 +91,7 @@ def test_all_relaxations_together(sdplib_folder, width):
     for name in MIRROR + LARGE + GENERATED:
         found, seconds = enclosed(program_in(sdplib_folder, name), width, 1)
         total += seconds if name not in GENERATED else 0.0
-        sweeps = found.course.sweeps[-1]
+        sweeps = found.history.sweeps[-1]
         told(f"{name:18}", f"{len(found.point):5}", f"{sweeps:6}", f"{seconds:7.3f}", repr(found))
     told(f"all of the mirror: {total:.2f} s")
     assert total < 15.0

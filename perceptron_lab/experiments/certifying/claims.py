@@ -35,9 +35,9 @@ from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly, wr
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.experiments.verification.reproof import original_of, system_of_weights
+from perceptron_lab.problems.optima.bound_verification import VECTORS
 from perceptron_lab.problems.optima.maxcut.bounds import proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.proofs import VECTORS
 from perceptron_lab.systems import ConicSystem
 
 # A bound may be weaker by this part of itself than the one proved in floating point: as for

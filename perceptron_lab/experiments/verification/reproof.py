@@ -28,8 +28,12 @@ from perceptron_lab.experiments.verification.claims import OPTIMUM, Checks, Clai
 from perceptron_lab.experiments.verification.linear_answers import prove_linear
 from perceptron_lab.experiments.verification.stated_fields import ReadArrays, stated
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
-from perceptron_lab.problems.optima.proofs import NO_BOUND as OPTIMUM_BOUND
-from perceptron_lab.problems.optima.proofs import VECTORS, cut_again, proved_again
+from perceptron_lab.problems.optima.bound_verification import NO_BOUND as OPTIMUM_BOUND
+from perceptron_lab.problems.optima.bound_verification import (
+    VECTORS,
+    reverified_bounds,
+    reverified_cut,
+)
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -182,13 +186,13 @@ def prove_optimum(
     if point.shape != (system.unknowns,):
         faults.append(f"a point of shape {point.shape} in a problem of {system.unknowns} unknowns")
         return ProofOutcome(tuple(faults))
-    bounds = proved_again(system, point, proof, lower)
+    bounds = reverified_bounds(system, point, proof, lower)
     part = SHARP if VECTORS in proof else TOLERANCE
     for name, claimed, again in zip(OPTIMUM, (lower, upper), bounds, strict=True):
         if claimed is not None:
             size = (1.0 + abs(claimed)) * part / TOLERANCE
             faults += _missed(name, again, claimed, size, digits=13)
-    cut = _cut_figures(cut_again(system, proof), bounds[1])
+    cut = _cut_figures(reverified_cut(system, proof), bounds[1])
     faults += _cut_faults(claims, cut)
     verified = _held(
         {

@@ -33,7 +33,7 @@ Directions = Mapping[int, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Cuts as rows: alpha'normals = c, alpha'sides is the objective; both are of lengths 1.
+    """Cuts as rows of norm 1: the dual has alpha'normals = c and the objective alpha'sides.
 
     All constraints of blocks of rows, and e_i'F(x)e_i >= 0 of all matrix blocks, come first.
     """
@@ -46,7 +46,7 @@ class Cuts:
 
     @classmethod
     def of(cls, dual: DualProblem, directions: Directions) -> Cuts:
-        """Return the rows of some cuts."""
+        """Return the cuts with the given directions."""
         on = np.flatnonzero(dual.system.cone.identity[1:])
         normals, sides = [np.asarray(dual.rows[on].toarray())], [dual.constant[on]]
         for block, vectors in directions.items():
@@ -55,12 +55,13 @@ class Cuts:
             sides.append(atoms @ constant)
         stacked, right = np.vstack(normals), np.concatenate(sides)
         lengths = np.linalg.norm(stacked, axis=1)
+        # Rows of norm 1, whose multipliers HiGHS computes to comparable accuracy.
         lengths[lengths == 0.0] = 1.0
         return cls(dual, directions, stacked / lengths[:, None], right / lengths, lengths)
 
     @property
     def finite(self) -> bool:
-        """Whether all rows are within the range of doubles."""
+        """Whether all numbers are finite."""
         return bool(np.isfinite(self.normals).all() and np.isfinite(self.sides).all())
 
     def weights(self, shares: FloatArray) -> FloatArray:
@@ -81,7 +82,7 @@ class Cuts:
 
 
 def relaxed_dual(cuts: Cuts) -> FloatArray | None:
-    """Return the weights X of the linear program over some cuts; None where it has no optimum."""
+    """Return the dual weights X of the linear program over cuts, or None if it has no optimum."""
     if not cuts.finite:
         return None
     solution = _solved(
@@ -97,7 +98,7 @@ def relaxed_dual(cuts: Cuts) -> FloatArray | None:
 
 
 def central_dual(cuts: Cuts) -> FloatArray | None:
-    """Return weights X with alpha_k >= t for the largest t <= 1, where there are any; else None.
+    """Return weights X with alpha_k >= t for the largest t <= 1, or None if t > 0 is impossible.
 
     Where the cuts span the matrices, X is positive definite.
     """
@@ -120,7 +121,7 @@ def central_dual(cuts: Cuts) -> FloatArray | None:
 
 
 def _solved(size: int, costs: FloatArray, **conditions: object) -> Any:
-    """Return HiGHS's answer to a linear program of so many entries; TimeIsUp if a limit ends."""
+    """Return HiGHS's answer to a linear program with ``size`` entries, within the time limit."""
     left = seconds_left()
     options = {"time_limit": left} if math.isfinite(left) else {}
     program = partial(scipy.optimize.linprog, costs, method="highs", options=options, **conditions)
@@ -130,7 +131,7 @@ def _solved(size: int, costs: FloatArray, **conditions: object) -> Any:
 def _atoms(
     dual: DualProblem, block: int, directions: FloatArray
 ) -> tuple[FloatArray, sp.csr_array, FloatArray]:
-    """Return vv' at the entries of a block that occur, and F_1, ..., F_m and F_0 there."""
+    """Return vv', F_1, ..., F_m and F_0 at those entries of a block that occur in some F_i."""
     part, span = dual.blocks[block]
     assert isinstance(part, Semidefinite)
     rows, constant = sp.csr_array(dual.rows[span]), dual.constant[span]

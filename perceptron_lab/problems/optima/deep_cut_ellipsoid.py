@@ -1,6 +1,6 @@
 """The ellipsoid method with deep cuts and a sliding objective, in the variables of a program.
 
-Ellipsoids that are proved to hold the solutions of a program: where a search may start.
+The search starts from an ellipsoid that contains all solutions.
 
 A program of MAXCUT's form, F(x) = diag(g x) - F_0 with g > 0 and c > 0, has its solutions in a box:
 (F(x))_ii >= 0 gives x_i >= (F_0)_ii / g_i; and since F(x) X = 0 for a dual solution X,
@@ -14,8 +14,6 @@ since <F(x), X> = c'x - <F_0, X>. So norm(F(x))_F <= T, and with G_ij = <F_i, F_
 G x_0 = (<F_i, F_0>)_i,
 
     (x - x_0)'G(x - x_0) = norm of the projection of F(x) on the span of the F_i, squared <= T^2.
-
-The compiled search with deep cuts on a program: its data in the order of elimination.
 """
 
 from __future__ import annotations
@@ -56,9 +54,9 @@ from perceptron_lab.problems.optima.optimiser import Optimiser
 from perceptron_lab.problems.optima.search import Search, relative
 from perceptron_lab.systems import ConicSystem
 
-# Rounding in centres and radii is made up for by this part
+# Factor that covers the rounding errors of centres and radii
 _ROOM = 1.0 + 1e-9
-# Sides of a box below this part of the longest are taken to be of that length
+# Sides of a box below this part of the longest one are replaced by it
 _THIN = 1e-6
 
 
@@ -72,7 +70,7 @@ class StartEllipsoid:
 
 
 def start_ellipsoid(search: Search) -> StartEllipsoid:
-    """Return an ellipsoid around the solutions; a program without a known one is refused."""
+    """Return an ellipsoid that contains the solutions, or raise an InputError if none is known."""
     dual = search.dual
     if dual is None:
         raise InputError(search.without_lower)
@@ -105,22 +103,24 @@ def _by_trace(dual: DualProblem, search: Search) -> StartEllipsoid:
     inner = dual.inner or search.inner
     if inner is None:
         raise InputError(
-            "no ellipsoid is known to hold the solutions: no positive definite point of the other "
-            "side was found; take objective-bisection, which needs none"
+            "no ellipsoid around the solutions is known, as no positive definite dual point was "
+            "found; choose objective-bisection, which needs none"
         )
     if search.upper is None:
-        raise InputError("no feasible point is known yet; one is needed to bound the solutions")
+        raise InputError(
+            "no feasible point is known, which bounds the solutions; choose objective-bisection"
+        )
     weights, least = inner
     trace = _ROOM * (search.upper - float(weights @ dual.constant)) / least
     right = (dual.multiplicity * dual.constant) @ dual.rows
-    inverse = dual.solved(np.eye(len(dual.objective)))
+    inverse = dual.solve_gram(np.eye(len(dual.objective)))
     metric = trace**2 * (inverse + inverse.T) / 2.0
-    return StartEllipsoid(dual.solved(right), metric, "the trace of F(x)")
+    return StartEllipsoid(dual.solve_gram(right), metric, "the trace of F(x)")
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """All blocks of a program as one sparse matrix F(x), rows of an orthant being orders of 1.
+    """All blocks of a program as one sparse matrix F(x); rows of an orthant are blocks of order 1.
 
     Parameters
     ----------
@@ -153,18 +153,18 @@ class Blocks:
 
 
 class DeepCutSearch:
-    """The ellipsoid method with deep cuts, on a program and from an ellipsoid.
+    """The compiled ellipsoid method with deep cuts on a program, in its order of elimination.
 
     Parameters
     ----------
     system
         A homogenised system with an objective.
     start
-        An ellipsoid that holds the solutions.
+        An ellipsoid that contains the solutions.
     deep
-        Whether cuts go as deep as they can, else through the centre.
-    kept
-        How many directions of cuts are kept.
+        Whether cuts are as deep as possible; otherwise they pass through the centre.
+    remembered
+        Number of stored directions of cuts.
     """
 
     def __init__(
@@ -177,8 +177,10 @@ class DeepCutSearch:
     ) -> None:
         self.blocks = Blocks.of(system)
         pattern = self.blocks.pattern
-        self._how = how = pattern.elimination
-        starts, columns, sides, diagonal, row_starts, row_columns, ends, below = how.structure
+        self._elimination = elimination = pattern.elimination
+        starts, columns, sides, diagonal, row_starts, row_columns, ends, below = (
+            elimination.structure
+        )
         indices = np.concatenate([sides, diagonal])
         rows = sp.csr_array(self.blocks.entries[indices])
         self._objective = np.array(objective_of(system).values, dtype=np.float64)
@@ -190,19 +192,20 @@ class DeepCutSearch:
         )
         scale = float(np.abs(start.metric).max())
         self.centre, self.best = start.centre.copy(), start.centre.copy()
+        # P and its scale are kept apart, since volumes fall below the range of doubles.
         self._lower = np.ascontiguousarray(np.tril(start.metric / scale))
         self._numbers = np.zeros(NUMBERS)
         self._numbers[[BEST, SCALE, LOWER]] = np.inf, scale, -np.inf
         self.counts = np.zeros(COUNTS, dtype=np.int64)
-        self._kept = np.zeros((remembered, pattern.order))
+        self._cut_directions = np.zeros((remembered, pattern.order))
         self._deep = deep
 
-    def begin_below(self, point: FloatArray, value: float) -> None:
-        """Set the best feasible x and its objective."""
+    def set_incumbent(self, point: FloatArray, value: float) -> None:
+        """Set the incumbent: the best feasible x and its objective."""
         self.best[:], self._numbers[BEST] = point, value
 
     def advance(self, most: int, target: float = -np.inf, gap: float = 0.0) -> int:
-        """Make updates, at most ``most``; the parameters and the value are the kernel's."""
+        """Make at most ``most`` updates, as :func:`deep_cut_search`, and return its value."""
         ended: int = deep_cut_search(
             self._objective,
             self.centre,
@@ -211,7 +214,7 @@ class DeepCutSearch:
             self._numbers,
             self.counts,
             *self._program,
-            self._kept,
+            self._cut_directions,
             target,
             gap,
             most,
@@ -221,12 +224,12 @@ class DeepCutSearch:
 
     @property
     def value(self) -> float:
-        """The least objective of a centre that passed as feasible, or infinity."""
+        """The least objective of a centre that was computed to be feasible, or infinity."""
         return float(self._numbers[BEST])
 
     @property
     def lower(self) -> float:
-        """The least objective in the ellipsoid: below the optimum, but for rounding."""
+        """The least objective in the ellipsoid, a lower bound of the optimum up to rounding."""
         return float(self._numbers[LOWER])
 
     @property
@@ -242,10 +245,10 @@ class DeepCutSearch:
 
     def directions(self, most: int) -> Directions:
         """Return the last directions of cuts by matrix blocks, for lower bounds."""
-        count, room = int(self.counts[CUTS]), len(self._kept)
+        count, room = int(self.counts[CUTS]), len(self._cut_directions)
         last = [k % room for k in range(max(0, count - min(room, most)), count)]
         back = np.empty((len(last), self.blocks.pattern.order))
-        back[:, self._how.order] = self._kept[last]
+        back[:, self._elimination.order] = self._cut_directions[last]
         by_block = {}
         starts = self.blocks.starts
         for block, matrix in enumerate(self.blocks.matrices):
@@ -258,11 +261,11 @@ class DeepCutSearch:
         return by_block
 
 
-# Seconds of updates between two looks at the clock, about
+# Approximate seconds of updates between two checks of the time limit
 _CHUNK_SECONDS = 0.02
-# Lower bounds by linear programming are tried when updates have grown by this factor
+# A lower bound by linear programming is attempted each time the updates grow by this factor
 _NEXT = 2.0
-# The first time when the ellipsoid says that the relative width is below this
+# and first when the ellipsoid indicates a relative width below this
 _WORTH = 0.5
 
 
@@ -303,23 +306,23 @@ class DeepCutEllipsoid(Optimiser):
     cuts: Literal["deep", "central"] = "deep"
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return the search and the order of its elimination."""
+        """Return the compiled search and the functions of its order of elimination."""
         return (deep_cut_search, *STRUCTURE)
 
     def minimise(self, search: Search) -> str:
-        """Cut until the proved bounds are near enough."""
+        """Cut until the proved bounds have the wanted width, or a limit ends the search."""
         if search.dual is not None and search.dual.diagonal is None:
             search.feasibility(Perceptron(), None)
             search.improve_lower()
             if search.upper is None:
-                return search.spent() or "no feasible point was found to start from"
+                return search.exhausted_limit() or "no feasible point was found as a start"
         count = search.system.unknowns - 1
         run = DeepCutSearch(
             search.system, start_ellipsoid(search), deep=self.cuts == "deep", remembered=4 * count
         )
         if search.point is not None and search.upper is not None:
-            run.begin_below(search.point[1:] / search.point[0], search.upper)
-        width = search.asked(self.width)
+            run.set_incumbent(search.point[1:] / search.point[0], search.upper)
+        width = search.target_width(self.width)
         before, queries, most, last_attempt = search.updates, search.queries, 64, 0.0
         while True:
             clock = clock_seconds()
@@ -328,8 +331,9 @@ class DeepCutEllipsoid(Optimiser):
             search.seconds += elapsed
             search.updates = before + int(run.counts[UPDATES])
             search.queries = queries + int(run.counts[CUTS] + run.counts[FEASIBLE])
+            # Longer and longer chunks: the clock costs nothing, and a time limit is noticed soon.
             most = 2 * most if elapsed < _CHUNK_SECONDS else most
-            spent, last = search.spent(), ended == FLAT
+            spent, last = search.exhausted_limit(), ended == FLAT
             worth = (
                 relative(run.value, run.lower) <= _WORTH and search.updates >= _NEXT * last_attempt
             )
@@ -346,4 +350,4 @@ class DeepCutEllipsoid(Optimiser):
             if spent:
                 return spent
             if last:
-                return "nothing is left of the ellipsoid in doubles"
+                return "the ellipsoid has become too flat for double precision"

@@ -1,14 +1,12 @@
 """External solvers for semidefinite programs: approximate primal and dual solutions.
 
-A semidefinite program in block form and in SDPA's format, as external solvers read it.
-
-Strictly feasible points of both sides of a program, from the solver that is asked to solve it.
-
-Of the program with F_0 + s I for F_0 every feasible x has F(x) >= s I; of that with c_i - s tr F_i
-for c_i every feasible Y makes X = Y + s I one of the program itself, X >= s I. Solutions of these
-are strictly feasible where there is such a point, and nearly optimal where s is small. Each side is
-asked for alone: the other one may have no interior, and a program without an interior on one side
-is a delicate one for solvers.
+The module converts a program to block form and to SDPA's format, as external solvers read it, and
+finds strictly feasible points of the primal and of the dual problem with the same solver. With
+F_0 + s I in place of F_0, every feasible x has F(x) >= s I. With c_i - s tr F_i in place of c_i,
+every feasible Y gives a feasible X = Y + s I >= s I of the original dual problem. Such solutions
+are strictly feasible, and nearly optimal if s is small. The primal and the dual problem are
+perturbed separately, since one of them may have no interior, which makes the program hard for
+solvers.
 
 References
 ----------
@@ -41,7 +39,7 @@ from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.problems.optima.levels import (
-    blocks_behind_first,
+    blocks_without_first,
     coefficients,
     objective_of,
 )
@@ -76,12 +74,12 @@ class BlockProgram:
 
     @classmethod
     def of(cls, system: ConicSystem) -> BlockProgram:
-        """Return that of a homogenised system with an objective, patterns as they are."""
+        """Return the program of a homogenised system with an objective, with the same patterns."""
         objective, identity = objective_of(system).values, system.cone.identity[1:]
-        return cls(objective, *coefficients(system), blocks_behind_first(system), identity)
+        return cls(objective, *coefficients(system), blocks_without_first(system), identity)
 
-    def moved(self, slack: float = 0.0, multiplier: float = 0.0) -> BlockProgram:
-        """Return the program of F(x) - slack I, and with X = Y + multiplier I of its Y.
+    def perturbed(self, slack: float = 0.0, multiplier: float = 0.0) -> BlockProgram:
+        """Return the perturbed program of F(x) - slack I and X = Y + multiplier I.
 
         Its feasible x have F(x) >= slack I; X satisfies <F_i, X> = c_i where <F_i, Y> is
         c_i - multiplier tr F_i, and X >= multiplier I where Y is positive semidefinite.
@@ -111,7 +109,7 @@ class BlockProgram:
         return matrices_of(self.blocks)
 
     def dense(self, entries: FloatArray) -> Blocks:
-        """Return entries as whole matrices, and all rows as one more block if there are any."""
+        """Return entries as full matrices, with all rows of an orthant as one last block."""
         rows = places_of_rows(self.blocks)
         matrices = [part.matrix(entries[span]) for part, span in self.matrices]
         return [*matrices, entries[rows]] if len(rows) else matrices
@@ -122,7 +120,7 @@ class BlockProgram:
         return np.concatenate([np.asarray(part.multiplicity) for part, _ in self.blocks])
 
     def weights(self, blocks: Blocks) -> FloatArray:
-        """Return whole matrices and rows as weights on the patterns: off-diagonals doubled."""
+        """Return full matrices and rows as weights on the patterns, off-diagonal ones doubled."""
         entries = np.zeros(len(self.constant))
         for (part, span), block in zip(self.matrices, blocks, strict=False):
             entries[span] = block[part.rows, part.columns]
@@ -132,9 +130,9 @@ class BlockProgram:
         return entries * self.multiplicity
 
     def sdpa(self) -> SdpaData:
-        """Return it in SDPA's format: matrices in their order, then all rows as one block.
+        """Return the program in SDPA's format: matrices in their order, then all rows as one block.
 
-        Of several diagonal blocks DSDP would write the last alone.
+        Rows are one block because DSDP writes only the last of several diagonal blocks.
         """
         table = np.zeros((len(self.constant), 3), dtype=np.int64)
         sizes = []
@@ -153,14 +151,14 @@ class BlockProgram:
         nonzero = combined.data != 0.0
         indices = np.column_stack([matrix, table[row]]).astype(np.int64)[nonzero]
         if not len(indices):
-            raise InputError("all matrices of the program are 0; there is nothing to be solved")
+            raise InputError("all matrices of the program are 0; there is nothing to solve")
         return SdpaData.from_entries(self.objective, sizes, indices, combined.data[nonzero])
 
 
 Solver = Literal["csdp", "sdpa", "dsdp5", "clarabel", "scs"]
 
 OBJECTIVE = f"{UNPROVED}objective"
-"""The figure of an answer that is its own objective, c'x."""
+"""Name of the metric for the objective c'x that a solver claims."""
 
 _PROGRAMS: dict[str, type[SdpaProgram]] = {"csdp": Csdp, "sdpa": Sdpa, "dsdp5": Dsdp}
 _LIBRARIES: dict[str, type[Direct]] = {"clarabel": ClarabelDirect, "scs": ScsDirect}
@@ -168,7 +166,7 @@ _LIBRARIES: dict[str, type[Direct]] = {"clarabel": ClarabelDirect, "scs": ScsDir
 
 @dataclass(frozen=True)
 class Approximation:
-    """The approximate solution of a solver: x, its F(x), X, and its name and version.
+    """A solver's approximate solution: x, F(x) and X, with the solver's name and version.
 
     Parameters
     ----------
@@ -176,40 +174,40 @@ class Approximation:
         x, shape ``(m,)``.
     slack, multipliers
         F(x) and X by blocks: whole matrices, then all rows as one block.
-    said
+    solver_note
         The solver's name and version.
     """
 
     point: FloatArray
     slack: Blocks
     multipliers: Blocks
-    said: str
+    solver_note: str
 
 
 @dataclass(frozen=True)
 class ExternalSolver:
-    """A solver by its name, its tolerance (None: its own default)."""
+    """An external solver by its name, with a tolerance (None: the solver's default)."""
 
     solver: Solver
     tolerance: float | None = None
 
     @property
-    def whole(self) -> bool:
-        """Whether the solver takes whole matrices."""
+    def takes_full_matrices(self) -> bool:
+        """Whether the solver reads full matrices only, without a sparsity pattern."""
         return self.solver in _LIBRARIES
 
-    def present(self) -> None:
-        """Raise an InputError where the solver is a program that is not on PATH."""
+    def require_installed(self) -> None:
+        """Raise an InputError if the solver is a program that is not on PATH."""
         if self.solver in _PROGRAMS:
             _PROGRAMS[self.solver]().path()
 
-    def solved(self, program: BlockProgram, seconds: float) -> Approximation:
-        """Return the answer that is given within some seconds; libraries take whole matrices.
+    def solve(self, program: BlockProgram, seconds: float) -> Approximation:
+        """Return the solver's answer for a program within a time limit.
 
         Raises
         ------
         NumericalError
-            If no answer exists; the message gives the reason.
+            If the solver fails; the message gives the reason.
         TimeIsUp
             If a time limit ends first.
         """
@@ -219,7 +217,9 @@ class ExternalSolver:
             return Approximation(answer.variables, answer.slack, answer.multipliers, note)
         arguments = self.solver, self._limits(seconds), program
         quick = program.rows.nnz <= QUICK
-        solution, note = _answered(*arguments) if quick else killable(_answered, *arguments)
+        solution, note = (
+            _answer_of_library(*arguments) if quick else killable(_answer_of_library, *arguments)
+        )
         multipliers = program.dense(solution.multipliers / program.multiplicity)
         return Approximation(solution.point, program.dense(solution.slack), multipliers, note)
 
@@ -228,10 +228,10 @@ class ExternalSolver:
         return limits if self.tolerance is None else limits | {"tolerance": self.tolerance}
 
 
-def _answered(
+def _answer_of_library(
     solver: Solver, limits: dict[str, float], program: BlockProgram
 ) -> tuple[Solved, str]:
-    """Return what a library finds, and its name, version and status."""
+    """Return a library's solution, and its name, version and status."""
     library = _LIBRARIES[solver](**limits)
     blocks = list(library.blocks(program.blocks))
     with quiet():
@@ -239,7 +239,7 @@ def _answered(
 
 
 def errors_of(program: BlockProgram, answer: Approximation) -> dict[str, float]:
-    """Return the six DIMACS errors of an answer and its objective, named for runs.csv.
+    """Return the six DIMACS errors of an answer and its objective, by the names in runs.csv.
 
     The program is DIMACS's dual, X its primal variable: with the largest entries b of c and C of
     F_0, 1: norm(A(X) - c) / (1 + b); 2: -lambda_min(X) / (1 + b) or 0; 3: norm(Z - F(x)) / (1 + C)
@@ -281,13 +281,14 @@ def errors_of(program: BlockProgram, answer: Approximation) -> dict[str, float]:
 
 
 def _below_zero(blocks: Blocks) -> float:
-    """Return max(0, -lambda_min) of the blocks; a factorisation is tried first."""
+    """Return max(0, -lambda_min) of the blocks."""
     return max(0.0, *(_lowest_below_zero(block) for block in blocks))
 
 
 def _lowest_below_zero(block: FloatArray) -> float:
     if block.ndim == 1:
         return -float(block.min(initial=0.0))
+    # Cholesky succeeds for most blocks, at a fraction of the cost of an eigenvalue.
     try:
         scipy.linalg.cholesky(block, check_finite=False)
     except scipy.linalg.LinAlgError:
@@ -296,31 +297,31 @@ def _lowest_below_zero(block: FloatArray) -> float:
 
 
 Ask = Callable[[BlockProgram], Approximation]
-"""A solver: the answer for a program, or a NumericalError."""
+"""A function that solves a program, or raises a NumericalError."""
 
 Inner = tuple[FloatArray, float]
-"""A point, or weights, and their lowest eigenvalue, > 0."""
+"""A strictly feasible point, or weights, with its lowest eigenvalue, > 0."""
 
 FRACTIONS = (1e-3, 1e-5, 1e-7)
-"""Parts s of the mean eigenvalue of an answer that are asked for, one after another."""
+"""Shifts s to try in turn, relative to the mean eigenvalue of the answer."""
 
 
 def inner_point(
     system: ConicSystem, program: BlockProgram, answer: Approximation, ask: Ask
 ) -> Inner | None:
     """Return a point (1, x) with F(x) positive definite, and its lowest eigenvalue as computed."""
-    size = _mean(answer.slack)
+    size = _mean_eigenvalue(answer.slack)
     if system.interior is not None:
         point = np.concatenate([[1.0], answer.point]) + size * system.interior
-        lowest = _lowest(program, point)
+        lowest = _lowest_eigenvalue(program, point)
         if lowest > 0.0:
             return point, lowest
-    for slack in _tried(size):
-        solution = _asked(ask, program.moved(slack=slack))
+    for slack in _shift_sizes(size):
+        solution = _answer_or_none(ask, program.perturbed(slack=slack))
         if solution is None:
             continue
         point = np.concatenate([[1.0], solution.point])
-        lowest = _lowest(program, point)
+        lowest = _lowest_eigenvalue(program, point)
         if lowest > 0.0:
             return point, lowest
     return None
@@ -332,8 +333,8 @@ def inner_weights(
     """Return weights that satisfy the equations, with a proved lowest eigenvalue > 0; or None."""
     if dual.inner is not None or dual.least <= 0.0:
         return dual.inner
-    for multiplier in _tried(_mean(answer.multipliers)):
-        solution = _asked(ask, program.moved(multiplier=multiplier))
+    for multiplier in _shift_sizes(_mean_eigenvalue(answer.multipliers)):
+        solution = _answer_or_none(ask, program.perturbed(multiplier=multiplier))
         if solution is None:
             continue
         inside = dual.interior(
@@ -344,21 +345,21 @@ def inner_weights(
     return None
 
 
-def _tried(size: float) -> Iterator[float]:
+def _shift_sizes(size: float) -> Iterator[float]:
     return (fraction * size for fraction in FRACTIONS if size > 0.0)
 
 
-def _mean(blocks: Blocks) -> float:
+def _mean_eigenvalue(blocks: Blocks) -> float:
     total = sum(float(block.trace() if block.ndim == 2 else block.sum()) for block in blocks)
     return total / sum(len(block) for block in blocks)
 
 
-def _lowest(program: BlockProgram, point: FloatArray) -> float:
+def _lowest_eigenvalue(program: BlockProgram, point: FloatArray) -> float:
     entries = program.slack(point[1:] / point[0])
     return min(float(part.lowest(entries[span])) for part, span in program.blocks)
 
 
-def _asked(ask: Ask, program: BlockProgram) -> Approximation | None:
+def _answer_or_none(ask: Ask, program: BlockProgram) -> Approximation | None:
     try:
         return ask(program)
     except NumericalError:

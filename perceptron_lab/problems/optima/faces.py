@@ -46,11 +46,11 @@ from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.system import Objective
 
-# Entries of V, in magnitude, at most
+# Largest magnitude of an entry of V
 LARGEST_ENTRY = 2.0**20
 # Eigenvalues below this part of the largest count as 0, and numbers below this as roundings
 _NULL, _ZERO = 1e-5, 1e-3
-# Entries of all equations together for which dependent ones are found by exact elimination
+# Up to this number of entries, dependent equations are found by exact elimination
 MOST_ELIMINATED = 200_000
 
 
@@ -61,11 +61,11 @@ class Face:
     Parameters
     ----------
     block
-        Its number among the blocks of matrices and rows, from 0; it is one of matrices.
+        Index of the block, a matrix block, among all blocks of matrices and rows, from 0.
     basis
         V, whole numbers, shape ``(n, r)``, 1 <= r.
     variable
-        That of the equation <vv', X> = 0 which exposes the face, from 0; or None.
+        Index of the equation <vv', X> = 0 that exposes the face, from 0; or None.
     """
 
     block: int
@@ -75,14 +75,15 @@ class Face:
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A program on a face, and which variables of the original one it has.
+    """A program on a face, and its variables as indices of the original ones.
 
     Parameters
     ----------
     system
         V'F(x)V in place of F(x) in the face's block.
     variables
-        Those that are left, from 0, shape ``(k,)``: others have equations that these imply.
+        Indices of the variables that remain, from 0, shape ``(k,)``: the equations of the others
+        are implied by theirs.
     """
 
     system: ConicSystem
@@ -113,9 +114,9 @@ def exposed_face(system: ConicSystem) -> Face | None:
 
 
 def _complement(part: Semidefinite, positions: IntArray, values: FloatArray) -> FloatArray | None:
-    """Return V of a matrix vv' that is given by its entries, or None where it is no such matrix.
+    """Return V of the face that a matrix vv' exposes, or None if the entries are of another form.
 
-    Rounding errors would make V one of another face at worst, which bounds are sound for.
+    A rounding error would give V of another face at worst, for which the bounds are valid as well.
     """
     rows, columns = part.rows[positions], part.columns[positions]
     pivot = int(columns.max())
@@ -130,17 +131,18 @@ def _complement(part: Semidefinite, positions: IntArray, values: FloatArray) -> 
         return None
     if (v != np.round(v)).any() or np.abs(v).max() > LARGEST_ENTRY:
         return None
+    # V'v = 0 column by column: e_j - v_j e_p, as v_p = 1.
     basis = np.delete(np.eye(part.rank), pivot, axis=1)
     basis[pivot] = -np.delete(v, pivot)
     return basis
 
 
 def face_of_null_space(block: int, matrix: FloatArray) -> Face | None:
-    """Return the face of one block whose X have the null space of this one; None if it has none.
+    """Return the face of all X in one block with the null space of a given X, or None.
 
     The null space of a central X, known to a few digits, is that of all feasible X. Where it has a
-    basis of whole numbers, this is found by elimination and rounding. (Which V it is matters for
-    what can be proved, not for whether proofs are right.)
+    integer basis, elimination and rounding find it. (The choice of V decides which bound can be
+    proved; every V gives a valid one.)
 
     Parameters
     ----------
@@ -156,6 +158,7 @@ def face_of_null_space(block: int, matrix: FloatArray) -> Face | None:
         row = len(pivots)
         if row == len(echelon):
             break
+        # Partial pivoting: the vectors are known to a few digits only.
         best = row + int(np.abs(echelon[row:, column]).argmax())
         if abs(echelon[best, column]) < _ZERO:
             continue
@@ -188,7 +191,9 @@ def restricted(system: ConicSystem, face: Face) -> Reduction:
     part = blocks[face.block + 1][0] if 0 <= face.block < len(blocks) - 1 else None
     basis = np.asarray(face.basis, dtype=np.float64)
     if not isinstance(part, Semidefinite) or basis.ndim != 2 or len(basis) != part.rank:
-        raise InputError(f"a basis of shape {basis.shape} of block {face.block}, which it fits not")
+        raise InputError(
+            f"a basis of shape {basis.shape} of block {face.block}, which does not fit that block"
+        )
     integral = np.isfinite(basis).all() and (basis == np.round(basis)).all()
     if not integral or not basis.size or np.abs(basis).max() > LARGEST_ENTRY:
         raise InputError(f"a basis of whole numbers up to {LARGEST_ENTRY:.0f} is needed")
@@ -234,7 +239,7 @@ def lifted(
 def _congruent(
     part: Semidefinite, data: sp.csr_array, basis: FloatArray
 ) -> tuple[Semidefinite, sp.csr_array]:
-    """Return V'(.)V of the matrices in the columns of the data, exactly, on all entries."""
+    """Return V'FV for the matrices F in the columns of the data, exactly, on all entries."""
     order = basis.shape[1]
     first, second = np.triu_indices(order)
     spread = sp.csr_array(basis)
@@ -255,7 +260,7 @@ def _congruent(
 
 
 def _outer(left: sp.csr_array, right: sp.csr_array, order: int) -> sp.csr_array:
-    """Return the matrix whose rows are the products of the entries of two rows, pair by pair."""
+    """Return the matrix whose k-th row has all products of entries of the factors' k-th rows."""
     rows, columns, values = [], [], []
     for k in range(left.shape[0]):
         a, b = (factor.indices[factor.indptr[k] : factor.indptr[k + 1]] for factor in (left, right))
@@ -269,7 +274,7 @@ def _outer(left: sp.csr_array, right: sp.csr_array, order: int) -> sp.csr_array:
 
 
 def _refuse_rounding(data: sp.csr_array, sizes: sp.csr_array) -> None:
-    """Refuse sums of magnitudes that are not below 2^53 units of the data's last place.
+    """Refuse data whose sums may exceed 2^53 units in the last place, as these could be rounded.
 
     All numbers are multiples of that unit, so that no partial sum below 2^53 units is rounded.
     """
@@ -284,25 +289,28 @@ def _refuse_rounding(data: sp.csr_array, sizes: sp.csr_array) -> None:
     zeros = trailing[np.searchsorted(np.unique(integers), integers)]
     unit = int((exponents - 53 + zeros).min())
     if not float(sizes.data.max(initial=0.0)) < math.ldexp(1.0, unit + 52):
-        raise InputError("the reduced program has numbers with more digits than doubles hold")
+        raise InputError(
+            "the reduced program has numbers of more than 53 bits; its bounds would not be exact"
+        )
 
 
 def _independent(system: ConicSystem) -> Reduction:
-    """Return the program without equations that the others imply; exactly, or as it is."""
+    """Return the program without implied equations, or unchanged if it is too large to decide."""
     objective = objective_of(system).values
     data = sp.csc_array(system.matrix.data)
     empty = (np.diff(data.indptr)[1:] == 0) & (objective == 0.0)
     nonempty = np.flatnonzero(~empty)
-    system = _of_variables(system, nonempty)  # V'F(d)V = V'F(e)V where d is e without the others
+    system = _with_variables(system, nonempty)  # V'F(d)V = V'F(e)V where d is e without the others
     count = system.unknowns * sum(part.size for part, _ in system.cone.blocks)
+    # A positive bound proves independence, and spares the exact elimination.
     if DualProblem.of(system).least > 0.0 or count > MOST_ELIMINATED:
         return Reduction(system, nonempty)
     pivots = _pivots(system)
-    return Reduction(replace(_of_variables(system, pivots), interior=None), nonempty[pivots])
+    return Reduction(replace(_with_variables(system, pivots), interior=None), nonempty[pivots])
 
 
 def _pivots(system: ConicSystem) -> IntArray:
-    """Return variables of whose equations, with their right sides, all others are combinations."""
+    """Return a maximal set of variables with independent equations, right sides included."""
     columns = np.asarray(sp.csc_array(system.matrix.data)[1:, 1:].toarray())
     nonzero = columns[(columns != 0.0).any(axis=1)]
     table = np.vstack([nonzero, objective_of(system).values])
@@ -315,7 +323,7 @@ def _pivots(system: ConicSystem) -> IntArray:
     return np.array(pivots, dtype=np.int64)
 
 
-def _of_variables(system: ConicSystem, variables: IntArray) -> ConicSystem:
+def _with_variables(system: ConicSystem, variables: IntArray) -> ConicSystem:
     objective = objective_of(system)
     columns = np.concatenate([[0], 1 + variables])
     return replace(

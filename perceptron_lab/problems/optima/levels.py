@@ -32,15 +32,15 @@ def objective_of(system: System) -> Objective:
     """Return the objective of a system, or refuse one that has none."""
     if system.objective is None or not system.homogenised:
         raise InputError(
-            "there is no objective to be minimised: this is no semidefinite program; give an SDPA "
+            "the problem has no objective to minimise: it is no semidefinite program; give an SDPA "
             "file (.dat-s), or an instance of the datasets sdplib, sdpa or maxcut (question: "
             "feasibility)"
         )
     return system.objective
 
 
-def blocks_behind_first(system: ConicSystem) -> list[tuple[Cone, slice]]:
-    """Return the blocks of F(x) of a homogenised system, their places without that of x_0."""
+def blocks_without_first(system: ConicSystem) -> list[tuple[Cone, slice]]:
+    """Return the blocks of F(x) of a homogenised system, with spans that omit x_0."""
     return [(part, slice(span.start - 1, span.stop - 1)) for part, span in system.cone.blocks[1:]]
 
 
@@ -50,7 +50,9 @@ def coefficients(system: ConicSystem) -> tuple[sp.csr_array, FloatArray]:
     return sp.csr_array(data[:, 1:]), -np.asarray(data[:, [0]].toarray()).ravel()
 
 
-def at_level(system: ConicSystem, level: float, row: ObjectiveRow = "printed") -> Remembering:
+def at_level(
+    system: ConicSystem, level: float, row: ObjectiveRow = "printed"
+) -> CutRecordingSystem:
     """Return the homogenised system with the row level x_0 - c'x > 0 behind x_0 > 0.
 
     Parameters
@@ -67,12 +69,13 @@ def at_level(system: ConicSystem, level: float, row: ObjectiveRow = "printed") -
     assert isinstance(cone, Product)
     values = np.concatenate([[level], -objective.values])
     if row == "unit":
+        # A power of two scales without rounding, so that both rows describe the same level.
         values = np.ldexp(values, unit_exponent(system, level))
     data = sp.csr_array(operator.data)
     stacked = sp.vstack([data[:1], sp.csr_array(values[None, :]), data[1:]], format="csr")
     roundings = max(operator.roundings, objective.roundings)
     first, *further = cone.parts
-    return Remembering(
+    return CutRecordingSystem(
         Matrix(sp.csr_array(stacked), roundings=roundings),
         Product([first, Orthant(1), *further]),
         interior=system.interior,
@@ -87,20 +90,20 @@ def unit_exponent(system: ConicSystem, level: float) -> int:
 
 
 @dataclass(frozen=True)
-class Remembering(ConicSystem):
-    """A system that keeps the directions of the last cuts by its matrix blocks.
+class CutRecordingSystem(ConicSystem):
+    """A system that records the directions v of the cuts v'F(x)v > 0 by its matrix blocks.
 
-    ``kept`` holds (first coordinate of the block, v), the latest last.
+    ``cut_directions`` holds (first coordinate of the block, v), the latest last.
     """
 
-    kept: deque[tuple[int, FloatArray]] = field(default_factory=deque)
+    cut_directions: deque[tuple[int, FloatArray]] = field(default_factory=deque)
 
     @classmethod
-    def remembering(cls, system: ConicSystem) -> Remembering:
-        """Return the same system, which keeps directions from now on."""
+    def recording(cls, system: ConicSystem) -> CutRecordingSystem:
+        """Return a copy of a system that records the directions of its cuts."""
         return cls(**{field.name: getattr(system, field.name) for field in fields(system)})
 
     def _cut(self, atom: Atom, point: FloatArray) -> Cut:
         if atom.direction is not None:
-            self.kept.append((atom.span.start, atom.direction))
+            self.cut_directions.append((atom.span.start, atom.direction))
         return super()._cut(atom, point)

@@ -1,4 +1,4 @@
-"""The optimum of MAXCUT's programs by a low-rank factor, enclosed by proved bounds."""
+"""Proved bounds of the optimum of MAXCUT's programs by a low-rank factor."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.compiled.maxcut import edge_products, flip_sweeps, sweep
 from perceptron_lab.numerics.compiled.raised_ldl import eliminate_raised
 from perceptron_lab.numerics.symmetric.pattern import STRUCTURE
+from perceptron_lab.problems.optima.bound_verification import SIGNS, VECTORS
 from perceptron_lab.problems.optima.maxcut.bounds import (
     HYPERPLANES,
     BoundHistory,
@@ -26,7 +27,6 @@ from perceptron_lab.problems.optima.maxcut.bounds import (
 from perceptron_lab.problems.optima.maxcut.low_rank import PER_EDGE, enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.optimiser import Optimiser
-from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS
 from perceptron_lab.problems.optima.search import Search
 from perceptron_lab.systems import ConicSystem
 
@@ -51,7 +51,7 @@ class LowRank(Optimiser):
     width
         The wanted (upper - lower) / max(1, |upper|) of the proved bounds, > 0 (default 1e-8).
     hyperplanes
-        Random ones that V is rounded by afterwards, 0 or more (default 32; 0: no cut is asked for).
+        Number of random hyperplanes for rounding V to a cut, 0 or more (default 32; 0: no cut).
         The best cut, improved by changes of single vertices, has the proved value ``measure.cut``,
         and ``measure.cut_ratio`` of the largest cut, or more.
     rank
@@ -72,12 +72,12 @@ class LowRank(Optimiser):
     hyperplanes: Annotated[int, Field(ge=0)] = HYPERPLANES
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return the sweep, the factor of proofs, and what improves cuts."""
+        """Return the sweep, the factorisation of the proofs, and the local search of cuts."""
         proofs = (edge_products, *STRUCTURE, eliminate_raised)
         return (sweep, *proofs, flip_sweeps) if self.hyperplanes else (sweep, *proofs)
 
     def minimise(self, search: Search) -> str:
-        """Sweep until the proved bounds are near enough."""
+        """Sweep until the proved bounds have the wanted width, or a limit ends the search."""
         program = MaxCutProgram.of_system(search.system)
         if program is None:
             raise InputError(
@@ -86,16 +86,16 @@ class LowRank(Optimiser):
             )
         enclosure = enclose(
             program,
-            width=search.asked(self.width),
+            width=search.target_width(self.width),
             rank=self.rank,
             seed=search.options.seed,
             seconds=search.options.budget.seconds,
             sweeps=search.options.budget.updates,
-            watch=lambda history: _told(search, history),
+            watch=lambda history: _record_history(search, history),
             stop=search.options.stop,
         )
-        _taken(search, enclosure)
-        if self.hyperplanes and len(enclosure.vectors) and program.of_a_graph:
+        _store_enclosure(search, enclosure)
+        if self.hyperplanes and len(enclosure.vectors) and program.is_graph_laplacian:
             clock = clock_seconds()
             with last_proofs():
                 self._round(search, program, enclosure)
@@ -103,15 +103,15 @@ class LowRank(Optimiser):
         return enclosure.message
 
     def _round(self, search: Search, program: MaxCutProgram, enclosure: Enclosure) -> None:
-        """Round to a cut, unless the time does not suffice for that."""
+        """Round V to a cut if the remaining time allows it."""
         if affordable(PER_EDGE * len(program.edges[2])):
             seed = search.options.seed
             cut = rounded(program, enclosure.vectors, count=self.hyperplanes, seed=seed)
-            _cut(search, cut)
+            _record_cut(search, cut)
 
 
-def _told(search: Search, history: BoundHistory) -> None:
-    """Record a course as that of the search."""
+def _record_history(search: Search, history: BoundHistory) -> None:
+    """Copy the latest entry of the bound history to the search."""
     search.updates = search.iterations = history.sweeps[-1]
     search.products = float(history.sweeps[-1])
     search.lower, search.upper = history.lower[-1], history.upper[-1]
@@ -119,8 +119,8 @@ def _told(search: Search, history: BoundHistory) -> None:
     search.record(f"sweep {history.sweeps[-1]}")
 
 
-def _cut(search: Search, cut: Cut) -> None:
-    """Report the value of a cut and its least ratio to the largest cut."""
+def _record_cut(search: Search, cut: Cut) -> None:
+    """Record the value of a cut and a lower bound of its ratio to the largest cut."""
     if math.isfinite(cut.value):
         search.figures["cut"] = cut.value
         search.proof[SIGNS] = cut.signs.astype(float)
@@ -129,8 +129,8 @@ def _cut(search: Search, cut: Cut) -> None:
             search.figures["cut_ratio"] = ratio
 
 
-def _taken(search: Search, enclosure: Enclosure) -> None:
-    """Store the bounds and the arrays that prove them."""
+def _store_enclosure(search: Search, enclosure: Enclosure) -> None:
+    """Store the bounds of an enclosure and the arrays that prove them in the search."""
     search.seconds, search.proof_seconds = enclosure.seconds, enclosure.proof_seconds
     search.lower = search.upper = None
     if math.isfinite(enclosure.lower):

@@ -1,4 +1,4 @@
-"""Proved lower bounds of the optimum, by exactly feasible dual points.
+"""Proved lower bounds of the optimum by exactly feasible dual points.
 
 The dual problem of min c'x, F(x) = sum_i x_i F_i - F_0 positive semidefinite, is
 
@@ -14,7 +14,7 @@ So if every block of X~ has no eigenvalue below r / sqrt(g), X is feasible, and 
 least <F_0, X~> - norm(F_0)_F r / sqrt(g). All of it is computed with bounds of the rounding errors.
 Weights with norm(A w) <= eps alone, however small, bound no optimum.
 
-Dual points corrected in their own metric, so that they stay semidefinite.
+Dual points can be corrected in the metric of X, which preserves semidefiniteness.
 
 For X = LL' positive definite the equations <F_i, X + L Z L'> = c_i are <L'F_i L, Z> = c_i -
 <F_i, X>, and X + L Z L' = L (I + Z) L' is positive semidefinite as long as Z >= -I. The Z of least
@@ -44,26 +44,26 @@ from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.doubles import LEAST_NORMAL
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF, above
 from perceptron_lab.problems.optima.levels import (
-    blocks_behind_first,
+    blocks_without_first,
     coefficients,
     objective_of,
 )
 from perceptron_lab.systems import ConicSystem
 
 MOST_VARIABLES = 3000
-"""Programs with more variables have no lower bounds: G is a matrix of that order."""
-# How often an approximate point is moved inside and corrected, and by how much more each time
+"""Largest number of variables with lower bounds: G is a dense matrix of that order."""
+# Attempts to move an approximate point inside and to correct it, and growth of each step
 _TRIES, _MORE = 6, 30.0
 
 
 @dataclass(frozen=True, eq=False)
 class DualProblem:
-    """The equations <F_i, X> = c_i, on weights of the cone with whole matrices.
+    """The dual equations <F_i, X> = c_i, on weights of the cone with full matrices.
 
     Parameters
     ----------
     system
-        The homogenised system, all of whose matrix blocks are whole.
+        The homogenised system; all its matrix blocks have full patterns.
     rows
         Entries of F_1, ..., F_m by columns, shape ``(size, m)``: A(X) is ``weights @ rows``.
     constant
@@ -79,7 +79,7 @@ class DualProblem:
 
     @classmethod
     def of(cls, system: ConicSystem) -> DualProblem:
-        """Return that of a homogenised system with an objective; too large ones are refused."""
+        """Return the dual problem of a homogenised system with an objective; refuse large ones."""
         objective_of(system)
         orders = [part.rank for part, _ in matrices_of(system.cone.blocks)]
         if max(orders, default=0) > LARGEST_WHOLE or system.unknowns - 1 > MOST_VARIABLES:
@@ -88,7 +88,7 @@ class DualProblem:
                 f"{MOST_VARIABLES} variables at most; this program is larger"
             )
         completed = system.completed()
-        return cls(completed, *coefficients(completed), blocks_behind_first(completed))
+        return cls(completed, *coefficients(completed), blocks_without_first(completed))
 
     @property
     def size(self) -> int:
@@ -133,8 +133,8 @@ class DualProblem:
         error = above((terms + 4 * self.roundings) * UNIT_ROUNDOFF * float(sums.max()), terms + 100)
         return lowest_eigenvalue_bound(self.gram) - 2.0 * error
 
-    def solved(self, right: FloatArray) -> FloatArray:
-        """Return G^-1 times a vector, not proved; NaN where that is beyond the range of doubles."""
+    def solve_gram(self, right: FloatArray) -> FloatArray:
+        """Return G^-1 times a vector, as computed; NaN if it is beyond the range of doubles."""
         return np.asarray(scipy.linalg.cho_solve(self._factor, right, check_finite=False))
 
     @cached_property
@@ -149,13 +149,15 @@ class DualProblem:
 
     def corrected(self, weights: FloatArray) -> FloatArray:
         """Return the nearest weights that satisfy the equations, to rounding."""
+        # The second pass removes the rounding errors of the first, G being ill-conditioned at
+        # times.
         for _ in range(2):
-            short = self.solved(self.objective - weights @ self.rows)
+            short = self.solve_gram(self.objective - weights @ self.rows)
             weights = weights + self.multiplicity * (self.rows @ short)
         return weights
 
     def interior(self, weights: FloatArray) -> tuple[FloatArray, float] | None:
-        """Return weights corrected, and their lowest eigenvalue, if that is positive; or None."""
+        """Return the corrected weights and their lowest eigenvalue if it is positive, or None."""
         if self.least <= 0.0:
             return None
         corrected = self.corrected(weights)
@@ -172,7 +174,7 @@ class DualProblem:
 
     def lowest(self, weights: FloatArray) -> float:
         """Return a proved lower bound of the eigenvalues of all blocks."""
-        return min(_lowest(part, weights[span]) for part, span in self.blocks)
+        return min(_lowest_eigenvalue(part, weights[span]) for part, span in self.blocks)
 
     def prove(self, weights: FloatArray) -> float | None:
         """Return the lower bound of the optimum that weights near a feasible X prove, or None.
@@ -190,6 +192,7 @@ class DualProblem:
             return None
         objective = objective_of(self.system)
         target = objective.values
+        # Row by row as in the module's docstring: r bounds the distance from X~ to an exact X.
         short, radius = self.residual(self.transposed, weights, target)
         radius = radius + UNIT_ROUNDOFF * np.abs(target) * objective.roundings
         missed = norm_above(above_each(np.abs(short) + radius))
@@ -206,10 +209,10 @@ class DualProblem:
     def residual(
         self, matrix: sp.csr_array, vector: FloatArray, right: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return b - M v and a bound of its error: of rounded sums, where there are too many terms.
+        """Return b - M v and a bound of its error, exactly summed unless there are too many terms.
 
-        Of these few can be proved to be near to 0: F_i with all entries make bounds of their
-        rounding errors as large as the least eigenvalues of an accurate X.
+        Rounded sums rarely prove a residual near 0: for F_i with many entries their error bounds
+        are as large as the least eigenvalues of an accurate X.
         """
         if matrix.nnz <= MOST_PRODUCTS:
             return exact_residual(matrix, vector, right, self.roundings)
@@ -219,7 +222,7 @@ class DualProblem:
     def repaired(
         self, weights: FloatArray, inner: tuple[FloatArray, float] | None = None
     ) -> tuple[FloatArray, float] | None:
-        """Return weights near these that prove a bound, and the bound; None where that fails.
+        """Return weights near the given ones that prove a bound, and the bound; None if that fails.
 
         Programs whose F_i are one diagonal entry each (those of MAXCUT) are scaled: X <- SXS with a
         diagonal S satisfies the equations and stays positive semidefinite. Others are multiplied by
@@ -242,6 +245,8 @@ class DualProblem:
                 return corrected, bound
             if inside is None:
                 return None
+            # A little more than the negative eigenvalue, as the correction afterwards may lower it
+            # again.
             lacking = max(-self.lowest(corrected), 1e-14 * float(np.abs(corrected).max()))
             share = max(_MORE * share, 2.0 * lacking / (inside[1] + lacking))
             if not share < 1.0:
@@ -251,9 +256,9 @@ class DualProblem:
 
     @cached_property
     def diagonal(self) -> IntArray | None:
-        """The entry that each F_i consists of, where that is one positive diagonal entry each.
+        """Positions of the diagonal entries if each F_i is a single positive one, as in MAXCUT.
 
-        None where it is not so, or where these are not all diagonal entries.
+        None if an F_i is something else, or if they do not cover the diagonal.
         """
         columns = sp.csc_array(self.rows)
         if not (np.diff(columns.indptr) == 1).all() or not (columns.data > 0.0).all():
@@ -286,7 +291,7 @@ class DualProblem:
         return scaled
 
 
-def _lowest(cone: Cone, weights: FloatArray) -> float:
+def _lowest_eigenvalue(cone: Cone, weights: FloatArray) -> float:
     check_time()
     if isinstance(cone, Semidefinite):
         return lowest_eigenvalue_bound(cone.matrix(weights / cone.multiplicity))
@@ -299,8 +304,8 @@ def above_each(values: FloatArray) -> FloatArray:
 
 
 MOST_OPERATIONS = 4e9
-"""Operations that one step may take: a second, or a little more."""
-# Steps: each leaves about the square of what the one before has left, up to rounding
+"""Largest number of operations of one step: about a second."""
+# Newton-like steps: each leaves about the square of the last residual, up to rounding
 _STEPS = 3
 
 Root = tuple[Semidefinite, slice, FloatArray]
@@ -309,11 +314,11 @@ Root = tuple[Semidefinite, slice, FloatArray]
 def corrected_in_metric(dual: DualProblem, weights: FloatArray) -> FloatArray | None:
     """Return weights that satisfy the equations, to rounding, corrected in the metric of X.
 
-    None where X is not positive definite, or it would be too much work. Nothing is proved here.
+    None where X is not positive definite, or the correction is too costly. Nothing is proved here.
 
     Parameters
     ----------
-    other, weights
+    dual, weights
         The equations; X as weights, shape ``(size,)``.
     """
     cubes = sum(part.rank**3 for part, _ in matrices_of(dual.blocks))
@@ -334,7 +339,7 @@ def corrected_in_metric(dual: DualProblem, weights: FloatArray) -> FloatArray | 
         if not (np.isfinite(image).all() and np.isfinite(short).all()):
             return None
         z = scipy.linalg.lstsq(image / lengths[:, None], short / lengths)[0]
-        weights = weights + _moved(roots, weights, z)
+        weights = weights + _congruence_weights(roots, weights, z)
     return weights if np.isfinite(weights).all() else None
 
 
@@ -354,10 +359,10 @@ def _roots(dual: DualProblem, weights: FloatArray) -> list[Root] | None:
     return roots
 
 
-def _moved(roots: list[Root], weights: FloatArray, z: FloatArray) -> FloatArray:
-    """Return L Z L' as weights, of a row x_i z_i."""
-    moved_weights = weights * z
+def _congruence_weights(roots: list[Root], weights: FloatArray, z: FloatArray) -> FloatArray:
+    """Return L Z L' in matrix blocks, and x_i z_i in rows, as weights."""
+    congruence = weights * z
     for part, span, root in roots:
         congruent = root @ part.matrix(z[span] / np.sqrt(part.multiplicity)) @ root.T
-        moved_weights[span] = congruent[part.rows, part.columns] * part.multiplicity
-    return np.asarray(moved_weights)
+        congruence[span] = congruent[part.rows, part.columns] * part.multiplicity
+    return np.asarray(congruence)

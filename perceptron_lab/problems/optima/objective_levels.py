@@ -1,8 +1,7 @@
-"""A minimisation as a sequence of feasibility problems, whose objectives are bounded by levels.
+"""Minimisation as a sequence of feasibility problems with the objective below a level.
 
-A program as a sequence of feasibility problems, each below the objective of the last point.
-
-A program by bisection of its objective, between proved bounds of the optimum.
+Either each level is the objective of the last point (the thesis), or levels bisect the interval
+between proved bounds of the optimum.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ class _ByMethod(Optimiser):
     options: dict[str, Any] = field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _made(self) -> Self:
+    def _check_method(self) -> Self:
         method_of(self.method, self.options)
         return self
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return those of the method."""
+        """Return the compiled functions of the algorithm that solves each level."""
         return method_of(self.method, self.options).compiled(system, oracles)
 
 
@@ -73,24 +72,27 @@ class ObjectiveSequence(_ByMethod):
     row: ObjectiveRow = "printed"
 
     def minimise(self, search: Search) -> str:
-        """Lower the level to the objective of each new point."""
+        """Solve level after level, each at the objective of the last point."""
         algorithm, before = method_of(self.method, self.options), None
         ended = ""
         while not ended:
             answer = search.feasibility(algorithm, before, row=self.row)
             if answer.status is not Status.FEASIBLE or answer.objective is None:
-                ended = search.spent() or f"level {len(search.levels) - 1} ended {answer.status}"
+                ended = (
+                    search.exhausted_limit()
+                    or f"level {len(search.levels) - 1} ended {answer.status}"
+                )
             elif before is not None and before - answer.objective < self.relative * abs(before):
                 ended = f"the last two objectives differ by less than {self.relative:g} of one"
             else:
-                before, ended = answer.objective, search.spent() or ""
+                before, ended = answer.objective, search.exhausted_limit() or ""
         search.improve_lower()
-        return f"{ended}, which proves nothing of the optimum"
+        return f"{ended}; this stopping rule gives no bound of the optimum"
 
 
-# The steps from the upper bound where there is no lower one, doubled each time
+# First relative step below the upper bound while no lower bound is known; doubled after each level
 _FIRST_STEP = 0.25
-# Objectives so many times the first one in size, and no lower bound: the search is given up
+# The search ends as unbounded when the objective grows to this multiple of the first one
 _FAR = 1e8
 
 
@@ -105,7 +107,8 @@ class ObjectiveBisection(_ByMethod):
     undecided, and counts as half a step: the next one is half-way from it to the upper bound, and
     the proved lower bound stays.
 
-    It ends when the bounds are as near as ``width`` asks, or when undecided levels are.
+    The search ends when the interval between the bounds, or between undecided levels, has the
+    relative width ``width``.
 
     Parameters
     ----------
@@ -118,7 +121,7 @@ class ObjectiveBisection(_ByMethod):
     updates
         Updates at each level, at most (default 10000).
     row
-        As of ``objective-sequence``; ``unit`` by default.
+        As for ``objective-sequence``, but ``unit`` by default.
 
     References
     ----------
@@ -135,18 +138,18 @@ class ObjectiveBisection(_ByMethod):
         algorithm = method_of(self.method, self.options)
         search.feasibility(algorithm, None)
         search.improve_lower()
-        width = search.asked(self.width)
+        width = search.target_width(self.width)
         step, below, first = _FIRST_STEP, search.lower, abs(search.upper or 0.0)
         while search.upper is not None:
             if search.width <= width:
                 return f"the relative width {width:g} is reached"
-            ended = search.spent()
+            ended = search.exhausted_limit()
             if ended is not None:
                 return ended
             if below is not None and relative(search.upper, below) <= width / 2.0:
-                return "the levels left are undecided: raise updates"
+                return "the remaining levels are undecided; raise updates"
             if below is None and abs(search.upper) > _FAR * max(1.0, first):
-                return "objectives fall beyond all bounds: the program may be unbounded"
+                return "the objective decreases without a lower bound; the program may be unbounded"
             level = search.upper - step * max(1.0, abs(search.upper))
             if below is not None:
                 level = (search.upper + below) / 2.0
@@ -157,4 +160,6 @@ class ObjectiveBisection(_ByMethod):
             search.improve_lower()
             # Decided or not, the next level is above this one.
             below = level if search.lower is None else max(level, search.lower)
-        return search.spent() or f"no feasible point was found ({search.levels[0].status})"
+        return (
+            search.exhausted_limit() or f"no feasible point was found ({search.levels[0].status})"
+        )

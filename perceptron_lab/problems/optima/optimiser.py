@@ -19,8 +19,8 @@ from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
 from perceptron_lab.numerics.compiled.kernel import Functions
+from perceptron_lab.problems.optima.bound_verification import DUAL, NO_BOUND
 from perceptron_lab.problems.optima.levels import objective_of
-from perceptron_lab.problems.optima.proofs import DUAL, NO_BOUND
 from perceptron_lab.problems.optima.search import Search
 from perceptron_lab.systems import ConicSystem, System
 
@@ -28,24 +28,24 @@ from perceptron_lab.systems import ConicSystem, System
 class Optimiser(ABC):
     """A frozen record of parameters that minimises the objective of a semidefinite program.
 
-    It runs algorithms, or a specialised search, on the program; the bounds of the optimum are
-    proved by the :class:`.Search` that it is given, on the data, and by nothing else.
+    It runs algorithms, or a specialised search, on the program. Only the :class:`.Search` proves
+    bounds of the optimum, on the original data.
 
     Attributes
     ----------
     uses_oracle
-        Whether oracles can be chosen for it: it asks them by the algorithms that it runs.
+        Whether its algorithms query an oracle, which users can choose.
     """
 
     uses_oracle: ClassVar[bool] = True
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return the compiled functions that it calls, but for proofs of points."""
+        """Return the compiled functions that it calls, except those of the proofs of points."""
         return ()
 
     @abstractmethod
     def minimise(self, search: Search) -> str:
-        """Improve the bounds of a search until it is done, or spent; return why it ended."""
+        """Improve the bounds of a search until it converges or a limit ends it; return why."""
 
 
 def minimise(
@@ -95,13 +95,13 @@ def minimise(
     options = options or RunOptions()
     goal = None if options.goal == "decide" else options.goal
     if not isinstance(goal, Width | None):
-        raise InputError(f"goal {goal} of an optimiser; give {{'width': 1e-8}}, or none")
+        raise InputError(f"goal {goal}: an optimiser needs {{'width': 1e-8}} or no goal")
     began = clock_seconds()
     seconds, stop = options.budget.seconds, options.stop
     objective_of(system)
     search = Search(ConicSystem.of(system), options)
     if earlier is not None and earlier.optimum_lower is not None and DUAL in earlier.proof:
-        search.take_lower(dict(earlier.proof), earlier.optimum_lower)
+        search.update_lower(dict(earlier.proof), earlier.optimum_lower)
     try:
         with time_limit(seconds, stop):
             ending = optimiser.minimise(search)
@@ -109,7 +109,7 @@ def minimise(
         end = None if stop is None else stop()
         ending = end or f"the budget of {seconds:g} seconds is spent"
     search.record("end")
-    status, message = _ending(search, ending)
+    status, message = _status_and_message(search, ending)
     point = search.point
     if point is None:
         point = np.zeros(system.unknowns) if search.infeasible is None else search.infeasible.point
@@ -136,7 +136,7 @@ def minimise(
         total_seconds=clock_seconds() - began,
         trace=search.trace,
         certificate={
-            "levels": search.told(),
+            "levels": search.levels_as_json(),
             "data": search.system.provenance,
             "figures": figures,
             **({"answers": dict(search.answers)} if search.answers else {}),
@@ -151,7 +151,7 @@ def minimise(
     )
 
 
-def _ending(search: Search, ending: str) -> tuple[Status, str]:
+def _status_and_message(search: Search, ending: str) -> tuple[Status, str]:
     """Return the status and the message of a run."""
     if search.infeasible is not None:
         text = f"no point is strictly feasible: {search.infeasible.message}"
@@ -159,7 +159,7 @@ def _ending(search: Search, ending: str) -> tuple[Status, str]:
             text += f"; the infimum is proved to be at least {text_below(search.lower, 10)}"
         return Status.INFEASIBLE, text
     lower, upper = search.lower, search.upper
-    text = "no bound of the optimum is proved"
+    text = "no bound of the optimum was proved"
     if lower is not None and upper is not None:
         text = f"the optimum is proved to lie in [{text_below(lower, 10)}, {text_above(upper, 10)}]"
     elif upper is not None:
@@ -175,9 +175,9 @@ def _ending(search: Search, ending: str) -> tuple[Status, str]:
 
 
 def method_of(name: str, options: dict[str, object]) -> AnyAlgorithm:
-    """Return the record of a registered algorithm with some parameters, or raise a ValueError."""
+    """Return a registered algorithm with the given parameters, or raise a ValueError."""
     if name not in registry.names("algorithm"):
-        raise ValueError(f"{name!r} is no algorithm; `plab list algorithms` lists them")
+        raise ValueError(f"{name!r} is not an algorithm; see `plab list algorithms`")
     record = registry.load("algorithm", name)(**options)
     assert isinstance(record, Algorithm)
     return record

@@ -1,4 +1,4 @@
-"""The door to optima: any semidefinite program, the optimiser that suits it, a proved interval."""
+"""Entry point for optima: a proved interval for the optimum of any semidefinite program."""
 
 from __future__ import annotations
 
@@ -63,17 +63,18 @@ def optimum(
     Returns
     -------
     Result
-        ``optimum_lower`` and ``optimum_upper`` are proved; ``goal_reached`` says if they are as
-        near as asked for. Programs of MAXCUT's form are solved by ``low-rank``. Others by
-        ``verified-solver`` with Clarabel, whose answer bounds the optimum on the sides that have
-        interiors; if that is not narrow enough, by ``deep-cut-ellipsoid``, or where this has no
-        ellipsoid to start from, ``objective-bisection``; the narrower interval counts.
+        ``optimum_lower`` and ``optimum_upper`` are proved; ``goal_reached`` states
+        whether the interval has the wanted width. Programs of MAXCUT's form are solved by
+        ``low-rank``. Others by ``verified-solver`` with Clarabel, whose answer bounds the optimum
+        on the sides that have interiors; if that is not narrow enough, by ``deep-cut-ellipsoid``,
+        or where this has no ellipsoid to start from, ``objective-bisection``; the narrower interval
+        counts.
 
     Raises
     ------
     InputError, DataError
-        If the program makes no sense, or has no objective; if both or neither of it and a graph
-        are given.
+        If the program is invalid or has no objective, or unless exactly one of a program and a
+        graph is given.
 
     Warns
     -----
@@ -93,7 +94,7 @@ def optimum(
     (True, 2.0)
     """
     if (path_or_system is None) == (graph is None):
-        raise InputError("give a program or graph=..., one of the two")
+        raise InputError("give either a program or graph=...")
     if graph is not None:
         path_or_system = program_of_graph(graph)
     watch, stop = callbacks(watch, stop)
@@ -108,11 +109,11 @@ def optimum(
         path_or_system = read_system(Path(path_or_system))
     assert path_or_system is not None
     with time_limit(options.budget.seconds, stop):
-        return found_by(program_of(path_or_system), options)[1]
+        return optimum_with_optimiser(program_of(path_or_system), options)[1]
 
 
-def found_by(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
-    """Return what :func:`optimum` does, with the optimiser that found it."""
+def optimum_with_optimiser(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
+    """Return the result of :func:`optimum` together with the optimiser that produced it."""
     with time_limit(options.budget.seconds, options.stop):
         return _best(system, options)
 
@@ -121,11 +122,11 @@ def _best(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
     """Return the narrowest interval of the optimisers for a program, tried in turn."""
     best: tuple[Optimiser, Result] | None = None
     refused: InputError | None = None
-    for optimiser in suited(system):
+    for optimiser in suitable_optimisers(system):
         if best is not None and (best[1].goal_reached or time_is_up()):
             break
         if isinstance(optimiser, ObjectiveBisection) and best is not None and refused is None:
-            break  # it is for programs that others refuse
+            break  # bisection is the fallback for programs that the other optimisers refuse
         try:
             left = Budget(options.budget.updates, min(options.budget.seconds, seconds_left()))
             earlier = None if best is None else best[1]
@@ -142,7 +143,7 @@ def _best(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
 
 
 def _narrower(first: Result, other: Result) -> bool:
-    """Return whether a result says more: a decision, or a smaller interval."""
+    """Return whether the first result is better: a decision, or a narrower interval."""
     if first.status is Status.INFEASIBLE or other.status is Status.INFEASIBLE:
         return first.status is Status.INFEASIBLE
     widths = [math.inf if w is None else w for w in (first.optimum_width, other.optimum_width)]
@@ -152,7 +153,7 @@ def _narrower(first: Result, other: Result) -> bool:
 
 
 def program_of(source: Program) -> ConicSystem:
-    """Return the homogenised system of a program; others are refused with their reason."""
+    """Return the homogenised system of a program, or raise an InputError for anything else."""
     if isinstance(source, str | Path):
         source = read_system(Path(source))
     if isinstance(source, System):
@@ -161,20 +162,20 @@ def program_of(source: Program) -> ConicSystem:
     if isinstance(source, MaxCutProgram):
         return source.system()
     if is_networkx(source):
-        raise InputError("a networkx graph is no program; give optimum(graph=...)")
+        raise InputError("a networkx graph is no program; use optimum(graph=...)")
     program = MaxCutProgram.of_matrix(source)
     if program.weights.nnz and not program.diagonal.any() and (program.weights.data >= 0.0).all():
         warnings.warn(
-            "C is nonnegative with a zero diagonal, as an adjacency matrix is; its optimum is no "
-            "bound of a cut: of a graph give optimum(graph=C)",
+            "C is nonnegative with a zero diagonal, like an adjacency matrix; its optimum does not "
+            "bound the cuts of that graph; for these use optimum(graph=C)",
             UserWarning,
             stacklevel=3,
         )
     return program.system()
 
 
-def suited(system: ConicSystem) -> list[Optimiser]:
-    """Return the optimisers for a program, to be tried in turn."""
+def suitable_optimisers(system: ConicSystem) -> list[Optimiser]:
+    """Return the optimisers for a program, in the order in which they are tried."""
     if MaxCutProgram.of_system(system) is not None:
         return [LowRank()]
     return [

@@ -1,4 +1,4 @@
-"""The state of a minimisation: what is proved of the optimum so far, and what it cost."""
+"""The state of a minimisation: the proved bounds of the optimum, and their cost so far."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from perceptron_lab.core.goals import Budget, Width
 from perceptron_lab.core.results import FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, last_proofs, time_is_up
+from perceptron_lab.problems.optima.bound_verification import DUAL, LEVEL, prove_level
 from perceptron_lab.problems.optima.cutting_planes import (
     Cuts,
     Directions,
@@ -23,36 +24,35 @@ from perceptron_lab.problems.optima.cutting_planes import (
     relaxed_dual,
 )
 from perceptron_lab.problems.optima.levels import (
+    CutRecordingSystem,
     ObjectiveRow,
-    Remembering,
     at_level,
     objective_of,
     unit_exponent,
 )
 from perceptron_lab.problems.optima.lower_bounds import DualProblem
-from perceptron_lab.problems.optima.proofs import DUAL, LEVEL, prove_level
-from perceptron_lab.problems.optima.upper_bounds import Refutation, mended
+from perceptron_lab.problems.optima.upper_bounds import Refutation, repaired_point
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.systems import ConicSystem
 
 CUTS_PER_VARIABLE = 4
-"""Directions that are kept for lower bounds, by the number of variables."""
+"""Directions of cuts that are stored for lower bounds, per variable."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """One feasibility problem of a sequence, and its end.
+    """The result of one feasibility problem of a sequence.
 
     Parameters
     ----------
     level
-        What the objective is to be below; None for the program without its objective.
+        Upper limit of the objective; None for the program without its objective.
     status
         FEASIBLE, INFEASIBLE (the level is proved not to be above the optimum), or a limit.
     objective
-        Of the point found, proved from above; None where none is.
+        Proved upper bound of the objective at the point; None without a feasible point.
     updates, queries, seconds
-        Of this level.
+        Cost of this level.
     """
 
     level: float | None
@@ -65,14 +65,14 @@ class Level:
 
 @dataclass
 class Search:
-    """A minimisation under way.
+    """A minimisation in progress.
 
     Parameters
     ----------
     system
         A homogenised system with an objective.
     options
-        The budget is that of all levels together; the goal is a width, or left to the optimiser.
+        The budget covers all levels together; the goal is a width, or the optimiser chooses it.
     """
 
     system: ConicSystem
@@ -119,13 +119,13 @@ class Search:
             return math.inf
         return relative(self.upper, self.lower)
 
-    def asked(self, width: float) -> float:
-        """Return the width that is asked for: the goal's, or else the optimiser's own."""
+    def target_width(self, width: float) -> float:
+        """Return the required width: that of the goal, or else the optimiser's parameter."""
         goal = self.options.goal
         return goal.width if isinstance(goal, Width) else width
 
-    def spent(self) -> str | None:
-        """Return which limit is reached, in words, or None."""
+    def exhausted_limit(self) -> str | None:
+        """Return a sentence on the limit that is reached, or None."""
         budget, stop = self.options.budget, self.options.stop
         if self.updates >= budget.updates:
             return f"the budget of {budget.updates} updates is spent"
@@ -142,12 +142,12 @@ class Search:
         row: ObjectiveRow = "printed",
         updates: int | None = None,
     ) -> Level:
-        """Run an algorithm on the program with its objective below a level, and keep its proofs.
+        """Run an algorithm on the program with its objective below a level, and store its proofs.
 
         A point that is proved feasible counts for the upper bound, also where it is not below the
         level.
         """
-        system = Remembering.remembering(self.system)
+        system = CutRecordingSystem.recording(self.system)
         if level is not None:
             system = at_level(self.system, level, row)
         left = self.options.budget.updates - self.updates
@@ -164,9 +164,9 @@ class Search:
         self.seconds += result.seconds
         self.proof_seconds += result.proof_seconds
         self.answers.update(result.certificate.get("answers", {}))
-        self._remember(system, 1 if level is None else 2)
+        self._store_cut_directions(system, 1 if level is None else 2)
         if level is not None and result.status is Status.INFEASIBLE:
-            self._bounded_by(level, row, result)
+            self._use_level_as_bound(level, row, result)
         upper = self.improve_upper(result.point)
         if level is None and result.status is Status.INFEASIBLE:
             self.infeasible = result
@@ -180,8 +180,8 @@ class Search:
         self.record(f"level {len(self.levels) - 1}", entry)
         return entry
 
-    def _bounded_by(self, level: float, row: ObjectiveRow, result: Result) -> None:
-        """Use a level without a strictly feasible point as a lower bound of the optimum.
+    def _use_level_as_bound(self, level: float, row: ObjectiveRow, result: Result) -> None:
+        """Adopt a level without a strictly feasible point as a lower bound of the optimum.
 
         Exact weights with A w = 0 are proved to exist. The program has a strictly feasible point,
         so that every feasible one is the limit of such.
@@ -195,43 +195,45 @@ class Search:
         if prove_level(self.system, level, shifted):
             self.proof, self.lower = {LEVEL: shifted}, level
 
-    def _remember(self, system: Remembering, skipped: int) -> None:
-        """Store the last directions of cuts; ``skipped`` is how many blocks stand before F."""
+    def _store_cut_directions(self, system: CutRecordingSystem, skipped: int) -> None:
+        """Store the last directions of cuts by block; ``skipped`` blocks precede those of F."""
         most = CUTS_PER_VARIABLE * (self.system.unknowns - 1)
         starts = {span.start: k for k, (_, span) in enumerate(system.cone.blocks[skipped:])}
-        for start, direction in list(system.kept)[-most:]:
+        for start, direction in list(system.cut_directions)[-most:]:
             block = self._cuts.setdefault(starts[start], [])
             block.append(direction)
+            # Old cuts are far from the optimum, and the linear program of the bound grows with
+            # them.
             del block[: max(0, len(block) - most)]
 
     @property
     def cuts(self) -> Directions:
-        """The directions kept."""
+        """The stored directions of cuts, by block."""
         return {block: np.array(directions) for block, directions in self._cuts.items()}
 
     def improve_upper(self, point: FloatArray) -> float | None:
-        """Prove a point (x_0, x); return its objective, and keep it if it is the least so far."""
+        """Verify a point (x_0, x); return its objective, and store it if it is the least so far."""
         clock, improved = clock_seconds(), None
         with last_proofs(), suppress(TimeIsUp):
-            improved = mended(self.system, point)
+            improved = repaired_point(self.system, point)
         self.proof_seconds += clock_seconds() - clock
         if improved is None:
             return None
-        self.take_upper(*improved)
+        self.update_upper(*improved)
         return improved[1]
 
-    def take_upper(self, point: FloatArray, objective: float) -> None:
-        """Keep a point that is proved with its objective, if that is the least so far."""
+    def update_upper(self, point: FloatArray, objective: float) -> None:
+        """Store a verified point and its objective, if that is the least so far."""
         if self.upper is None or objective < self.upper:
             self.point, self.upper = point, objective
 
-    def take_lower(self, proof: dict[str, FloatArray], bound: float) -> None:
-        """Keep a proved lower bound with the arrays of its proof, if it is the best so far."""
+    def update_lower(self, proof: dict[str, FloatArray], bound: float) -> None:
+        """Store a proved lower bound and the arrays of its proof, if it is the best so far."""
         if self.lower is None or bound > self.lower:
             self.proof, self.lower = proof, bound
 
     def improve_lower(self, cuts: Directions | None = None) -> float | None:
-        """Prove what cuts say of the optimum (default: those kept); keep the best bound."""
+        """Prove a lower bound from cuts (default: the stored ones); store it if it is the best."""
         dual = self.dual
         if dual is None:
             return None
@@ -247,14 +249,16 @@ class Search:
             central = central_dual(rows)
             self.inner = None if central is None else dual.interior(central)
         inner = dual.inner or self.inner
+        # The interior point itself bounds the optimum, if only weakly: some bound is better than
+        # none.
         candidates = [weights, inner[0] if inner is not None and self.lower is None else None]
         for candidate in candidates:
             repaired = None if candidate is None else dual.repaired(candidate, inner)
             if repaired is not None:
-                self.take_lower({DUAL: repaired[0]}, repaired[1])
+                self.update_lower({DUAL: repaired[0]}, repaired[1])
 
     def record(self, phase: str, level: Level | None = None) -> None:
-        """Append what is known to the trace; its measures are levels, objectives and bounds."""
+        """Append the present state to the trace, with the level, its objective and the bounds."""
         trace = self.trace
         trace.updates.append(self.updates)
         trace.iterations.append(self.iterations)
@@ -275,7 +279,7 @@ class Search:
         if self.options.watch is not None:
             self.options.watch(trace)
 
-    def told(self) -> list[dict[str, object]]:
+    def levels_as_json(self) -> list[dict[str, object]]:
         """Return the levels as JSON values."""
         return [asdict(level) | {"status": level.status.value} for level in self.levels]
 

@@ -1,10 +1,12 @@
-"""Proved upper bounds of the optimum: the objective of points that are proved feasible.
+"""Proved upper bounds of the optimum, and proofs that no point is strictly feasible.
 
-Proofs that a program has no strictly feasible point, from multipliers that a solver computed.
+The objective of a point that is proved feasible is an upper bound. That no point is strictly
+feasible is proved from multipliers that a solver computed.
 
 With X positive semidefinite, X != 0, <F_i, X> = 0 and <F_0, X> >= 0 no F(x) is positive definite:
-<F(x), X> = -<F_0, X> would be positive. Solvers find X to some digits. Where it has no interior no
-near one is proved to exist, yet simple numbers solve the equations exactly.
+<F(x), X> = -<F_0, X> would be positive. Solvers compute X to some digits. Where the X
+have no interior, no exact X can be proved to exist nearby, but rounding to simple fractions often
+solves the equations exactly.
 """
 
 from __future__ import annotations
@@ -24,19 +26,20 @@ from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.systems import ConicSystem
 
-# Parts of a point's size by which one on the boundary is moved towards a known interior direction
+# Shifts of a boundary point along a known interior direction, relative to its size
 _SHIFTS = (0.0, *(10.0**k for k in range(-15, -8)))
-# How much more than what is missing one is moved towards a strictly feasible point: eigenvalues of
-# sparse matrices are estimates, and may be much lower
+# Multiples of the estimated step towards a strictly feasible point: the estimate may be far too
+# short, as eigenvalues of sparse matrices are estimates
 _MORE = (1.0, 1.25, *(2.0 * 4.0**k for k in range(25)))
-# What elimination may lose, as a part of the largest entry, about
+# About the rounding error of elimination, relative to the largest entry
 _ROUNDING = 1e-15
 
 
 def objective_above(system: ConicSystem, point: FloatArray) -> float:
-    """Return the least double that c'x / x_0 of a point (x_0, x), x_0 > 0, is proved not to exceed.
+    """Return c'x / x_0 of a point (x_0, x), x_0 > 0, rounded up to a double.
 
-    c may be any numbers whose nearest doubles are stored, where the objective says so.
+    If the objective is marked as rounded, the bound holds for every c whose nearest doubles are
+    stored.
     """
     objective, x = objective_of(system), point[1:]
     total = exact_dot(objective.values, x)
@@ -47,7 +50,7 @@ def objective_above(system: ConicSystem, point: FloatArray) -> float:
 
 
 def prove_upper(system: ConicSystem, point: FloatArray) -> float | None:
-    """Return the proved objective of a point (x_0, x) that is proved feasible, or else None.
+    """Return an upper bound of the objective of a point (x_0, x) if it is proved feasible, or None.
 
     None, too, where the objective is beyond the range of doubles.
     """
@@ -57,8 +60,8 @@ def prove_upper(system: ConicSystem, point: FloatArray) -> float | None:
     return upper if math.isfinite(upper) else None
 
 
-def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] | None:
-    """Return a point that is proved feasible and its objective: this point, or a nearby one."""
+def repaired_point(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] | None:
+    """Return this point, or one nearby, that is proved feasible, with its objective; or None."""
     direction = system.interior
     for shift in _SHIFTS[: None if direction is not None else 1]:
         shifted = point
@@ -70,10 +73,10 @@ def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] |
     return None
 
 
-def moved_inside(
+def feasible_between(
     system: ConicSystem, point: FloatArray, inner: tuple[FloatArray, float]
 ) -> tuple[FloatArray, float] | None:
-    """Return a point between this one and an inner one that is proved feasible, its objective.
+    """Return a point between x and an interior point that is proved feasible, and its objective.
 
     (1 - t) x + t x_s has F = (1 - t) F(x) + t F(x_s), so t is a little more than l / (l + s) where
     -l and s are the lowest eigenvalues; by convexity the objective grows by t (c'x_s - c'x).
@@ -98,7 +101,7 @@ def moved_inside(
 def _shares(
     system: ConicSystem, point: FloatArray, inner: tuple[FloatArray, float]
 ) -> Iterator[float]:
-    """Yield parts t < 1/2 of the way to an inner point, from what is missing upward."""
+    """Yield shares t < 1/2 of the way to an interior point, from the estimated one upward."""
     scores = system.scores(point)
     lowest = min(part.lowest(scores[span]) for part, span in system.cone.blocks[1:])
     lacking = max(-float(lowest), _ROUNDING * float(np.abs(scores).max()))
@@ -112,22 +115,22 @@ _DENOMINATORS = (1, 2, 4, 8, 16, 64, 256)
 
 @dataclass(frozen=True, eq=False)
 class Refutation:
-    """Weights that prove it, a point to be shown, and the reason in words."""
+    """Proof that no point is strictly feasible: weights, a point for the result, and the reason."""
 
     point: FloatArray
     weights: FloatArray
     message: str
 
 
-def refuted(system: ConicSystem, weights: FloatArray) -> Refutation | None:
-    """Return the proof by weights at or near these, or None.
+def refutation_by(system: ConicSystem, weights: FloatArray) -> Refutation | None:
+    """Return a proof of infeasibility by weights at or near the given ones, or None.
 
     Parameters
     ----------
     system
         A homogenised system.
     weights
-        X as weights of the blocks behind that of x_0, as solvers have it.
+        X as weights of all blocks but that of x_0, as solvers return it.
     """
     completed = system
     if len(weights) + 1 != system.cone.size:
@@ -147,7 +150,7 @@ def refuted(system: ConicSystem, weights: FloatArray) -> Refutation | None:
 
 
 def _completed(system: ConicSystem, weights: FloatArray) -> FloatArray:
-    """Return the weights with that of x_0 in front: <F_0, X>, or 0 where that is negative."""
+    """Return the weights with that of x_0 prepended: <F_0, X>, or 0 if it is negative."""
     constant = dense_array(system.matrix.data[1:, [0]]).ravel()
     return np.concatenate([[max(0.0, -float(constant @ weights))], weights])
 

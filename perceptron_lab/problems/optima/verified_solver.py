@@ -23,6 +23,7 @@ from perceptron_lab.core.time_limit import (
     time_is_up,
     time_limit,
 )
+from perceptron_lab.problems.optima.bound_verification import DUAL, FACE, FACE_BLOCK, VECTORS
 from perceptron_lab.problems.optima.external_solver import (
     FRACTIONS,
     Approximation,
@@ -45,37 +46,36 @@ from perceptron_lab.problems.optima.lower_bounds import DualProblem, corrected_i
 from perceptron_lab.problems.optima.maxcut.bounds import proved_lower, proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.optimiser import Optimiser
-from perceptron_lab.problems.optima.proofs import DUAL, FACE, FACE_BLOCK, VECTORS
 from perceptron_lab.problems.optima.search import Search
-from perceptron_lab.problems.optima.upper_bounds import moved_inside, prove_upper, refuted
+from perceptron_lab.problems.optima.upper_bounds import feasible_between, prove_upper, refutation_by
 from perceptron_lab.systems import ConicSystem
 
 _SMALL = f"{FRACTIONS[-1]:g} of the mean eigenvalue of the answer"
 _NO_POINT = (
-    "no upper bound: x could not be repaired, as no x with F(x) >= s I was found, s down to "
-    f"{_SMALL}: this side may have no interior"
+    "no upper bound: x could not be repaired, as no x with F(x) >= s I was found for s down to "
+    f"{_SMALL}: the program may have no interior"
 )
 _NO_WEIGHTS = (
-    "no lower bound: X could not be repaired, as no feasible X >= s I was found, s down to "
+    "no lower bound: X could not be repaired, as no feasible X >= s I was found for s down to "
     f"{_SMALL}: the dual problem may have no interior"
 )
-_NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
-_NO_TIME_ABOVE = "no upper bound: the time was too short"
-_NO_TIME_BELOW = "no lower bound: the time was too short"
-# Seconds of a solver, at least, when the budget is all but spent; and the part of what is left that
-# it has at most, so that its answer can be proved
+_NOT_MOVED = "no upper bound: no point between x and an interior point could be proved feasible"
+_NO_TIME_ABOVE = "no upper bound: the time limit ended its proof"
+_NO_TIME_BELOW = "no lower bound: the time limit ended its proof"
+# The least time limit of a solver, in seconds, and the share of the remaining time that it has at
+# most, so that time is left to verify its answer
 _LEAST_SECONDS, _SHARE = 0.2, 0.7
-# Pivots of elimination that are raised, as parts of the diagonal; and those that end a factor
+# Floors of the pivots, relative to the diagonal; and the pivot below which a factor is cut off
 _FLOORS = (0.0, 1e-9, 1e-6, 1e-3)
 _NEGLIGIBLE = 1e-9
-# Sizes of the variable that lifts points from a face, in those of the others
+# Values of the variable that lifts points from a face, as multiples of the largest other one
 _LIFTS = tuple(10.0**k for k in range(1, 9))
-_DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly independent"
+_DEPENDENT = "no lower bound: the matrices F_i could not be proved linearly independent"
 
 
 @parameter_record
 class VerifiedSolver(Optimiser):
-    """CSDP, SDPA, DSDP, Clarabel or SCS, and bounds of the optimum proved of their answer.
+    """CSDP, SDPA, DSDP, Clarabel or SCS, with proved bounds of the optimum from their answer.
 
     An external solver minimises the program, and answers with x and with a dual X,
     both of them a little infeasible. Repaired, they bound the optimum: x is moved towards a point
@@ -88,8 +88,8 @@ class VerifiedSolver(Optimiser):
     (:mod:`~perceptron_lab.problems.optima.faces`).
     Programs of MAXCUT's form above order 3000 have the bounds of ``low-rank``, of a factor of X.
 
-    ``seconds`` are those to the solver's answer, and ``proof_seconds`` all others. Rows tell the
-    six DIMACS errors of the answer and its objective as ``measure.claimed_...``.
+    ``seconds`` is the time until the solver's answer, ``proof_seconds`` the time of the proofs. The
+    columns ``measure.claimed_...`` contain the six DIMACS errors of the answer and its objective.
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ class VerifiedSolver(Optimiser):
     faces: bool = True
 
     def minimise(self, search: Search) -> str:
-        """Ask once, and prove both bounds."""
+        """Run the solver once, and prove both bounds from its answer."""
         solver = ExternalSolver(self.solver, self.tolerance)
-        solver.present()
-        ended = search.spent()
+        solver.require_installed()
+        ended = search.exhausted_limit()
         if ended is not None:
             return ended
         run = _Run(search, solver)
@@ -125,7 +125,7 @@ class VerifiedSolver(Optimiser):
         if message is not None and search.upper is not None and search.lower is not None:
             return message
         try:
-            answer = run.asked_first(search.system)
+            answer = run.first_answer(search.system)
         except TimeIsUp:
             search.unproved = Status.TIME_LIMIT
             return f"{self.solver} has given no answer within the time limit"
@@ -135,7 +135,7 @@ class VerifiedSolver(Optimiser):
         program = run.program_of(search.system)
         search.figures = errors_of(program, answer)
         if search.dual is None and run.prove_large(program, answer):
-            return answer.said
+            return answer.solver_note
         run.prove_upper(program, answer)
         if search.upper is None:
             run.refute(program)
@@ -148,11 +148,11 @@ class VerifiedSolver(Optimiser):
                 run.prove_on(face)
         if search.upper is None:
             search.unproved = Status.UNVERIFIED
-        return answer.said
+        return answer.solver_note
 
 
 def semidefinite_factor(matrix: FloatArray) -> FloatArray:
-    """Return V, shape ``(n, k)``, with VV' near X: its pivoted Cholesky factor, cut off."""
+    """Return V, shape ``(n, k)``, with VV' near X: a truncated pivoted Cholesky factor."""
     factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, lower=1, tol=_NEGLIGIBLE)
     factor_in_order = np.zeros((len(matrix), rank))
     factor_in_order[pivots - 1] = np.tril(factor)[:, :rank]
@@ -161,17 +161,17 @@ def semidefinite_factor(matrix: FloatArray) -> FloatArray:
 
 @dataclass
 class _Run:
-    """A solver at work on a search."""
+    """One run of a solver, and the proofs of its answer."""
 
     search: Search
-    asked: ExternalSolver
+    solver: ExternalSolver
 
     def program_of(self, system: ConicSystem) -> BlockProgram:
-        """Return a program as the solver takes it."""
-        return BlockProgram.of(system.completed() if self.asked.whole else system)
+        """Return a program in the form that the solver reads."""
+        return BlockProgram.of(system.completed() if self.solver.takes_full_matrices else system)
 
-    def asked_first(self, system: ConicSystem) -> Approximation:
-        """Return the answer for a program, its seconds counted as the solver's."""
+    def first_answer(self, system: ConicSystem) -> Approximation:
+        """Return the answer for a program; its time counts as the solver's."""
         clock = clock_seconds()
         try:
             return self.ask(self.program_of(system))
@@ -180,13 +180,13 @@ class _Run:
             self.search.updates += 1
 
     def ask(self, program: BlockProgram) -> Approximation:
-        """Return the answer that is given within what is left of the budget."""
+        """Return the solver's answer for a program, within its share of the remaining time."""
         left = _SHARE * seconds_left()
         with time_limit(left) if left > _LEAST_SECONDS else last_proofs():
-            return self.asked.solved(program, max(left, _LEAST_SECONDS))
+            return self.solver.solve(program, max(left, _LEAST_SECONDS))
 
     def prove_upper(self, program: BlockProgram, answer: Approximation) -> None:
-        """Prove the bound of x, moved inside where it is not feasible."""
+        """Prove the upper bound of x, moved towards an interior point if x is infeasible."""
         clock, search = clock_seconds(), self.search
         try:
             with last_proofs():
@@ -202,13 +202,13 @@ class _Run:
         feasible = None if bound is None else (point, bound)
         if feasible is None:
             inner = inner_point(search.system, program, answer, self.ask)
-            feasible = None if inner is None else moved_inside(search.system, point, inner)
+            feasible = None if inner is None else feasible_between(search.system, point, inner)
             search.without_upper = _NO_POINT if inner is None else _NOT_MOVED
         if feasible is not None:
-            search.take_upper(*feasible)
+            search.update_upper(*feasible)
 
     def refute(self, program: BlockProgram) -> None:
-        """Prove, if it is so, that no x is strictly feasible.
+        """Try to prove that no x is strictly feasible.
 
         The multiplier X of min t, F(x) + t I psd, has <F_i, X> = 0, tr X = 1 and <F_0, X> = t,
         which is not negative then.
@@ -217,11 +217,11 @@ class _Run:
         with suppress(NumericalError, TimeIsUp):
             weights = program.weights(self.ask(program.relaxed()).multipliers)
             with last_proofs():
-                self.search.infeasible = refuted(self.search.system, weights)
+                self.search.infeasible = refutation_by(self.search.system, weights)
         self.search.proof_seconds += clock_seconds() - clock
 
     def prove_lower(self, program: BlockProgram, answer: Approximation) -> bool:
-        """Prove the bound of X, corrected and moved inside; return whether that worked."""
+        """Prove the lower bound of X, corrected to feasibility; return whether that succeeded."""
         clock, dual, repaired = clock_seconds(), self.search.dual, None
         try:
             if dual is not None:
@@ -230,14 +230,14 @@ class _Run:
         except TimeIsUp:
             self.search.without_lower = _NO_TIME_BELOW
         if repaired is not None:
-            self.search.take_lower({DUAL: repaired[0]}, repaired[1])
+            self.search.update_lower({DUAL: repaired[0]}, repaired[1])
         self.search.proof_seconds += clock_seconds() - clock
         return repaired is not None
 
     def prove_large(self, program: BlockProgram, answer: Approximation) -> bool:
-        """Prove both bounds of an answer for a program of MAXCUT's form; False for other ones.
+        """Prove both bounds for a program of MAXCUT's form; return False for other programs.
 
-        They are those of ``low-rank``: of V with X near VV', and of x.
+        The bounds are those of ``low-rank``, from x and from V with VV' near X.
         """
         maxcut, search = MaxCutProgram.of_system(self.search.system), self.search
         if maxcut is None or len(program.blocks) != 1:
@@ -250,14 +250,14 @@ class _Run:
         vectors = semidefinite_factor(answer.multipliers[0])[vertices]
         lower = proved_lower(maxcut, vectors)
         if math.isfinite(upper):
-            search.take_upper(np.concatenate([[1.0], x]), upper)
+            search.update_upper(np.concatenate([[1.0], x]), upper)
         if math.isfinite(lower):
-            search.take_lower({VECTORS: vectors}, lower)
+            search.update_lower({VECTORS: vectors}, lower)
         search.proof_seconds += clock_seconds() - clock
         return True
 
     def central_face(self, program: BlockProgram) -> Face | None:
-        """Return the face of a central X, which is that of the program without F_0."""
+        """Return the face of a central X, from the program without F_0, or None."""
         if self.search.dual is None:
             return None
         clock, face = clock_seconds(), None
@@ -265,18 +265,17 @@ class _Run:
             central = self.ask(replace(program, constant=np.zeros_like(program.constant)))
         except (NumericalError, TimeIsUp):
             return None
-        for (part, span), matrix in zip(program.matrices, central.multipliers, strict=False):
+        for (_, span), matrix in zip(program.matrices, central.multipliers, strict=False):
             number = [at for _, at in program.blocks].index(span)
             face = face or face_of_null_space(number, matrix)
-            del part
         self.search.proof_seconds += clock_seconds() - clock
         return face
 
     def prove_on(self, face: Face) -> str | None:
-        """Prove both bounds of what the solver finds on a face; return its name, if it answers.
+        """Prove both bounds from the solver's answer on a face; return the solver's note, or None.
 
-        Where an equation exposes the face, points are lifted from there. Other faces are known to
-        a few digits, and have lower bounds alone.
+        Where an equation exposes the face, points are lifted from it. Other faces are known to a
+        few digits only, and give lower bounds alone.
         """
         search, clock = self.search, clock_seconds()
         before, note = search.seconds, None
@@ -284,29 +283,30 @@ class _Run:
             reduction = restricted(search.system, face)
             where = {FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
             dual = DualProblem.of(reduction.system)
-            if not len(reduction.variables):  # nothing is left to be asked
-                search.take_lower({DUAL: np.zeros(dual.size), **where}, 0.0)
+            if not len(reduction.variables):  # the equations on the face leave no unknowns
+                search.update_lower({DUAL: np.zeros(dual.size), **where}, 0.0)
                 return None
-            answer = self.asked_first(reduction.system)
-            note, program = answer.said, self.program_of(reduction.system)
+            answer = self.first_answer(reduction.system)
+            note, program = answer.solver_note, self.program_of(reduction.system)
             repaired = self._repaired(dual, program, answer)
             if repaired is not None:
-                search.take_lower({DUAL: repaired[0], **where}, repaired[1])
+                search.update_lower({DUAL: repaired[0], **where}, repaired[1])
             if face.variable is not None:
                 search.figures = errors_of(program, answer)
                 self._lift(face, reduction, answer)
         except TimeIsUp:
             search.without_lower = _NO_TIME_BELOW
         except (InputError, NumericalError) as error:
-            search.without_lower = f"no lower bound: X has no interior, and on its face: {error}"
+            search.without_lower = (
+                f"no lower bound: X has no interior, and its face could not be used: {error}"
+            )
         search.proof_seconds += clock_seconds() - clock - (search.seconds - before)
         return note
 
     def _lift(self, face: Face, reduction: Reduction, answer: Approximation) -> None:
-        """Prove the bound of x lifted from the face that an equation exposes, moved inside.
+        """Prove the upper bound of x, lifted from the face that an equation exposes.
 
-        The larger s is, the nearer to the optimum F(x) + s vv' is positive semidefinite, and the
-        more digits of F(x) it takes: the least of a few bounds counts.
+        The point is moved towards an interior point. The least bound over several s is stored.
         """
         system, program = reduction.system, self.program_of(reduction.system)
         inner = inner_point(system, program, answer, self.ask)
@@ -314,22 +314,24 @@ class _Run:
             return
         full_system, lifted_points = self.search.system, []
         size = max(1.0, float(np.abs(answer.point).max(initial=0.0)))
+        # A larger s brings the bound nearer to the optimum, and costs digits of F(x); the best one
+        # depends on the program, so several are tried.
         for power in _LIFTS:
             point, inside = (
                 lifted(full_system, face, reduction, x, power * size)
                 for x in (answer.point, inner[0][1:])
             )
-            shifted = moved_inside(full_system, point, (inside, inner[1]))
+            shifted = feasible_between(full_system, point, (inside, inner[1]))
             if shifted is not None:
                 lifted_points.append(shifted)
         if lifted_points:
-            self.search.take_upper(*min(lifted_points, key=itemgetter(1)))
+            self.search.update_upper(*min(lifted_points, key=itemgetter(1)))
 
     def _repaired(
         self, dual: DualProblem, program: BlockProgram, answer: Approximation
     ) -> tuple[FloatArray, float] | None:
-        """Return weights that prove a bound, and the bound; None, and why, where that fails."""
-        full = program if self.asked.whole else BlockProgram.of(dual.system)
+        """Return weights that prove a lower bound, and the bound; None if that fails."""
+        full = program if self.solver.takes_full_matrices else BlockProgram.of(dual.system)
         if not dual.objective.any():
             return np.zeros(dual.size), 0.0
         if dual.least <= 0.0:
@@ -343,6 +345,8 @@ class _Run:
             for candidate in (weights, corrected)
             if candidate is not None
         ]
+        # The metric of X keeps small eigenvalues positive, the Frobenius norm is cheaper and may do
+        # better: the larger bound counts.
         best = max(
             (candidate for candidate in candidates if candidate is not None),
             key=itemgetter(1),

@@ -140,7 +140,7 @@ def test_a_step_is_that_of_bland_goldfarb_and_todd(depth: float) -> None:
     c, n = system.objective.values, len(start.centre)
     length = np.sqrt(c @ start.metric @ c)
     run = DeepCutSearch(system, start)
-    run.begin_below(start.centre, float(c @ start.centre - depth * length))
+    run.set_incumbent(start.centre, float(c @ start.centre - depth * length))
     run.advance(1)
     along = start.metric @ c / length
     tau = (1.0 + n * depth) / (n + 1.0)

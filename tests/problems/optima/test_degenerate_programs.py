@@ -10,8 +10,8 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
+from perceptron_lab.problems.optima.bound_verification import reverified_bounds
 from perceptron_lab.problems.optima.optimum import optimum
-from perceptron_lab.problems.optima.proofs import proved_again
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.repetitions import repeated
@@ -98,7 +98,7 @@ def test_bounds_of_small_diagonal_programs_are_around_the_exact_optimum(seed: in
     found = optimum(system, budget=Budget(2000, 20))
     assert (found.status is Status.INFEASIBLE) <= (not strict)
     least = objective * low if objective else 0.0
-    lower, upper = proved_again(system, found.point, found.proof, found.optimum_lower)
+    lower, upper = reverified_bounds(system, found.point, found.proof, found.optimum_lower)
     assert (lower is None) == (found.optimum_lower is None)
     assert (upper is None) == (found.optimum_upper is None)
     if strict:

@@ -11,11 +11,11 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import RunOptions
+from perceptron_lab.problems.optima.bound_verification import LEVEL, reverified_bounds
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.problems.optima.levels import at_level
 from perceptron_lab.problems.optima.objective_levels import ObjectiveBisection, ObjectiveSequence
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
-from perceptron_lab.problems.optima.proofs import LEVEL, proved_again
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import SdpaData, homogenised
 from tests.problems.optima.small_programs import dense_program, judged, maxcut
@@ -69,7 +69,7 @@ def test_every_bound_is_around_the_optimum(seed: int, optimiser: Optimiser) -> N
     assert found.optimum_upper >= optimum - slack
     assert found.optimum_lower is not None
     assert found.optimum_lower <= optimum + slack
-    again = proved_again(system, found.point, found.proof, found.optimum_lower)
+    again = reverified_bounds(system, found.point, found.proof, found.optimum_lower)
     assert again == (found.optimum_lower, found.optimum_upper)
     widths = (ObjectiveBisection, DeepCutEllipsoid)
     asked = getattr(optimiser, "width", None)
@@ -89,7 +89,7 @@ def test_levels_of_a_sequence_decrease_and_each_point_sets_the_next(method: str)
     assert found.updates == sum(one["updates"] for one in steps)
     assert found.queries == sum(one["queries"] for one in steps)
     assert found.trace.measures["level"][-2] == steps[-1]["level"]
-    assert "proves nothing" in found.message
+    assert "no bound of the optimum" in found.message
 
 
 def test_an_undecided_level_is_half_a_step_and_no_bound() -> None:
@@ -112,8 +112,8 @@ def test_an_infeasible_level_is_a_bound_that_is_proved_again() -> None:
         SdpaData.from_entries(np.ones(1), [1], np.array([[0, 0, 0, 0], [1, 0, 0, 0]]), np.ones(2))
     )
     weights = np.array([0.5, 1.0, 1.0])  # of x_0, of x_0 / 2 - x, of x - x_0
-    assert proved_again(system, np.array([1.0, 2.0]), {LEVEL: weights}, 0.5) == (0.5, 2.0)
-    assert proved_again(system, np.array([1.0, 2.0]), {LEVEL: weights}, 1.5) == (None, 2.0)
+    assert reverified_bounds(system, np.array([1.0, 2.0]), {LEVEL: weights}, 0.5) == (0.5, 2.0)
+    assert reverified_bounds(system, np.array([1.0, 2.0]), {LEVEL: weights}, 1.5) == (None, 2.0)
     found = minimise(system, ObjectiveBisection(method="ellipsoid", width=1e-3))
     assert found.optimum_lower is not None
     assert found.optimum_upper is not None
@@ -144,7 +144,7 @@ def test_budgets_end_a_search_with_what_is_proved() -> None:
 def test_what_does_not_apply_is_refused() -> None:
     with pytest.raises(InputError, match="no objective"):
         minimise(ConicSystem.from_rows([[1.0, 0.0]]), ObjectiveSequence())
-    with pytest.raises(ValueError, match="is no algorithm"):
+    with pytest.raises(ValueError, match="is not an algorithm"):
         ObjectiveBisection(method="elipsoid")
     with pytest.raises(ValueError, match="preset"):
         ObjectiveSequence(options={"preset": "none"})

@@ -20,6 +20,7 @@ from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.datasets.generated.maxcut import generate
+from perceptron_lab.problems.optima.bound_verification import DUAL, VECTORS, reverified_bounds
 from perceptron_lab.problems.optima.external_solver import (
     OBJECTIVE,
     Approximation,
@@ -29,8 +30,7 @@ from perceptron_lab.problems.optima.external_solver import (
 from perceptron_lab.problems.optima.low_rank import LowRank
 from perceptron_lab.problems.optima.lower_bounds import DualProblem
 from perceptron_lab.problems.optima.optimiser import minimise
-from perceptron_lab.problems.optima.proofs import DUAL, VECTORS, proved_again
-from perceptron_lab.problems.optima.upper_bounds import moved_inside
+from perceptron_lab.problems.optima.upper_bounds import feasible_between
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver, semidefinite_factor
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import SdpaData, homogenised
@@ -96,7 +96,7 @@ def assert_sound(system: ConicSystem, found: Result) -> None:
         assert semidefinite_blocks(dual, exact)
         assert Fraction(found.optimum_lower) <= below
         assert above is None or below <= above
-    again = proved_again(system, found.point, found.proof, found.optimum_lower)
+    again = reverified_bounds(system, found.point, found.proof, found.optimum_lower)
     assert again == (found.optimum_lower, found.optimum_upper)
 
 
@@ -141,7 +141,7 @@ def test_bounds_of_wrong_answers_hold_all_the_same(
     seed: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "perceptron_lab.problems.optima.external_solver.ExternalSolver.solved",
+        "perceptron_lab.problems.optima.external_solver.ExternalSolver.solve",
         lambda self, program, seconds: wrong(program, kind, seed),
     )
     for system in (program_of(seed), program_of(seed + 1)):
@@ -156,10 +156,10 @@ def test_forged_bounds_are_not_proved_again() -> None:
     assert found.optimum_lower is not None
     assert found.optimum_upper is not None
     for weights in (found.proof[DUAL] * 1.001, -found.proof[DUAL], found.proof[DUAL][1:]):
-        lower, _ = proved_again(system, found.point, {DUAL: weights}, found.optimum_lower)
+        lower, _ = reverified_bounds(system, found.point, {DUAL: weights}, found.optimum_lower)
         assert lower is None or lower <= found.optimum_lower
     below = found.point - 0.01 * np.append(0.0, np.asarray(system.objective.values))  # type: ignore[union-attr]
-    _, upper = proved_again(system, below, found.proof, found.optimum_lower)
+    _, upper = reverified_bounds(system, below, found.proof, found.optimum_lower)
     assert upper is None or upper >= found.optimum_lower
 
 
@@ -177,7 +177,7 @@ def test_large_programs_of_maxcuts_form_have_the_bounds_of_a_factor(
     assert large.optimum_width is not None
     assert large.optimum_lower <= small.optimum_upper
     assert large.optimum_width <= 1e-6
-    again = proved_again(system, large.point, large.proof, large.optimum_lower)
+    again = reverified_bounds(system, large.point, large.proof, large.optimum_lower)
     assert again == pytest.approx((large.optimum_lower, large.optimum_upper), rel=1e-13)
 
 
@@ -189,7 +189,7 @@ def test_a_point_is_moved_inside_no_farther_than_it_has_to_be() -> None:
     point = optimum.point / optimum.point[0]
     point[1:] -= 1e-9
     inner = point + np.append(0.0, np.ones(60))
-    found = moved_inside(system, point, (inner, 1e6))
+    found = feasible_between(system, point, (inner, 1e6))
     assert found is not None
     assert found[1] <= optimum.optimum_upper + 1e-4
 
@@ -261,7 +261,7 @@ def test_errors_are_those_of_dimacs() -> None:
 def test_the_given_program_in_sdpas_format_is_the_file_it_was_read_from() -> None:
     data = dense_program(5)
     assert BlockProgram.of(homogenised(data)).sdpa() == data
-    moved = BlockProgram.of(homogenised(data)).moved(slack=0.5, multiplier=0.25)
+    moved = BlockProgram.of(homogenised(data)).perturbed(slack=0.5, multiplier=0.25)
     given = BlockProgram.of(homogenised(data))
     x = np.arange(1.0, 4.0)
     np.testing.assert_allclose(moved.slack(x), given.slack(x) - 0.5 * given.identity)

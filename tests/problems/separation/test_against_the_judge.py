@@ -31,10 +31,10 @@ def checked(system: Labelled, expected: Truth) -> None:
     assert found.verdict == expected.verdict
     assert found.overlap_rows.tolist() == expected.overlap
     assert list(found.coefficients.values()) == expected.classes
-    assert proved_by(found)
+    assert proved_upper_with(found)
 
 
-def proved_by(found: SeparationVerdict) -> bool:
+def proved_upper_with(found: SeparationVerdict) -> bool:
     assert found.pair is not None
     return faults(found.rows, found.pair, found.proofs) == []
 

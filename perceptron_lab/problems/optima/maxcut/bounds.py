@@ -1,6 +1,6 @@
-"""Proved bounds of the optimum of a maximum cut relaxation, from below and from above.
+"""Proved lower and upper bounds of the optimum of a maximum cut relaxation, and cuts.
 
-Proved lower bounds of the optimum: any matrix V without zero rows gives a feasible X.
+*Lower bounds.* Any matrix V without zero rows gives a feasible X.
 
 X_ij = v_i'v_j / (|v_i| |v_j|) is positive semidefinite with ones on the diagonal, so that the
 optimum is at least
@@ -26,7 +26,7 @@ Where C, and the ones on the diagonal of X, are nearest doubles of the numbers m
 errors of u at most), DXD with D^2 = diag(meant) is feasible; its entries are off by 3u at most, and
 <C, X> by another u S: 5u S goes off as well.
 
-Proved upper bounds of the optimum: any vector x gives a feasible x + d, d >= 0.
+*Upper bounds.* Any vector x gives a feasible x + d, d >= 0.
 
 Let M be a symmetric matrix with m_ij = -c_ij off the diagonal, and let the elimination of M,
 pivots raised by e_i >= 0 where they fall below a floor, end with LDL' and finite positive pivots
@@ -55,9 +55,7 @@ Where C, the entries 1 of the F_i and the objective are nearest doubles of the n
 of F(x) is off by u (sum_j |c_ij| + |x_i|) at most, which b_i exceeds a_i by then, and the objective
 by u sum_i |x_i|.
 
-The result of a minimisation: a proved interval around the optimum, and what proves it.
-
-Cuts from the relaxation: random hyperplanes, one-flip improvement, and their proved values.
+*Cuts* come from random hyperplanes and improvement by single flips, with proved values.
 
 A solution X = VV' with unit rows v_i and a vector r with normally distributed entries give the
 signs s_i = sign(v_i'r). Then E s_i s_j = (2 / pi) arcsin(v_i'v_j), so that for a matrix C = L / 4,
@@ -103,7 +101,7 @@ from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 
 
 def proved_lower(program: MaxCutProgram, vectors: FloatArray) -> float:
-    """Return the lower bound of the optimum that a matrix V proves; -inf if a row gives none.
+    """Return the lower bound of the optimum that a matrix V proves; -inf if a row is 0.
 
     Parameters
     ----------
@@ -127,12 +125,14 @@ def proved_lower(program: MaxCutProgram, vectors: FloatArray) -> float:
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     if not largest.all():
         return -math.inf
+    # Powers of two leave X unchanged; underflow of products is then bounded by N eta in (4).
     scaled = np.ascontiguousarray(np.ldexp(vectors, -np.frexp(largest)[1][:, None]))
     norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
     rows, columns, values = program.edges
     weights = np.ldexp(values, -program.exponent)
     diagonal = np.ldexp(program.diagonal, -program.exponent)
     cosines = edge_products(rows, columns, scaled) / (norms[rows] * norms[columns])
+    # Exact summation: with rounded sums of many edges, the error would exceed the width.
     total = math.fsum(np.concatenate([diagonal, 2.0 * weights * cosines]).tolist())
     terms = len(diagonal) + len(weights)
     sizes = above(float(np.abs(diagonal).sum() + 2.0 * np.abs(weights).sum()), terms)
@@ -144,8 +144,8 @@ def proved_lower(program: MaxCutProgram, vectors: FloatArray) -> float:
 def lower_by_signs(program: MaxCutProgram, vectors: FloatArray) -> tuple[float, FloatArray]:
     """Return <C, ss'>, rounded down, of the signs s of a column of V, and s, shape ``(n, 1)``.
 
-    A product with C is all that it takes: its N terms c_ij s_i s_j are added in any order, so that
-    the sum is off by gamma_N S.
+    The cost is one product with C. Its N terms c_ij s_i s_j are added in any order, with an error
+    of at most gamma_N S.
     """
     require_ieee_mode()
     signs = np.where(vectors[:, :1] >= 0.0, 1.0, -1.0)
@@ -158,28 +158,28 @@ def lower_by_signs(program: MaxCutProgram, vectors: FloatArray) -> tuple[float, 
     total = float(diagonal.sum() + signs[:, 0] @ (matrix @ signs[:, 0]))
     terms = len(diagonal) + len(weights)
     sizes = above(float(np.abs(diagonal).sum() + np.abs(weights).sum()), terms)
-    # and what (4) takes off where V has one column, so that its proof finds as much
+    # At least the allowance of (4) for one column: proved_lower then confirms this bound.
     parts = gamma(terms + 40) + 5.0 * UNIT_ROUNDOFF * program.roundings
     off = above(parts * sizes + 4 * terms * SMALLEST, 4)
     return scaled_below(math.nextafter(total - off, -math.inf), program.exponent), signs
 
 
 def scaled_below(value: float, exponent: int) -> float:
-    """Return a double that is at most value 2^k: this product, rounded down where it has to be."""
+    """Return value 2^k, rounded down if it is not a double."""
     scaled = float(np.ldexp(value, exponent))
     if math.isinf(scaled):
         return sys.float_info.max if scaled > 0.0 else -math.inf
     return math.nextafter(scaled, -math.inf) if abs(scaled) < sys.float_info.min else scaled
 
 
-# Relative errors of the few sums and products of a quantity that is to be an upper bound
+# Factor that covers the relative errors of a few sums and products of an upper bound
 _UP = 1.0 + 2.0**-30
 
 
 def proved_upper(
     program: MaxCutProgram, x: FloatArray, *, floor: float = 0.0
 ) -> tuple[float, FloatArray]:
-    """Return an upper bound of the optimum, 1'(x + d) rounded up, and x + d: F(x + d) definite.
+    """Return an upper bound of the optimum, 1'(x + d) rounded up, and the feasible x + d.
 
     d = 0 where the elimination of F(x), less what rounding may have done to it, finds no pivot that
     is not positive: so for every x + d that was returned, up to rounding. (inf, x) where numbers
@@ -202,13 +202,13 @@ def proved_upper(
     >>> 2.25 < bound < 2.25 + 1e-11, bool((point == 0.75 + 1e-12).all())
     (True, True)
     """
-    return proved_by(program, x, RaisedFactor(program.pattern), floor)
+    return proved_upper_with(program, x, RaisedFactor(program.pattern), floor)
 
 
-def proved_by(
+def proved_upper_with(
     program: MaxCutProgram, x: FloatArray, factor: RaisedFactor, floor: float = 0.0
 ) -> tuple[float, FloatArray]:
-    """Do what :func:`proved_upper` does, in the arrays of a factor, which then holds that of M."""
+    """Return the bound of :func:`proved_upper`, with the arrays of a factor, which becomes M's."""
     require_ieee_mode()
     x = np.asarray(x, dtype=np.float64)
     if x.shape != (program.order,) or not np.isfinite(x).all():
@@ -218,11 +218,11 @@ def proved_by(
     with np.errstate(over="ignore", invalid="ignore"):
         exponent = program.exponent
         y, diagonal = np.ldexp(x, -exponent), np.ldexp(program.diagonal, -exponent)
-        dominated = _dominated(program, y, diagonal, factor, floor)
+        dominated = _with_dominant_shift(program, y, diagonal, factor, floor)
         if not np.isfinite(dominated).all():
             return math.inf, x
         raised = np.where(dominated == y, x, np.nextafter(np.ldexp(dominated, exponent), math.inf))
-        if (np.ldexp(y, exponent) != x).any():  # numbers far below C are lost beside it
+        if (np.ldexp(y, exponent) != x).any():  # scaling by C's exponent has lost digits
             raised = np.nextafter(np.maximum(raised, x), math.inf)
         total = above_sum(raised)
         if program.roundings:
@@ -230,14 +230,14 @@ def proved_by(
     return (total, raised) if np.isfinite(raised).all() else (math.inf, x)
 
 
-def _dominated(
+def _with_dominant_shift(
     program: MaxCutProgram,
     y: FloatArray,
     diagonal: FloatArray,
     factor: RaisedFactor,
     floor: float,
 ) -> FloatArray:
-    """Return y + d for which F(y + d) is positive definite, both divided by 2^exponent."""
+    """Return y + d such that F(y + d) is positive definite, both divided by 2^exponent."""
     weights = np.ldexp(program.edges[2], -program.exponent)
     sizes = np.ldexp(program.row_sizes, -program.exponent) + np.abs(diagonal)
     meant = _UP * UNIT_ROUNDOFF * program.roundings * (sizes + 2.0 * np.abs(y))
@@ -256,7 +256,7 @@ def _dominated(
 
 
 def dominant_upper(program: MaxCutProgram) -> tuple[float, FloatArray]:
-    """Return 1'x rounded up, and x with F(x) diagonally dominant: no decomposition is needed.
+    """Return 1'x rounded up, and x such that F(x) is diagonally dominant, without a factorisation.
 
     x_i - c_ii exceeds sum_j |c_ij| by more than the rounding errors of the sums, and of an
     elimination of F(x): so :func:`proved_upper` finds the same bound. (inf, x) where numbers are
@@ -320,11 +320,11 @@ class Enclosure:
     lower, upper
         The bounds.
     reached
-        Whether the width that was asked for is proved.
-    course
-        How the bounds came about.
+        Whether the wanted width is proved.
+    history
+        The convergence history of the bounds.
     seconds, proof_seconds
-        Of the search, and of the proofs on top.
+        Of the search, and of the proofs in addition.
     message
         Why it ended.
     """
@@ -334,7 +334,7 @@ class Enclosure:
     lower: float
     upper: float
     reached: bool
-    course: BoundHistory
+    history: BoundHistory
     seconds: float
     proof_seconds: float
     message: str
@@ -350,7 +350,7 @@ class Enclosure:
 
 
 HYPERPLANES = 32
-"""Random hyperplanes that are tried."""
+"""Default number of random hyperplanes."""
 _AT_A_TIME = 2**22  # numbers in a block of hyperplanes' products
 
 
@@ -363,9 +363,9 @@ class Cut:
     signs
         +1 or -1 for each vertex, shape ``(n,)``.
     value
-        <C, ss'>, for C = L / 4 the weight of the cut; proved: this number, or more.
+        A proved lower bound of <C, ss'>, which for C = L / 4 is the weight of the cut.
     exact
-        Whether it is this number, as for all whole weights below 2^50 in sum.
+        Whether it is exact, as for integer weights with a sum below 2^50.
     """
 
     signs: Signs
@@ -388,10 +388,10 @@ class Cut:
 
 
 def cut_of(program: MaxCutProgram, signs: Signs) -> Cut:
-    """Return a cut with its value, proved; signs have shape ``(n,)`` and entries +1 and -1.
+    """Return the cut of signs, shape ``(n,)``, entries +1 and -1, with its proved value.
 
-    The terms c_ii and 2 c_ij s_i s_j are doubles without rounding. Their sum is rounded once, the
-    sum less this number, once more, has the sign of the error: 0 if it is exact.
+    The terms c_ii and 2 c_ij s_i s_j are exact doubles. Their sum is rounded once. The same sum
+    less this number has the sign of the rounding error, or is 0 if there is none.
 
     Examples
     --------
@@ -437,19 +437,19 @@ def hyperplane_signs(vectors: FloatArray, rng: np.random.Generator, count: int) 
 
 
 def values_of(program: MaxCutProgram, signs: Signs) -> FloatArray:
-    """Return <C, ss'> as computed for several cuts, shapes ``(count, n)`` and ``(count,)``."""
+    """Return the computed <C, ss'> of several cuts, shapes ``(count, n)`` and ``(count,)``."""
     step = max(1, _AT_A_TIME // program.order)
     values: FloatArray = np.full(len(signs), float(program.diagonal.sum()))
     for start in range(0, len(signs), step):
-        some = signs[start : start + step].T.astype(np.float64)
-        values[start : start + step] += np.einsum("ij,ij->j", some, program.weights @ some)
+        batch = signs[start : start + step].T.astype(np.float64)
+        values[start : start + step] += np.einsum("ij,ij->j", batch, program.weights @ batch)
     return values
 
 
 def improved(program: MaxCutProgram, signs: Signs, flips: int | None = None) -> Signs:
-    """Return cuts of which no single change raises <C, ss'>, up to rounding; ``(count, n)``.
+    """Return cuts that no single flip improves, up to rounding, shape ``(count, n)``.
 
-    Where the time is up, the others are left as they are.
+    Cuts that the time limit leaves out are returned unchanged.
 
     Parameters
     ----------
@@ -458,12 +458,15 @@ def improved(program: MaxCutProgram, signs: Signs, flips: int | None = None) -> 
     signs
         Where to begin, shape ``(count, n)``; not changed.
     flips
-        Changes of each at most; None for 100 n, many more than are made in practice.
+        Largest number of flips per cut; None for 100 n, far more than occur in practice.
     """
     weights = program.weights
     sizes = np.asarray(abs(weights).sum(axis=1), dtype=np.float64).ravel()
     degrees = np.diff(weights.indptr)
-    margins = np.where(_whole(weights), 0.0, gamma(int(degrees.max(initial=0)) + 2) * sizes)
+    # A flip has to gain more than rounding could, or the local search might cycle.
+    margins = np.where(
+        _sums_are_exact(weights), 0.0, gamma(int(degrees.max(initial=0)) + 2) * sizes
+    )
     starts, columns = weights.indptr.astype(np.int32), weights.indices.astype(np.int32)
     most = 100 * program.order if flips is None else flips
     improved_signs = np.array(signs, dtype=np.int8, order="C")
@@ -510,7 +513,7 @@ def rounded(
     return cut_of(program, signs[int(np.argmax(values_of(program, signs)))])
 
 
-def _whole(weights: sp.csr_array) -> bool:
-    """Return whether all sums of C's entries, signs at will, are computed without rounding."""
+def _sums_are_exact(weights: sp.csr_array) -> bool:
+    """Return whether sums of entries of C with any signs are computed without rounding."""
     quarters = 4.0 * weights.data
     return bool((quarters == np.rint(quarters)).all() and np.abs(quarters).sum() < 2.0**53)

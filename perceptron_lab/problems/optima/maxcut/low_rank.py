@@ -1,4 +1,4 @@
-"""An interval around the optimum, as narrow as asked for, from sweeps to proofs.
+"""An interval of a wanted width around the optimum: from sweeps to proofs.
 
 Sweeps (:class:`.Ascent`) continue until the dual point (:mod:`.dual_point`), as it is or corrected,
 is estimated to prove the width; then one decomposition of F(x + s 1), s what the width leaves for a
@@ -23,8 +23,6 @@ P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method, arXiv:1706.00476. B. O
 E. Candes, Adaptive restart for accelerated gradient schemes, Found. Comput. Math. 15 (2015):
 restart by the gradient. N. Boumal, V. Voroninski, A. Bandeira, The non-convex Burer-Monteiro
 approach works on smooth semidefinite programs, NeurIPS 2016.
-
-When a search ends without its width: at a limit, or where estimates fall no more.
 """
 
 from __future__ import annotations
@@ -57,8 +55,8 @@ from perceptron_lab.problems.optima.maxcut.bounds import (
     Enclosure,
     dominant_upper,
     lower_by_signs,
-    proved_by,
     proved_lower,
+    proved_upper_with,
 )
 from perceptron_lab.problems.optima.maxcut.dual_point import RANGE, DualPoint, range_of
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
@@ -67,12 +65,12 @@ from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 DELAY = 5.0
 # The size of new columns compared with rows of norm 1
 _NEW = 1e-3
-# and that of a direction in which F(x) is negative
+# and of a direction of negative curvature of F(x)
 _FIRST = 0.1
 
 
 class Ascent:
-    """The iteration on C / 2^k, the exponent k of the program.
+    """Coordinate ascent on C / 2^k, k the exponent of the program.
 
     Parameters
     ----------
@@ -94,21 +92,23 @@ class Ascent:
         )
         self._rng = rng
         self.sweeps = 0
-        self._begin(rng.standard_normal((program.order, rank)))
+        self._restart(rng.standard_normal((program.order, rank)))
 
-    def _begin(self, vectors: FloatArray) -> None:
+    def _restart(self, vectors: FloatArray) -> None:
         norms = np.linalg.norm(vectors, axis=1)[:, None]
         vectors[norms[:, 0] == 0.0, 0] = 1.0
         self.vectors = vectors / np.where(norms > 0.0, norms, 1.0)
-        self._before, self._since = self.vectors.copy(), 0
+        self._previous, self._sweeps_since_restart = self.vectors.copy(), 0
 
     def run(self, sweeps: int) -> None:
-        """Make so many sweeps."""
+        """Make ``sweeps`` sweeps."""
         data = self._starts, self._columns, self._values
-        since, swapped = sweep(*data, self.vectors, self._before, sweeps, self._since, DELAY)
+        since, swapped = sweep(
+            *data, self.vectors, self._previous, sweeps, self._sweeps_since_restart, DELAY
+        )
         if swapped:
-            self.vectors, self._before = self._before, self.vectors
-        self._since = since
+            self.vectors, self._previous = self._previous, self.vectors
+        self._sweeps_since_restart = since
         self.sweeps += sweeps
 
     def widen(self, direction: FloatArray | None = None) -> None:
@@ -123,15 +123,15 @@ class Ascent:
         more = _NEW * self._rng.standard_normal((n, rank))
         if direction is not None:
             more[:, 0] = _FIRST * np.sqrt(n) * direction
-        self._begin(np.hstack([self.vectors, more]))
+        self._restart(np.hstack([self.vectors, more]))
 
 
-# No progress: less than this factor since so many sweeps
+# No progress: the estimate fell by less than this factor in this number of sweeps
 _PROGRESS, _STUCK = 0.8, 600
-# Estimates of a relative width below this are all rounding
+# Estimates of a relative width below this are rounding errors
 _ROUNDING = 1e-14
 
-# The part of the seconds that proofs may have at most
+# Largest share of the time budget that is reserved for proofs
 _PROOFS = 0.5
 
 
@@ -143,15 +143,15 @@ class Limits:
     sweeps: int
     stop: Stop | None
 
-    def spent(self, sweeps: int, last: float = 0.0) -> str | None:
-        """Return which limit is reached, in words, or None.
+    def exhausted_limit(self, sweeps: int, last: float = 0.0) -> str | None:
+        """Return a sentence on the limit that is reached, or None.
 
         Parameters
         ----------
         sweeps
-            The number made.
+            Number of sweeps so far.
         last
-            Seconds that proofs will take.
+            Expected seconds of the final proofs.
         """
         if sweeps >= self.sweeps:
             return f"the budget of {self.sweeps} sweeps is spent"
@@ -164,42 +164,43 @@ class Limits:
 
 @dataclass
 class Progress:
-    """Progress of the estimates: whether they still decrease."""
+    """The best estimate so far, to detect that estimates no longer decrease."""
 
     since: int = 0
     best: float = math.inf
 
-    def ends(self, estimate: float, sweeps: int) -> bool:
+    def has_stalled(self, estimate: float, sweeps: int) -> bool:
         """Add an estimate; return whether the estimates have stalled or are rounding errors."""
+        # Estimates oscillate with the momentum: only a clear decrease counts as progress.
         if estimate < _PROGRESS * self.best:
             self.best, self.since = estimate, sweeps
         return estimate <= _ROUNDING or sweeps - self.since >= max(_STUCK, sweeps // 2)
 
 
 RANKS = {0: 16, 600: 24, 3000: 32, 100_000: 16}
-"""Columns of V in the beginning, by the least order; more of them make fewer, longer sweeps."""
+"""Initial number of columns of V by least order: more columns need fewer, but longer sweeps."""
 FIRST = 24
 """Sweeps before the first estimate."""
 LOCAL = 10.0
-"""Where the order times the width is this or more, vertices are shifted one by one as well."""
+"""From this product of order and width on, single vertices are shifted as well."""
 # Then: sweeps before the first estimate; the part of the width for the uniform shift; pivots below
 # this part of a diagonal entry are raised to twice as much, which a hundred vertices may cost
 _FIRST_LOCAL, _UNIFORM, _FLOOR = 600, 0.8, 1e-2
 MOST_SWEEPS = 1_000_000
-# Part of the width that is left to rounding; how much more than the estimate a shift is
+# Share of the width that a shift may use; ratio of a shift to its estimate
 _SPENT, _AMPLE = 0.999, 4.0
-# Of the bound of the rounding errors: so much more, since that grows with x
+# Factor of the bound of rounding errors, which grows with x
 _ROUNDED = 1.001
-# A direction with more than this part of its square beside the range of V lies outside of it
+# A direction with more than this share of its squared norm off the range of V lies outside it
 _BESIDE = 0.5
-# What the proof of a lower bound takes per edge, by floating-point operations in the same time
+# Cost of the proof of a lower bound per edge, in floating-point operations of the same duration
 PER_EDGE = 4000.0
-# Products that are worth a search for negative curvature before a proof
+# Least and largest number of products in a search for negative curvature before a proof
 _LEAST_PRODUCTS, _MOST_PRODUCTS = 40, 120
-# Beyond this order the basis of a Krylov space takes much memory
+# Largest order with a Krylov basis in memory
 _LARGEST_KRYLOV = 100_000
-# A correction is tried at this multiple of the width, and again when the estimate fell so; later
-# where it gained less than a factor of 2
+# A correction is attempted at this multiple of the width, again when the estimate has fallen by the
+# second factor, and by the third if the last correction gained less than a factor of 2
 _NEAR, _AGAIN, _IN_VAIN = 20.0, 0.25, 0.2
 
 
@@ -230,7 +231,7 @@ def enclose(
         Limits. Seconds include proofs at the end; where these would take too long, bounds are those
         of a cut and of diagonal dominance.
     watch, stop
-        Called with the course at every record; asked for a reason to end.
+        ``watch`` is called with the history at every record, ``stop`` for a reason to end.
 
     Examples
     --------
@@ -244,17 +245,17 @@ def enclose(
     ascent = Ascent(program, columns, np.random.default_rng(seed))
     with np.errstate(over="ignore", invalid="ignore"), time_limit(seconds, stop):
         message = run.search(ascent, Limits(seconds, sweeps, stop), widens=rank is None)
-    return run.ended(message)
+    return run.result(message)
 
 
 def _outside(direction: FloatArray, vectors: FloatArray) -> bool:
-    """Return whether a unit vector lies outside of the range of V, mostly."""
+    """Return whether a unit vector lies mostly outside the range of V."""
     inside = (direction @ vectors) @ range_of(vectors, RANGE)
     return float(inside @ inside) < 1.0 - _BESIDE
 
 
 def _widened(ascent: Ascent, direction: FloatArray | None) -> bool:
-    """Double the columns of V, if not all local maxima are global already."""
+    """Double the columns of V unless all local maxima are already global; return whether it did."""
     n, rank = ascent.vectors.shape
     if rank * (rank + 1) > 2 * n:
         return False
@@ -264,7 +265,7 @@ def _widened(ascent: Ascent, direction: FloatArray | None) -> bool:
 
 @dataclass
 class _Enclosing:
-    """The bounds proved so far, and the estimates that decide when to prove."""
+    """The bounds proved so far, and the estimates that decide when a proof is attempted."""
 
     program: MaxCutProgram
     width: float
@@ -274,15 +275,16 @@ class _Enclosing:
     upper: float = math.inf
     vectors: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     point: FloatArray = field(default_factory=lambda: np.empty(0))
-    course: BoundHistory = field(default_factory=BoundHistory)
+    history: BoundHistory = field(default_factory=BoundHistory)
     proof_seconds: float = 0.0
     safety_factor: float = 1.1
     factor: RaisedFactor | None = None  # None where the time does not suffice for it
 
     def search(self, ascent: Ascent, limits: Limits, *, widens: bool) -> str:
         """Sweep and prove until the width is proved, or a limit is reached; return why."""
-        due, corrected_at, progress = self._first, math.inf, Progress()
+        due, corrected_at, progress = self._first_estimate, math.inf, Progress()
         self._prepare()
+        # The invariant: lower and upper are proved at every pass; estimates never enter them.
         before: tuple[int, float] | None = None
         while True:
             self._sweep(ascent, due, limits)
@@ -290,7 +292,7 @@ class _Enclosing:
             estimate = self._estimate(dual)
             self._record(ascent.sweeps, estimate)
             worth = estimate <= self.width and affordable(self._proof_operations)
-            outside = self._tried(dual, ascent) if worth else None
+            outside = self._attempt_proof(dual, ascent) if worth else None
             close = (
                 not self._local
                 and not time_is_up()
@@ -299,14 +301,14 @@ class _Enclosing:
             if not self.reached and close:
                 corrected = dual.corrected()
                 corrected_at = estimate * (
-                    1.0 if corrected.lacking < dual.lacking / 2.0 else _IN_VAIN
+                    1.0 if corrected.deficit < dual.deficit / 2.0 else _IN_VAIN
                 )
                 if self._estimate(corrected) <= self.width and affordable(self._proof_operations):
-                    self._tried(corrected, ascent)
+                    self._attempt_proof(corrected, ascent)
             if self.reached:
-                return self._said
-            spent = limits.spent(ascent.sweeps, self._proof_operations / RATE)
-            stuck = progress.ends(estimate, ascent.sweeps)
+                return self._reached_message
+            spent = limits.exhausted_limit(ascent.sweeps, self._proof_operations / RATE)
+            stuck = progress.has_stalled(estimate, ascent.sweeps)
             if (
                 (outside is not None or stuck)
                 and not spent
@@ -315,13 +317,17 @@ class _Enclosing:
             ):
                 progress, corrected_at, stuck = Progress(ascent.sweeps), math.inf, False
             if spent or stuck:
-                self._prove_at_last(dual, ascent)
-                return self._said if self.reached else spent or "the sweeps make no more progress"
-            due = ascent.sweeps + self._next(ascent.sweeps, estimate, before)
+                self._prove_final_bounds(dual, ascent)
+                return (
+                    self._reached_message
+                    if self.reached
+                    else spent or "the sweeps make no more progress"
+                )
+            due = ascent.sweeps + self._sweeps_to_next(ascent.sweeps, estimate, before)
             before = ascent.sweeps, estimate
 
     def _prepare(self) -> None:
-        """Find the order of elimination, in half of the time at most."""
+        """Find the order of elimination, within half of the time."""
         with suppress(TimeIsUp), time_limit(0.5 * seconds_left()):
             self.factor = RaisedFactor(self.program.pattern)
 
@@ -336,37 +342,40 @@ class _Enclosing:
         return self.program.order * self.width >= LOCAL
 
     @property
-    def _first(self) -> int:
+    def _first_estimate(self) -> int:
         return _FIRST_LOCAL if self._local else FIRST
 
     @property
-    def _said(self) -> str:
+    def _reached_message(self) -> str:
         return f"the relative width {self.width:g} is reached"
 
     def _sweep(self, ascent: Ascent, due: int, limits: Limits) -> None:
-        """Sweep until so many are made, or a limit is reached; the clock is read in between."""
-        some = 1
+        """Sweep until the ascent has made ``due`` sweeps, or a limit is reached."""
+        batch = 1
         while ascent.sweeps < min(due, limits.sweeps):
             clock = clock_seconds()
-            ascent.run(min(some, due - ascent.sweeps, limits.sweeps - ascent.sweeps))
+            # Batches grow until the clock is read about every 0.05 s.
+            ascent.run(min(batch, due - ascent.sweeps, limits.sweeps - ascent.sweeps))
             now = clock_seconds()
-            if limits.spent(0, self._proof_operations / RATE):
+            if limits.exhausted_limit(0, self._proof_operations / RATE):
                 return
-            some = 2 * some if now - clock < 0.05 else some
+            batch = 2 * batch if now - clock < 0.05 else batch
 
     def _estimate(self, dual: DualPoint) -> float:
-        """Return the relative width that a point is expected to prove."""
-        lacking = dual.gap + self.safety_factor * (dual.lacking - dual.gap)
+        """Return the relative width that a dual point is expected to prove."""
+        deficit = dual.gap + self.safety_factor * (dual.deficit - dual.gap)
         if self.factor is None:
             return math.inf
-        if lacking <= 1e3 * self.width * dual.lengths.sum():  # matters, then
-            lacking += float(self.factor.rounding(dual.lengths).sum())
+        if deficit <= 1e3 * self.width * dual.lengths.sum():  # matters, then
+            deficit += float(self.factor.rounding(dual.lengths).sum())
         value = self.program.diagonal.sum() + np.ldexp(dual.lengths.sum(), self.program.exponent)
-        relative = float(np.ldexp(max(lacking, 0.0), self.program.exponent) / max(1.0, abs(value)))
+        relative = float(np.ldexp(max(deficit, 0.0), self.program.exponent) / max(1.0, abs(value)))
         return relative if math.isfinite(relative) else math.inf
 
-    def _next(self, sweeps: int, estimate: float, before: tuple[int, float] | None) -> int:
-        """Return after how many sweeps the width may be reached, at the rate of the last ones."""
+    def _sweeps_to_next(
+        self, sweeps: int, estimate: float, before: tuple[int, float] | None
+    ) -> int:
+        """Return the expected number of sweeps to the width, at the rate of the last ones."""
         ahead = sweeps / 2
         if not self._local and before is not None and 0.0 < estimate < before[1] < math.inf:
             rate = math.log(before[1] / estimate) / (sweeps - before[0])
@@ -380,16 +389,16 @@ class _Enclosing:
         return math.isfinite(size) and self.upper - self.lower <= self.width * size
 
     def _point(self, dual: DualPoint, shift: float) -> FloatArray:
-        """Return x + s 1 and what rounding may take, in the program's own scale; so is s."""
+        """Return x + s 1 plus the allowance for rounding, in the program's scale, as is s."""
         lengths = dual.lengths + np.ldexp(shift, -self.program.exponent)
         lengths = lengths + _ROUNDED * self._factor.rounding(lengths)
         return np.asarray(self.program.diagonal + np.ldexp(lengths, self.program.exponent))
 
-    def _tried(self, dual: DualPoint, ascent: Ascent) -> FloatArray | None:
-        """Prove what a point gives with the shift that the width leaves.
+    def _attempt_proof(self, dual: DualPoint, ascent: Ascent) -> FloatArray | None:
+        """Try to prove the bounds of a dual point, shifted as far as the width allows.
 
-        If that is too little, return a direction of negative curvature of F(x) outside of the range
-        of V, if one is found: V has too few columns, or is at a saddle point.
+        If that fails, return a direction of negative curvature of F(x) outside the range of V, if
+        one is found: then V has too few columns, or is at a saddle point.
         """
         clock = clock_seconds()
         program = self.program
@@ -403,17 +412,17 @@ class _Enclosing:
         if most > 0.0 and self._local:
             self._lower_upper(self._point(dual, float(most)), _FLOOR)
         elif most > 0.0:
-            direction = self._beyond(dual, most)
+            direction = self._direction_below(dual, most)
             if direction is None:
                 self._lower_upper(self._point(dual, min(float(most), _AMPLE * float(needed))))
         if not self.reached:
             self.safety_factor *= 1.15
         self.proof_seconds += clock_seconds() - clock
-        self._record(ascent.sweeps, self.course.estimate[-1])
+        self._record(ascent.sweeps, self.history.estimate[-1])
         return None if direction is None or not _outside(direction, ascent.vectors) else direction
 
-    def _beyond(self, dual: DualPoint, shift: float) -> FloatArray | None:
-        """Return v with v'F(x)v < -s, if products that cost less than a proof find one."""
+    def _direction_below(self, dual: DualPoint, shift: float) -> FloatArray | None:
+        """Return v with v'F(x)v < -s if products that cost less than a proof find one, or None."""
         matrix = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
         products = int(math.sqrt(self._factor.elimination.operations / (2.0 * len(dual.lengths))))
         if products < _LEAST_PRODUCTS:
@@ -421,13 +430,13 @@ class _Enclosing:
         least = -float(np.ldexp(shift, -self.program.exponent))
         return negative_direction(matrix, least, min(products, _MOST_PRODUCTS))[0]
 
-    def _prove_at_last(self, dual: DualPoint, ascent: Ascent) -> None:
-        """Prove what can be: shifts of some multiples of the estimate, until they only cost."""
+    def _prove_final_bounds(self, dual: DualPoint, ascent: Ascent) -> None:
+        """Prove the best bounds in the time left, by shifts of a few multiples of the estimate."""
         clock = clock_seconds()
         with last_proofs():
             self._prove_within(dual, ascent)
         self.proof_seconds += clock_seconds() - clock
-        self._record(ascent.sweeps, self.course.estimate[-1])
+        self._record(ascent.sweeps, self.history.estimate[-1])
 
     @property
     def _proof_operations(self) -> float:
@@ -462,6 +471,7 @@ class _Enclosing:
         needed = float(np.ldexp(max(0.0, -lowest), self.program.exponent)) + 1e-15 * size
         if self._local:
             needed = max(needed, self.width * abs(self.lower) / self.program.order)
+        # The least eigenvalue is an estimate: where it was too high, a larger shift is needed.
         for multiple in (1.2, 4.0, 16.0, 64.0):
             before = self.upper
             x = self._point(dual, multiple * needed)
@@ -475,7 +485,7 @@ class _Enclosing:
         if n > _LARGEST_KRYLOV:
             return 0.0
         matrix = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
-        eigenpair = lowest_eigenpair(matrix, 1e-2 * abs(dual.lacking) / n)
+        eigenpair = lowest_eigenpair(matrix, 1e-2 * abs(dual.deficit) / n)
         return eigenpair.value - eigenpair.error
 
     def _raise_lower(self, vectors: FloatArray) -> None:
@@ -486,12 +496,12 @@ class _Enclosing:
     def _lower_upper(self, x: FloatArray, floor: float = 0.0) -> None:
         """Prove an upper bound at x, if there is time for it."""
         with suppress(TimeIsUp):
-            bound, point = proved_by(self.program, x, self._factor, floor)
+            bound, point = proved_upper_with(self.program, x, self._factor, floor)
             if bound < self.upper or not len(self.point):
                 self.upper, self.point = bound, point
 
     def _record(self, sweeps: int, estimate: float) -> None:
-        history = self.course
+        history = self.history
         history.seconds.append(clock_seconds() - self.began)
         history.sweeps.append(sweeps)
         history.lower.append(self.lower if math.isfinite(self.lower) else None)
@@ -500,7 +510,7 @@ class _Enclosing:
         if self.watch is not None:
             self.watch(history)
 
-    def ended(self, message: str) -> Enclosure:
+    def result(self, message: str) -> Enclosure:
         """Return the result."""
         total = clock_seconds() - self.began
         return Enclosure(
@@ -509,7 +519,7 @@ class _Enclosing:
             lower=self.lower,
             upper=self.upper,
             reached=self.reached,
-            course=self.course,
+            history=self.history,
             seconds=total - self.proof_seconds,
             proof_seconds=self.proof_seconds,
             message=message,

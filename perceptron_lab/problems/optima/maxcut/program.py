@@ -1,6 +1,6 @@
 """The programs max <C, X>, diag(X) = 1, X positive semidefinite, as sparse data.
 
-Graphs of Python as MAXCUT programs: networkx's, lists of edges, adjacency matrices.
+They are made of graphs (of networkx, lists of edges, adjacency matrices), matrices or systems.
 
 A graph of networkx is recognised by its methods, so that networkx need not be installed. Loops lie
 in no cut and are left out with a warning; the weights of parallel edges are added up.
@@ -28,7 +28,7 @@ from perceptron_lab.numerics.symmetric.pattern import Pattern
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import SdpaData, homogenised
 
-# The last system and its program: to find it again takes long where C is dense
+# The last system and its program, since recognising one takes long where C is dense
 _LAST: list[tuple[ref[ConicSystem], MaxCutProgram | None]] = []
 
 
@@ -44,9 +44,9 @@ class MaxCutProgram:
         The c_ij, i != j: symmetric, finite, nothing on the diagonal, both triangles stored, no
         explicit zeros, indices ascending in rows, shape ``(n, n)``.
     roundings
-        0: these doubles are meant. 1: the entries of C, the ones on the diagonal of X and those of
-        the objective 1'x are the doubles nearest to numbers that are meant, hence off by a part
-        2^-53 of these at most; the proofs widen both bounds by as much as that can change them.
+        0: the data are exactly these doubles. 1: the entries of C, the ones on the diagonal of X
+        and those of the objective 1'x are the doubles nearest to the true numbers, with relative
+        errors of at most 2^-53. The proofs then widen both bounds accordingly.
     """
 
     diagonal: FloatArray
@@ -125,7 +125,7 @@ class MaxCutProgram:
 
     @classmethod
     def of_system(cls, system: ConicSystem) -> MaxCutProgram | None:
-        """Return the program that a homogenised system states, or None if it has another form.
+        """Return the MAXCUT program of a homogenised system, or None if it has another form.
 
         It has this form if c = (1, .., 1) and each F_i has a single entry, which is 1 and lies on
         the diagonal, at another place for each i, so that every diagonal entry has its variable;
@@ -135,7 +135,7 @@ class MaxCutProgram:
         if _LAST and _LAST[0][0]() is system:
             return _LAST[0][1]
         program = cls._of_system(system)
-        _remember(system, program)
+        _cache_program(system, program)
         return program
 
     @classmethod
@@ -166,7 +166,7 @@ class MaxCutProgram:
         return cls(diagonal, weights, max(operator.roundings, objective.roundings))
 
     def system(self) -> ConicSystem:
-        """Return the homogenised system of the program, as an SDPA file of it would be read."""
+        """Return the homogenised system of the program, equal to that of its SDPA file."""
         vertices, ones = np.arange(self.order), np.ones(self.order)
         # In the order of SDPA data, which need not be sorted then
         upper = sp.csr_array(sp.triu(self.weights + sp.diags_array(self.diagonal)))
@@ -180,7 +180,7 @@ class MaxCutProgram:
         values = np.concatenate([entries.data, ones])
         data = SdpaData.from_entries(ones, [self.order], indices, values)
         system = homogenised(replace(data, roundings=self.roundings) if self.roundings else data)
-        _remember(system, self)
+        _cache_program(system, self)
         return system
 
     @property
@@ -190,14 +190,14 @@ class MaxCutProgram:
 
     @cached_property
     def zero(self) -> bool:
-        """Whether C = 0, as of a graph without edges: then the optimum is 0."""
+        """Whether C = 0, as for a graph without edges; then the optimum is 0."""
         return not (self.diagonal.any() or self.weights.data.any())
 
     @cached_property
-    def of_a_graph(self) -> bool:
+    def is_graph_laplacian(self) -> bool:
         """Whether C is L / 4 of a graph of two vertices or more, up to rounding: C 1 = 0.
 
-        Then <C, ss'> of signs s is the weight of a cut; otherwise it is just a number.
+        Only then <C, ss'> of signs s is the weight of a cut.
         """
         sums = np.abs(self.diagonal + np.asarray(self.weights.sum(axis=1)).ravel())
         sizes = np.abs(self.diagonal) + self.row_sizes
@@ -205,7 +205,7 @@ class MaxCutProgram:
 
     @cached_property
     def edges(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The places i < j of the c_ij and their values, by rows."""
+        """Rows i, columns j > i and values of the c_ij, sorted by rows."""
         upper = sp.coo_array(sp.triu(self.weights, 1))
         return upper.row.astype(np.int64), upper.col.astype(np.int64), upper.data
 
@@ -230,7 +230,7 @@ class MaxCutProgram:
         return np.asarray(abs(self.weights).sum(axis=1), dtype=np.float64).ravel()
 
 
-def _remember(system: ConicSystem, program: MaxCutProgram | None) -> None:
+def _cache_program(system: ConicSystem, program: MaxCutProgram | None) -> None:
     _LAST[:] = [(ref(system, lambda _: _LAST.clear()), program)]
 
 
@@ -241,7 +241,7 @@ def _symmetric(n: int, rows: IntArray, columns: IntArray, values: FloatArray) ->
 
 
 def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:
-    """Return a matrix in the form that :class:`MaxCutProgram` asks for."""
+    """Return a matrix without explicit zeros and with sorted indices, as for MaxCutProgram."""
     compressed = sp.csr_array(matrix)
     compressed.eliminate_zeros()
     compressed.sort_indices()
@@ -287,7 +287,7 @@ def program_of_graph(graph: Any) -> MaxCutProgram:
     if sp.issparse(graph) or isinstance(graph, np.ndarray):
         return _of_matrix(graph)
     if isinstance(graph, str | bytes) or not isinstance(graph, Iterable):
-        raise InputError(f"graph: {type(graph).__name__} is no graph; {_ALLOWED}")
+        raise InputError(f"graph: type {type(graph).__name__} is not a graph; {_ALLOWED}")
     if isinstance(graph, list) and graph and all(isinstance(row, list) for row in graph):
         if len(graph) > 3 and all(len(row) == len(graph) for row in graph):
             return _of_matrix(np.array(graph))
@@ -310,8 +310,8 @@ def _of_matrix(matrix: Any) -> MaxCutProgram:
     unequal: Any = entries != entries.T
     if not np.isfinite(entries.data).all() or unequal.nnz:
         raise InputError(
-            "graph: the adjacency matrix must be finite and symmetric, W[i, j] = W[j, i]; of a "
-            "directed graph take W + W.T"
+            "graph: the adjacency matrix must be finite and symmetric, W[i, j] = W[j, i]; for a "
+            "directed graph use W + W.T"
         )
     rows, columns = entries.coords
     _warn_of_loops(int(np.count_nonzero(entries.data[rows == columns])))
@@ -336,7 +336,7 @@ def _of_edges(edges: Iterable[object], nodes: list[Hashable]) -> MaxCutProgram:
 
 
 def _edge(edge: Any, number: int) -> tuple[Hashable, Hashable, float]:
-    """Return the ends and the weight of an edge, or refuse it by its number."""
+    """Return the ends and the weight of an edge, or raise an InputError that names it."""
     try:
         if isinstance(edge, str):
             raise TypeError
@@ -356,5 +356,5 @@ def _edge(edge: Any, number: int) -> tuple[Hashable, Hashable, float]:
 
 def _warn_of_loops(count: int) -> None:
     if count:
-        text = f"{count} edges join a vertex with itself; they lie in no cut and are left out"
+        text = f"{count} edges join a vertex to itself; no cut contains them, and they are ignored"
         warnings.warn(text, UserWarning, stacklevel=5)

@@ -51,8 +51,8 @@ def test_without_momentum_no_sweep_lowers_the_objective() -> None:
     ascent = Ascent(program, 6, np.random.default_rng(1))
     values = []
     for _ in range(30):
-        ascend(*arrays(program), ascent.vectors, ascent._before, 0.0)  # type: ignore[arg-type]
-        ascent.vectors, ascent._before = ascent._before, ascent.vectors
+        ascend(*arrays(program), ascent.vectors, ascent._previous, 0.0)  # type: ignore[arg-type]
+        ascent.vectors, ascent._previous = ascent._previous, ascent.vectors
         values.append(float((matrix * (ascent.vectors @ ascent.vectors.T)).sum()))
     assert min(np.diff(values)) >= -1e-12 * abs(values[-1])
     assert values[-1] > values[0]

@@ -13,7 +13,11 @@ from perceptron_lab.certificates.matrices.definite import exactly_semidefinite
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import generate, graph_of
 from perceptron_lab.numerics.symmetric.raised_factor import RaisedFactor
-from perceptron_lab.problems.optima.maxcut.bounds import proved_by, proved_lower, proved_upper
+from perceptron_lab.problems.optima.maxcut.bounds import (
+    proved_lower,
+    proved_upper,
+    proved_upper_with,
+)
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.maxcut.small_graphs import (
@@ -148,7 +152,7 @@ def test_a_point_is_moved_by_the_raises_of_its_pivots_at_least(kind: str) -> Non
     program = random_program(3, n=10)
     x = some_point(program, kind, np.random.default_rng(3))
     factor = Remembering(program.pattern)
-    _, point = proved_by(program, x, factor)
+    _, point = proved_upper_with(program, x, factor)
     raises = np.ldexp(factor.raises, program.exponent)
     assert raises.any()
     for moved, before, raised in zip(point.tolist(), x.tolist(), raises.tolist(), strict=True):

@@ -59,9 +59,9 @@ def test_isolated_vertices_count_and_loops_do_not() -> None:
     graph.add_node(frozenset({1}))
     assert program_of_graph(graph).order == 4
     graph.add_edge("a", "a", weight=7.0)
-    with pytest.warns(UserWarning, match="1 edges join a vertex with itself"):
+    with pytest.warns(UserWarning, match="1 edges join a vertex to itself"):
         assert dense(program_of_graph(graph))[:3, :3].tolist() == LAPLACIAN.tolist()
-    with pytest.warns(UserWarning, match="with itself"):
+    with pytest.warns(UserWarning, match="to itself"):
         program_of_graph(TRIANGLE + np.eye(3))
 
 
@@ -81,8 +81,8 @@ def test_isolated_vertices_count_and_loops_do_not() -> None:
         (sp.csr_array(np.triu(TRIANGLE)), "symmetric"),
         (TRIANGLE[:2], "shape"),
         (np.full((2, 2), "x"), "no numbers"),
-        ("graph.rud", "str is no graph"),
-        (3, "int is no graph"),
+        ("graph.rud", "str is not a graph"),
+        (3, "int is not a graph"),
     ],
 )
 def test_what_is_no_graph_is_refused(graph: Any, message: str) -> None:
@@ -94,7 +94,7 @@ def test_a_graph_in_the_place_of_a_program_is_told_the_parameter() -> None:
     with pytest.raises(InputError, match="graph="):
         optimum(weighted())
     for given in ({}, {"path_or_system": TRIANGLE, "graph": TRIANGLE}):
-        with pytest.raises(InputError, match="one of the two"):
+        with pytest.raises(InputError, match="either a program or graph"):
             optimum(**given)
 
 

@@ -11,13 +11,18 @@ from perceptron_lab.core.goals import Budget, Width
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.datasets.generated.maxcut import generate, graph_of
+from perceptron_lab.problems.optima.bound_verification import (
+    SIGNS,
+    VECTORS,
+    reverified_bounds,
+    reverified_cut,
+)
 from perceptron_lab.problems.optima.low_rank import LowRank
 from perceptron_lab.problems.optima.maxcut.bounds import proved_lower, proved_upper
 from perceptron_lab.problems.optima.maxcut.dual_point import DualPoint
 from perceptron_lab.problems.optima.maxcut.low_rank import LOCAL, Ascent, enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.optimiser import minimise
-from perceptron_lab.problems.optima.proofs import SIGNS, VECTORS, cut_again, proved_again
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems.pencil import homogenised
 from tests.problems.optima.maxcut.small_graphs import (
@@ -117,7 +122,7 @@ def test_the_optimiser_proves_what_its_result_says() -> None:
     assert found.optimum_width is not None
     assert found.optimum_width <= 1e-7
     assert system.prove_point(found.point).feasible
-    again = proved_again(system, found.point, found.proof, None)
+    again = reverified_bounds(system, found.point, found.proof, None)
     assert again == pytest.approx((found.optimum_lower, found.optimum_upper), rel=1e-13)
     assert found.trace.measures["optimum_upper"][-1] == found.optimum_upper
     assert "optimum in [" in repr(found)
@@ -134,19 +139,19 @@ def test_tampered_arrays_prove_less() -> None:
     turned[3] = -turned[3]
     less = found.point.copy()
     less[1:] -= 1e-3
-    lower, upper = proved_again(system, less, {VECTORS: turned}, found.optimum_lower)
+    lower, upper = reverified_bounds(system, less, {VECTORS: turned}, found.optimum_lower)
     assert lower is not None
     assert lower < found.optimum_lower - 1e-4
     assert upper is not None
     assert upper > found.optimum_upper - 1e-9
     broken = np.full_like(turned, np.nan)
-    assert proved_again(system, -found.point, {VECTORS: turned}, None) == (None, None)
-    assert proved_again(system, found.point, {VECTORS: broken}, None)[0] is None
+    assert reverified_bounds(system, -found.point, {VECTORS: turned}, None) == (None, None)
+    assert reverified_bounds(system, found.point, {VECTORS: broken}, None)[0] is None
 
 
 def test_goals_of_other_kinds_and_other_programs_are_refused() -> None:
     system = homogenised(generate("random-12-25", 1))
-    with pytest.raises(InputError, match="of an optimiser"):
+    with pytest.raises(InputError, match="an optimiser needs"):
         minimise(system, LowRank(), RunOptions(goal="budget"))
     with pytest.raises(InputError, match="one of optimisers"):
         solve([[1.0]], "perceptron", goal={"width": 1e-3})
@@ -195,7 +200,7 @@ def test_a_cut_is_told_beside_the_bounds() -> None:
     assert told["cut"] <= found.optimum_upper
     assert 0.878 <= told["cut_ratio"] <= told["cut"] / found.optimum_upper
     between = graph_of("random-30-80", 1).toarray()[np.ix_(signs > 0, signs < 0)].sum()
-    assert told["cut"] == between == cut_again(system, found.proof)
+    assert told["cut"] == between == reverified_cut(system, found.proof)
     without = minimise(system, LowRank(hyperplanes=0), RunOptions(seed=3))
     assert "cut" not in without.certificate["figures"]
-    assert cut_again(system, without.proof) is None
+    assert reverified_cut(system, without.proof) is None

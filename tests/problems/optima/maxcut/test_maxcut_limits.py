@@ -71,7 +71,7 @@ def test_sweeps_leave_time_for_proofs_but_half_of_all_at_most(
     left: float, last: float, ends: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("perceptron_lab.problems.optima.maxcut.low_rank.seconds_left", lambda: left)
-    said = Limits(100.0, 10, None).spent(0, last)
+    said = Limits(100.0, 10, None).exhausted_limit(0, last)
     assert said == ("the budget of 100 seconds is spent" if ends else None)
 
 

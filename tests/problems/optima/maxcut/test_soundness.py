@@ -17,9 +17,9 @@ import pytest
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.experiments.verification.reproof import prove_optimum
+from perceptron_lab.problems.optima.bound_verification import VECTORS
 from perceptron_lab.problems.optima.maxcut.low_rank import enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
-from perceptron_lab.problems.optima.proofs import VECTORS
 from perceptron_lab.systems import ConicSystem
 from tests.problems.optima.maxcut.small_graphs import dense, random_graph, random_program
 from tests.repetitions import repeated

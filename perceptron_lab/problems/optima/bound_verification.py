@@ -1,4 +1,4 @@
-"""Verify the bounds of an optimum from the arrays of a result, without any algorithm."""
+"""Verification of the bounds of an optimum from the arrays of a result, without any algorithm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perceptron_lab.systems import ConicSystem
 
 NO_BOUND = Bound(None, "", "no theorem bounds the updates of a sequence of programs")
 FACE, FACE_BLOCK = "face", "face_block"
-"""Names of the arrays stored with a Z on a face: V, and the number of its block."""
+"""Names of the arrays stored with a Z on a face: V, and the index of its block."""
 DUAL, LEVEL, VECTORS = "dual", "level", "vectors"
 """Names of arrays that prove a lower bound: X, weights that no point is below the level, or V."""
 SIGNS = "signs"
@@ -27,9 +27,9 @@ SIGNS = "signs"
 
 
 def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
-    """Return whether weights prove that no strictly feasible point has an objective below a level.
+    """Return whether weights prove that every strictly feasible point has an objective >= a level.
 
-    They are those of :func:`.at_level` with the row ``unit``.
+    The weights are those of the system of :func:`.at_level` with the row ``unit``.
     """
     below: ConicSystem = at_level(system, level, "unit")
     if weights.shape != (below.cone.size,):
@@ -39,7 +39,7 @@ def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
     return below.prove_weights(weights) == 0.0 or below.prove_infeasible(weights) is not None
 
 
-def proved_again(
+def reverified_bounds(
     system: ConicSystem, point: FloatArray, proof: Mapping[str, FloatArray], lower: float | None
 ) -> tuple[float | None, float | None]:
     """Return the lower and the upper bound that the arrays of a result prove, or None each.
@@ -49,7 +49,7 @@ def proved_again(
     system, point, proof
         The program; point and arrays of the result.
     lower
-        The bound that is claimed: what a level is.
+        The claimed lower bound, which is the level where weights of a level prove it.
     """
     if VECTORS in proof:
         return _around_maxcut(system, point, proof[VECTORS])
@@ -61,8 +61,8 @@ def proved_again(
     return bound, upper
 
 
-def cut_again(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:
-    """Return the value of the cut among the arrays of a result, proved; or None."""
+def reverified_cut(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:
+    """Return the proved value of the cut that the arrays of a result contain, or None."""
     program, signs = MaxCutProgram.of_system(system), proof.get(SIGNS)
     if program is None or signs is None or not (np.abs(signs) == 1.0).all():
         return None
@@ -73,7 +73,7 @@ def cut_again(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | N
 
 
 def _prove_dual(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:
-    """Return the lower bound that X proves, or Z on a face; None also for what is no face."""
+    """Return the lower bound that X, or Z on a face, proves; None if the face is invalid."""
     if FACE in proof:
         number = proof.get(FACE_BLOCK, np.array([-1.0]))
         if number.shape != (1,) or not float(number[0]).is_integer():
@@ -88,7 +88,7 @@ def _prove_dual(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float |
 def _around_maxcut(
     system: ConicSystem, point: FloatArray, vectors: FloatArray
 ) -> tuple[float | None, float | None]:
-    """Return the bounds of the optimum of a program of MAXCUT's form that x and V prove."""
+    """Return the bounds that V and x prove for a program of MAXCUT's form."""
     program = MaxCutProgram.of_system(system)
     if program is None or not (np.isfinite(point).all() and point[0] > 0.0):
         return None, None
