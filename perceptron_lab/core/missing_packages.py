@@ -1,4 +1,4 @@
-"""Imports of packages that are not installed: the error is the line that installs them."""
+"""Packages that are not installed: the error is the line that installs them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Final
 
@@ -14,6 +15,7 @@ from perceptron_lab.core.errors import MissingPackageError
 _ROOT: Final = __name__.partition(".")[0]
 DISTRIBUTIONS: Final = {"flint": "python-flint", "sklearn": "scikit-learn", "yaml": "pyyaml"}
 """Imported name -> name of the distribution, where they differ."""
+_MISSING: Final = re.compile(r"([\w-]+) is not (installed|on PATH);")
 
 
 def requirement(module: str) -> str:
@@ -33,6 +35,23 @@ def requirement(module: str) -> str:
         declared = []
     requirements = (line.partition(";")[0].strip() for line in declared)
     return next((line for line in requirements if re.match(rf"{name}\b(?!-)", line, re.I)), name)
+
+
+def installed_meanwhile(message: str) -> str:
+    """Return the package or program that a message calls missing, if it is here now, or ``""``.
+
+    Examples
+    --------
+    >>> installed_meanwhile("numpy is not installed; run pip install numpy")
+    'numpy'
+    """
+    from shutil import which
+
+    missing = _MISSING.match(message)
+    if missing is None:
+        return ""
+    name = missing[1]
+    return name if (which(name) if missing[2] == "on PATH" else find_spec(name)) else ""
 
 
 class MissingPackages:

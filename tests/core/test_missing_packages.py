@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.algorithms.external.direct import Ecos
+from perceptron_lab.algorithms.external.sdpa_programs import Csdp, Dsdp, Sdpa
 from perceptron_lab.core import missing_packages
-from perceptron_lab.core.errors import MissingPackageError
+from perceptron_lab.core.errors import InputError, MissingPackageError
+from perceptron_lab.core.missing_packages import installed_meanwhile
 from tests.repetitions import repeated
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
@@ -96,3 +99,21 @@ def test_a_command_needs_a_package_or_names_it(required: str, tmp_path: Path) ->
     line = f"{module} is not installed; run `pip install '{required}'`"
     assert ended.stderr.splitlines()[-1].endswith(f"Error: {line}")
     assert ended.returncode == (1 if module == "click" else 2)
+
+
+def test_what_was_missing_is_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the messages of the solvers themselves, of an import, and in no other."""
+    monkeypatch.setitem(sys.modules, "ecos", None)
+    monkeypatch.setenv("PATH", "")
+    messages = [str(MissingPackageError("cvxpy", "cvxpy>=1.6"))]
+    for solver in (Ecos(), Csdp(), Sdpa(), Dsdp()):
+        with pytest.raises(InputError) as caught:
+            solver.find()
+        messages.append(str(caught.value))
+    assert list(map(installed_meanwhile, messages)) == ["cvxpy", "", "", "", ""]
+    monkeypatch.setattr(missing_packages, "find_spec", str)
+    monkeypatch.setattr("shutil.which", str)
+    names = ["cvxpy", "ecos", "csdp", "sdpa", "dsdp5"]
+    assert list(map(installed_meanwhile, messages)) == names
+    for other in ("", "ecos takes rows, not matrices", "perhaps ecos is not installed; see"):
+        assert installed_meanwhile(other) == ""

@@ -22,6 +22,7 @@ from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
+from perceptron_lab.experiments.running.status import status
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.experiments.conftest import Configure
@@ -284,6 +285,21 @@ def test_rows_outlive_a_change_of_the_plan(configure: Configure, tmp_path: Path)
     assert watching.seen == []
     assert [row["label"] for row in wide.rows] == ["P", "faulty"] * 2
     assert [row["cell"] for row in wide.rows] == [row["cell"] for row in once.rows]
+
+
+def test_what_was_skipped_for_lack_of_a_program_runs_once_it_is_installed(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, first, again = configure(algorithms=faulty("missing-program")), Watching(), Watching()
+    results = run_cells(config, output=tmp_path)
+    assert [row["status"] for row in results.rows].count("SKIPPED") == 1
+    run_cells(config, output=tmp_path, progress=first)
+    assert not first.started_labels
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert [cell.due for cell in status(results.folder).cells].count(True) == 1
+    run_cells(config, output=tmp_path, progress=again)
+    assert again.started_labels == ["faulty"]
+    assert again.reasons == ["plab-ghost was missing, and is installed now"]
 
 
 def test_failures_are_run_again(configure: Configure, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.core.claims import Claim
-from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.core.results import Bound, FloatArray
@@ -135,6 +135,10 @@ def not_at_all(state: State) -> None:
 
 def error(state: State) -> None:
     raise RuntimeError("something\nbroke")
+
+
+def missing_program(state: State) -> None:
+    raise InputError("plab-ghost is not on PATH; install it")
 
 
 def memory(state: State) -> None:
@@ -277,6 +281,7 @@ def unpicklable(state: State) -> None:
 FAILURES: dict[str, Callable[[State], None]] = {
     "not": not_at_all,
     "error": error,
+    "missing-program": missing_program,
     "memory": memory,
     "interrupt": interrupt,
     "die": die,
