@@ -29,6 +29,7 @@ from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.experiments.configuration.yaml_source import Source
 
 if TYPE_CHECKING:
+    from perceptron_lab.datasets.formats.linear_programs import NegativeUpper
     from perceptron_lab.systems.constructors import Margin
 
 _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"
@@ -39,7 +40,15 @@ _UNUSED: Final = {
     "--ellipsoid": ("--memory", "--oracle", "-s", "--margin", "--save", "--optimum"),
     "--optimum": (
         *("--memory", "--oracle", "--margin", "--labels", "--rows", "--drop-missing"),
-        *("--one-hot", "--drop", "--columns", "--positive", "--reference", "--plot"),
+        *(
+            "--one-hot",
+            "--drop",
+            "--columns",
+            "--positive",
+            "--reference",
+            "--plot",
+            "--negative-upper",
+        ),
     ),
 }
 """Question -> the options that do not apply to it."""
@@ -116,6 +125,12 @@ def _bytes(text: str) -> int:
     default="",
     help="Columns of a table to use as coordinates, by name or number; all others except "
     "--labels are left out.",
+)
+@click.option(
+    "--negative-upper",
+    type=click.Choice(["zero", "free"]),
+    help="Lower bound of a column with a negative upper bound and no lower bound (.mps, .lp): zero "
+    "or free (none). By default free in .mps files, zero in .lp files.",
 )
 @click.option(
     "--memory",
@@ -242,6 +257,7 @@ def command(
     positive: str | None,
     drop: tuple[str, ...],
     listed: str,
+    negative_upper: NegativeUpper | None,
     memory: int | None,
     margin: Margin,
     algorithm: str,
@@ -272,7 +288,7 @@ def command(
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
     features = listed_columns(listed, divided=True)
     asked_of = (labels, rows, drop_missing, one_hot, drop, features, reference, positive)
-    columns = Columns(*asked_of)
+    columns = Columns(*asked_of, negative_upper)
     _refuse_unused(click.get_current_context())
 
     def found_in(watch: Watch | None, stop: Stop) -> FileAnswer:

@@ -102,6 +102,28 @@ def test_a_saved_answer_is_verified_and_a_changed_one_is_not(
     assert "NOT PROVED" in changed.output
 
 
+def test_the_convention_on_negative_upper_bounds_is_an_option_and_is_saved(
+    tmp_path: Path, plab: Plab
+) -> None:
+    path, saved = file(tmp_path, "-1"), tmp_path / "answer.npz"
+    path.write_text(path.read_text().replace("G  ENERGY", "L  ENERGY"))
+    assert "its lower bound is taken as -infinity" in plab("solve", path).output
+    zero = plab("solve", path, "--negative-upper", "zero", "--save", saved)
+    assert "BREAD >= 0, BREAD <= -1" in zero.output
+    assert plab("verify", saved).exit_code == 0
+    refused = plab("solve", saved, "--negative-upper", "zero")
+    assert refused.exit_code == 2
+    assert "is about bounds in .mps and .lp files" in " ".join(refused.output.split())
+
+
+def test_a_program_without_columns_is_decided_and_verified(tmp_path: Path, plab: Plab) -> None:
+    path, saved = tmp_path / "none.mps", tmp_path / "answer.npz"
+    for kind, status in (("L", "FEASIBLE"), ("G", "INFEASIBLE")):
+        path.write_text(f"ROWS\n {kind} R1\nCOLUMNS\nRHS\n RHS R1 3\nENDATA\n")
+        assert plab("solve", path, "--save", saved).output.splitlines()[1].startswith(status)
+        assert plab("verify", saved).exit_code == 0
+
+
 def test_options_that_mean_nothing_here_are_refused(tmp_path: Path, plab: Plab) -> None:
     path = file(tmp_path, "4")
     for words, said in [

@@ -102,12 +102,16 @@ def test_every_part_of_an_mps_file_is_read_exactly(tmp_path: Path) -> None:
 def test_notes_say_what_is_left_out_and_relaxed(tmp_path: Path) -> None:
     assert read(tmp_path, MPS).notes == (
         "1 integer column relaxed to real numbers: Y",
+        "if the relaxation is infeasible, so is the program; a point of it need not be integer",
         "the objective is left out: the question is whether there is a point",
         "1 free row left out: SPARE",
     )
     negative = MPS.replace(" UP BND       X            4.0", " UP BND       X            -4.0")
     found = read(tmp_path, negative)
-    assert found.notes[-1] == "column X has a negative upper bound, and no lower one"
+    assert found.notes[-1] == (
+        "column X has a negative upper bound, and no lower one: its lower bound is taken as "
+        "-infinity; --negative-upper zero takes 0"
+    )
     assert "X >= 0" not in conditions(found)
 
 
@@ -127,9 +131,10 @@ def test_an_lp_file_is_read_as_printed(tmp_path: Path) -> None:
     assert found.notes[0] == "1 integer column relaxed to real numbers: x"
 
 
-def test_numbers_of_many_digits_in_an_lp_file_are_called_rounded(tmp_path: Path) -> None:
+def test_numbers_of_many_digits_in_an_lp_file_stay_exact(tmp_path: Path) -> None:
     found = read(tmp_path, LP.replace("3.25", "3.2512345678901234567"), "model.lp")
-    assert "rounded to doubles: 3.2512345678901234567" in found.notes[-1]
+    assert numbers(conditions(found)["other"])[0][1] == Fraction("3.2512345678901234567")
+    assert not any("rounded" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("end", ["mps", "lp"])
@@ -194,7 +199,12 @@ def written(path: Path, matrix: Any, low: Any, limits: Any, kinds: Any, lower: A
         (" E  BELOW", " E  LOW", "a second row is called LOW"),
         ("ENDATA", "", "it ends without ENDATA"),
         ("BOUNDS", "SOS1", "the section SOS1"),
-        (" FR BND", " SC BND", "a bound of kind SC"),
+        (" FR BND", " SC BND", "a bound of kind SC makes a column semicontinuous"),
+        (" FR BND", " XX BND", "a bound of kind XX; allowed"),
+        ("'INTEND'", "'SOSEND'", "the marker SOSEND; allowed: INTORG, INTEND"),
+        ("BOUNDS", "QCMATRIX  LOW", "a linear program has no quadratic constraints"),
+        ("BOUNDS", "QSECTION  LOW", "row LOW is quadratic"),
+        ("    MAX", "    BEST", "the sense of the objective is BEST; allowed: MIN, MAX"),
         ("EQUAL        7.0", "EQUAL        1e21", "EQUAL is to be at least 1e20"),
         ("    X         RANGED       1.0", "    X         RANGED", "give a column, and one or two"),
     ],
@@ -211,14 +221,25 @@ def test_a_damaged_mps_file_is_refused_with_its_place(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("garbage\nfoo\n", "HiGHS "),
-        (LP.replace("y >= 1", "y + 0.2 y >= 1"), "HiGHS does not take it as it is"),
-        (LP.replace("general", "semi-continuous"), "semi-continuous columns"),
-        (LP.replace("<= 3", "<= 3abc"), "HiGHS does not take it as it is"),
-        (LP.replace("0.1 x", "1e-14 x"), "HiGHS does not take it as it is"),
+        ("garbage\nfoo\n", "line 1: 'garbage' before the first section"),
+        (LP.replace("y >= 1", "y + 0.2 >= "), "in the place of a number or a variable"),
+        (
+            LP.replace("general", "semi-continuous"),
+            "line 13: a linear program has no semicontinuous",
+        ),
+        (LP.replace("<= 3", "<= 3 + x y"), "line 6: 'y' in the place of + or -"),
+        (LP.replace("0.1 x", "1e-999 x"), "line 5: 1e-999 has an exponent beyond 400"),
+        (LP.replace("<= 3", ""), "line 7: 'equal' in the place of <=, >= or ="),
+        (LP.replace("low: ", "low: b = 1 -> "), "line 5: a linear program has no indicator"),
+        (LP.replace("low: 0.1 x", "low: [ x * y ]"), "line 5: '[' in the place of a linear term"),
+        (LP.replace("x <= 4", "2 x <= 4"), "line 9: a bound is that of one variable by a number"),
+        (LP.replace(">= 1", ">= 1 <= 4"), "line 5: two relations that are no range"),
+        (LP.replace("general", "sos1"), "a linear program has no special ordered sets"),
+        (LP.replace("end", ""), "it ends without 'end'"),
+        (LP.replace("0.1 x", "0.1 \N{CURRENCY SIGN} x\x01"), "unexpected '\\x01"),
     ],
 )
-def test_an_lp_file_that_highs_would_change_is_refused(
+def test_an_lp_file_that_is_none_is_refused_with_its_place(
     text: str, said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError) as refused:

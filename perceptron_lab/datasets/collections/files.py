@@ -46,7 +46,7 @@ _ENDS = [
 ]
 
 
-_ADDED = ("reference", "positive")
+_ADDED = ("reference", "positive", "negative_upper")
 
 
 def stem_of(file: str) -> str:
@@ -112,6 +112,9 @@ class Files(Dataset):
     margin
         ``unit`` (default: rows are divided by their norms), ``directional`` (rows as given) or, of
         labelled examples, ``geometric`` (half the distance of the classes' hulls).
+    negative_upper
+        Of linear programs: the lower bound of a column with a negative upper bound and no lower
+        bound, ``zero`` or ``free`` (default: free in MPS files, zero in LP files).
     test_fraction
         Of the examples, 0 (default) to below 1, not used for training.
     """
@@ -128,6 +131,7 @@ class Files(Dataset):
     drop: Annotated[list[str] | None, BeforeValidator(_listed)] = None
     columns: Annotated[list[str] | None, BeforeValidator(_divided)] = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
+    negative_upper: Literal["zero", "free"] | None = None
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
     @field_validator("files")
@@ -179,6 +183,7 @@ class Files(Dataset):
             *selection,
             reference=tuple(self.reference or ()),
             positive=None if self.positive is None else str(self.positive),
+            negative_upper=self.negative_upper,
         )
         if self.test_fraction:
             return self._split(name, path, columns, seed)

@@ -31,7 +31,9 @@ from perceptron_lab.datasets.formats.file_contents import (
     refuse_options,
     told,
 )
-from perceptron_lab.datasets.formats.linear_programs import read_lp, read_mps
+from perceptron_lab.datasets.formats.linear_programs import NegativeUpper
+from perceptron_lab.datasets.formats.lp import read_lp
+from perceptron_lab.datasets.formats.mps import read_mps
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.numerics.doubles import LARGEST_WHOLE
@@ -190,6 +192,7 @@ def read_system(
     columns: str | Sequence[str] = (),
     reference: Mapping[str, str] | None = None,
     positive: object = None,
+    negative_upper: NegativeUpper | None = None,
     memory: int | None = None,
     margin: Margin = "unit",
 ) -> System:
@@ -208,6 +211,7 @@ def read_system(
         listed_columns(columns, divided=True),
         reference=tuple(f"{name}={level}" for name, level in (reference or {}).items()),
         positive=None if positive is None else str(positive),
+        negative_upper=negative_upper,
     )
     return read_problem(path, requested, memory=memory, margin=margin).system
 
@@ -287,9 +291,11 @@ def _graph_problem(path: Path, columns: Columns | None, memory: int | None) -> F
 def _linear_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:
     """Return the constraints of a linear program."""
     kind = kind_of(path)
-    refuse_options(path, kind, columns or Columns(), memory)
+    columns = columns or Columns()
+    refuse_options(path, kind, columns, memory)
+    read = read_mps if kind == ".mps" else read_lp
     try:
-        model = read_mps(path) if kind == ".mps" else read_lp(path)
+        model = read(path, columns.negative_upper) if columns.negative_upper else read(path)
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InputError(f"not a {kind} file that can be read ({error})") from None
     return FileProblem(model.system(), model.variables, notes=model.notes)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from shlex import quote
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from perceptron_lab.numerics.input_checks import (
     plain_label,
     two_classes,
 )
+
+if TYPE_CHECKING:
+    from perceptron_lab.datasets.formats.linear_programs import NegativeUpper
 
 Place = TypeVar("Place")
 
@@ -149,6 +152,9 @@ class Columns:
         by default the first one in sorted order.
     positive
         The label of the positive class, against all others; None for the later one of two.
+    negative_upper
+        Of linear programs: the lower bound of a column with a negative upper bound and no lower
+        bound, ``zero`` or ``free``; None for the convention of the format.
     """
 
     labels: str | None = None
@@ -159,6 +165,7 @@ class Columns:
     columns: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
     positive: str | None = None
+    negative_upper: NegativeUpper | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reference", tuple(self.reference))  # JSON has lists

@@ -54,7 +54,7 @@ FORMATS: Final = {
     ".mps": "linear conditions, a linear program without its objective (MPS)",
     ".lp": "the same (LP)",
 }
-"""End of a file's name -> what such a file holds; texts and MPS files may be packed, as .csv.gz."""
+"""End of a file's name -> what such a file holds; texts, MPS and LP files may be .gz."""
 
 
 def _foreign(program: str, reader: str, way: str = "") -> str:
@@ -83,7 +83,7 @@ FOREIGN: Final = {
 _TEXTS: Final = (".csv", ".tsv", ".txt")
 LINEAR: Final = (".mps", ".lp")
 GRAPHS: Final = (".rud", ".mtx")
-_PACKED: Final = (*_TEXTS, ".mps")
+_PACKED: Final = (*_TEXTS, *LINEAR)
 _LABELLED: Final = (*_TEXTS, ".npy", ".parquet")
 _STREAMED: Final = (".npy", ".parquet")
 _MANY_DIGITS: Final = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
@@ -136,6 +136,11 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
         raise DataError(
             f"{path}: rows are dropped and texts encoded in {', '.join(_TEXTS)} files only; leave "
             "the option out"
+        )
+    if columns.negative_upper and kind not in LINEAR:
+        raise DataError(
+            f"{path}: {columns.option('negative_upper', columns.negative_upper)} is about bounds "
+            f"in {' and '.join(LINEAR)} files; leave the option out"
         )
     if memory is not None and kind not in _STREAMED:
         raise DataError(
