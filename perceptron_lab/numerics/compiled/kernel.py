@@ -31,6 +31,7 @@ import numpy.typing as npt
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import paused
+from perceptron_lab.numerics.compiled.compilation_lock import compiling_alone
 
 # For fastmath: sums in any order and fused multiply-add; NaN and infinity keep their meaning
 REORDER = frozenset({"reassoc", "contract", "nsz"})
@@ -146,7 +147,8 @@ def load_kernels(functions: Functions | None = None, *, compiling: bool = True) 
         if missing and compiling:
             with _SURROUNDINGS[0](len(missing)):
                 for member in missing:
-                    member.load()
+                    with compiling_alone(member.source):
+                        member.load()
         return sum(member.compiled is not None for member in waiting)
 
 
@@ -204,6 +206,7 @@ class Kernel:
         update_wrapper(self, function)
         self._function, self._fastmath, self._before = function, fastmath, before
         self._small = small
+        self.source = function.__code__.co_filename
         self.compiled: Any = None
         _DEFINED.append(self)
 

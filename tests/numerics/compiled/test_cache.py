@@ -6,9 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+from perceptron_lab.numerics.compiled import compilation_lock
+from perceptron_lab.numerics.compiled.compilation_lock import compiling_alone
 
 pytestmark = pytest.mark.slow
 
@@ -64,3 +68,73 @@ def test_a_command_says_on_stderr_that_it_compiles_unless_it_is_quiet(tmp_path: 
     quiet = run(*command, "-q", NUMBA_CACHE_DIR=str(tmp_path / "second"))
     assert (quiet.stdout, quiet.stderr) == ("", "")
     assert sorted(cached(tmp_path / "second")) == sorted(cached(tmp_path / "first"))
+
+
+BESIDE = """
+from contextlib import contextmanager
+from numba.core.event import Listener, install_listener
+from perceptron_lab.numerics.compiled.absolute_products import products
+from perceptron_lab.numerics.compiled.kernel import load_kernels, surround_compilations
+
+class Count(Listener):
+    compilations = 0
+
+    def on_start(self, event):
+        self.compilations += 1
+
+    def on_end(self, event):
+        pass
+
+@contextmanager
+def counted(kernels):
+    print(kernels, flush=True)
+    input()  # the other process has found no cached kernel, either
+    with install_listener("numba:compile", count):
+        yield
+
+count = Count()
+surround_compilations(counted)
+load_kernels([products])
+print(count.compilations)
+"""
+
+
+def test_processes_that_need_a_kernel_at_the_same_time_compile_it_once(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", BESIDE],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+                )
+            )
+            for _ in range(2)
+        ]
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "1\n"
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        waiting, compiling = sorted(int(process.communicate()[0]) for process in processes)
+    assert waiting == 0 < compiling
+
+
+def test_a_lock_that_is_not_released_is_waited_for_and_then_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, pauses = tmp_path / "kernels.py", list[float]()
+    source.touch()
+    monkeypatch.setattr(compilation_lock, "_PATIENCE", 0.3)
+    monkeypatch.setattr("time.sleep", pauses.append)
+    with compiling_alone(str(source)), compiling_alone("<a notebook>"):
+        assert not pauses
+        with compiling_alone(str(source)):
+            assert pauses
+    pauses.clear()
+    with compiling_alone(str(source)):
+        assert not pauses
