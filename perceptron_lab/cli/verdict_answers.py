@@ -14,7 +14,7 @@ from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.experiments.provenance.environment import portable
 from perceptron_lab.experiments.verification.separation_verdicts import labelled_file
-from perceptron_lab.problems.separation.separation import decided
+from perceptron_lab.problems.separation.separation import verdict_for
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
 
@@ -90,5 +90,7 @@ def verdict_answer(
     columns = columns or Columns()
     with told(file):
         examples, contents = labelled_file(file, columns)
-        verdict = replace(decided(examples, max_seconds=seconds, stop=stop), lines=contents.lines)
+        verdict = replace(
+            verdict_for(examples, max_seconds=seconds, stop=stop), lines=contents.lines
+        )
     return VerdictAnswer(file, columns, verdict, tuple(contents.notes), contents.reading)

@@ -22,7 +22,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.exact.row_weights import balanced_near
 from perceptron_lab.exact.whole_numbers import Claim, Factor, exactly, long_factor, whole_multiples
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import ADDITIONS, identical_rows
+from perceptron_lab.problems.ellipsoids.hard.ratio_bounds import ADDITIONS, identical_rows
 
 Vectors = Sequence[Sequence[int]]
 

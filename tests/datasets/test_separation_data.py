@@ -15,7 +15,7 @@ from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, Tex
 from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.problems.separation.labelled import labelled
-from perceptron_lab.problems.separation.separation import decided
+from perceptron_lab.problems.separation.separation import verdict_for
 from tests.problems.separation.labelled_systems import KINDS, Labelled, truth
 
 EXTREMES = list(product(KINDS, (0, 30), (False, True)))
@@ -49,7 +49,7 @@ def test_the_answer_by_construction_is_ours(kind: str, gap: int, degenerate: boo
         np.testing.assert_array_equal(found.separated_rows, np.flatnonzero(known.separated))
         constant = len(known.classes) - len(found.coefficients)
         assert constant == len(found.constant_columns)
-        whole = decided(labelled(task.examples, task.labels, leave_out=False))
+        whole = verdict_for(labelled(task.examples, task.labels, leave_out=False))
         assert tuple(whole.coefficients.values()) == known.classes
 
 

@@ -27,7 +27,7 @@ from perceptron_lab.core.results import Result, Status
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.exact.readings import of_conditions
 from perceptron_lab.numerics.exact_texts import exact_text, read_exact
-from perceptron_lab.problems.separation.proofs import faults as pair_faults
+from perceptron_lab.problems.separation.pair_verification import faults as pair_faults
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from perceptron_lab.systems.elimination import EliminatedResult
 from perceptron_lab.systems.linear_system import LinearSystem

@@ -65,7 +65,7 @@ from perceptron_lab.experiments.verification.separation_verdicts import proved_o
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.problems.ellipsoids.hard.separation_proof import ELLIPSOID, WEIGHTS
+from perceptron_lab.problems.ellipsoids.hard.separation_verification import ELLIPSOID, WEIGHTS
 from perceptron_lab.problems.separation.coefficients import (
     FINITE,
     MINUS,
@@ -73,7 +73,7 @@ from perceptron_lab.problems.separation.coefficients import (
     UNDECIDED,
     Coefficient,
 )
-from perceptron_lab.problems.separation.labelled import constant_places, labelled
+from perceptron_lab.problems.separation.labelled import constant_column_indices, labelled
 from perceptron_lab.problems.separation.verdict import (
     SavedVerdict,
     SeparationVerdict,
@@ -122,7 +122,7 @@ def sign_claims(verdict: SeparationVerdict) -> Iterator[tuple[str, Claim]]:
         for sign, point in ((1, proof.positive), (-1, proof.negative)):
             claim: Claim = {"column": j, "sign": sign}
             if point is not None:
-                integers = whole_multiples(verdict.rows.given(point))
+                integers = whole_multiples(verdict.rows.in_original_units(point))
                 claim |= {"claim": "sign occurs", "point": integers}
             else:
                 weights = _excluding(verdict, proof, j, sign)
@@ -160,7 +160,7 @@ def _excluding(
 def _few(verdict: SeparationVerdict, j: int, sign: int) -> list[list[int]] | None:
     """Return such weights of few rows, those of a linear program's vertex; or None."""
     every = np.arange(verdict.rows.count)
-    vectors = verdict.rows.whole(every).tolist()
+    vectors = verdict.rows.integers(every).tolist()
     target = [sign * (i == j) for i in range(verdict.rows.width)]
     weights = balanced([*vectors, target], None, len(vectors))
     if weights is None or not weights[-1]:
@@ -199,7 +199,7 @@ def _without_constants(
     if doubles.roundings and doubles.whole is None:
         raise DataError("its numbers are no doubles; leave its constant columns out of the file")
     values = doubles.values if doubles.whole is None else doubles.whole  # a multiple of the rows
-    rows = np.delete(values, constant_places(doubles), axis=1)
+    rows = np.delete(values, constant_column_indices(doubles), axis=1)
     lifted = np.column_stack([rows, np.full(len(rows), float(doubles.multiple))])
     reading = of_rows(lifted * contents.two_classes().signs[:, None])
     return reading, verdict_claims(verdict, reading.system())

@@ -22,7 +22,7 @@ from perceptron_lab.experiments.verification.certified_problem import (
     ChangedDataError,
     UnknownDataError,
 )
-from perceptron_lab.problems.separation.proofs import ProofError
+from perceptron_lab.problems.separation.pair_verification import ProofError
 
 _MEASURE: Final = "measure."
 OPTIMUM: Final = ("optimum_lower", "optimum_upper")

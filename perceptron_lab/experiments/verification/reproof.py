@@ -2,7 +2,7 @@
 
 Nothing here knows how the answer was found: the proofs are those of
 :mod:`perceptron_lab.certificates`, and for separations by ellipsoids those of
-:mod:`perceptron_lab.problems.ellipsoids.hard.separation_proof`.
+:mod:`perceptron_lab.problems.ellipsoids.hard.separation_verification`.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
 from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.labelled import Labelled, labelled_of
-from perceptron_lab.problems.separation.proofs import ProofError
+from perceptron_lab.problems.separation.pair_verification import ProofError
 from perceptron_lab.problems.separation.verdict import SavedVerdict, SeparationVerdict, read_verdict
 from perceptron_lab.problems.separation.verdict_record import UNDECIDED
 
@@ -73,7 +73,9 @@ def verdict_with_data(path: Path, own_file: OwnData | None) -> SavedVerdict:
     require_unrecorded(path, own_file, recorded=saved.record["source"] is not None)
     if own_file is None:
         return saved
-    return replace(saved, record=saved.record | {"source": own_file.of_verdict()}, recorded=False)
+    return replace(
+        saved, record=saved.record | {"source": own_file.of_verdict()}, has_data_record=False
+    )
 
 
 def data_of_verdict(source: Any, path: Path, base: Path | None) -> tuple[Path, Columns]:
@@ -108,12 +110,12 @@ def _on_data(cell: Verified, saved: SavedVerdict, file: Path, columns: Columns) 
 
 def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> SeparationVerdict:
     """Return the verdict if all that is claimed is proved on the file that it is of."""
-    if columns.one_hot and not saved.leaves_out:
+    if columns.one_hot and not saved.omits_constant_columns:
         raise DataError(
             "written before --one-hot had reference levels, with a coefficient of every level; ask "
             "again: plab solve FILE --labels COLUMN --one-hot --verdict --save FILE"
         )
-    return saved.proved_on(labelled_file(file, columns, leave_out=saved.leaves_out)[0])
+    return saved.verify_on(labelled_file(file, columns, leave_out=saved.omits_constant_columns)[0])
 
 
 def _without_proof(verified: Verified, saved: SavedVerdict) -> Verified:

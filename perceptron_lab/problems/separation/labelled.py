@@ -1,4 +1,4 @@
-"""Labelled examples as the question that a verdict answers: rows, names, classes."""
+"""Labelled examples as input of the separation question: integer rows, names and classes."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from perceptron_lab.numerics.input_checks import (
     two_classes,
 )
 from perceptron_lab.numerics.sparse_arrays import dense
-from perceptron_lab.problems.separation.whole_rows import Integers, WholeRows, whole_rows
+from perceptron_lab.problems.separation.integer_rows import IntegerRows, Integers, integer_rows
 
 INTERCEPT: Final = "intercept"
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Rows a_i = y_i (x_i, 1) in whole numbers.
+    """Labelled examples: the rows a_i = y_i (x_i, 1) as integers, with names and classes.
 
     Parameters
     ----------
     rows
         A.
     names
-        Of the coefficients, in the order of the columns.
+        Names of the coefficients, in the order of the columns.
     classes
         The two labels; the second one is the positive class.
     intercept
         The name of its coefficient, or None.
     constant_columns
-        The columns of the data that are left out because the intercept has their place.
+        The constant columns of the data that the intercept replaces.
     reference_levels
         Column of texts -> its reference level, which has no indicator column.
     """
 
-    rows: WholeRows
+    rows: IntegerRows
     names: tuple[str, ...]
     classes: tuple[object, object]
     intercept: str | None = None
@@ -63,27 +63,27 @@ def labelled(
     positive: object = None,
     leave_out: bool = True,
 ) -> Labelled:
-    """Return examples with their labels; parameters and errors are those of :func:`labelled_of`."""
+    """Return labelled examples; parameters and errors as for :func:`labelled_of`."""
     examples: Any = frame_of(X)
     shape: Any = np.shape(examples) if hasattr(X, "shape") else ()
     if affine and len(shape) == 2 and shape[0] and not shape[1]:
         doubles, numbers = Doubles(np.zeros(shape)), None  # the intercept alone
     else:
-        doubles, numbers = _finite(examples)
+        doubles, numbers = _finite_doubles(examples)
     names = column_names(X)
     return labelled_of(
         doubles, y, names, numbers, affine=affine, positive=positive, leave_out=leave_out
     )
 
 
-def unlabelled(rows: ArrayOrSparse) -> WholeRows:
-    """Return the rows of a matrix in whole numbers; they are finite, or refused."""
-    doubles, numbers = _finite(frame_of(rows))
-    return whole_rows(doubles, numbers, np.ones(len(doubles.values)), affine=False)
+def unlabelled(rows: ArrayOrSparse) -> IntegerRows:
+    """Return the rows of a matrix as integers; an InputError refuses non-finite numbers."""
+    doubles, numbers = _finite_doubles(frame_of(rows))
+    return integer_rows(doubles, numbers, np.ones(len(doubles.values)), affine=False)
 
 
-def _finite(examples: Any) -> tuple[Doubles, Integers | None]:
-    """Return a matrix as dense doubles, and as Python's own numbers where these are not exact."""
+def _finite_doubles(examples: Any) -> tuple[Doubles, Integers | None]:
+    """Return a matrix as dense doubles, and as exact Python numbers where doubles are rounded."""
     doubles = doubles_of_rows(examples)
     if sp.issparse(doubles.values):
         doubles = Doubles(dense(doubles.values), doubles.roundings)  # fractions are never sparse
@@ -104,7 +104,7 @@ def labelled_of(
     positive: object = None,
     leave_out: bool = True,
 ) -> Labelled:
-    """Return examples as doubles, and as the numbers that they stand for, with their labels.
+    """Return labelled examples from doubles, and from the exact numbers where these differ.
 
     Parameters
     ----------
@@ -113,32 +113,32 @@ def labelled_of(
     y, affine, positive
         As for ``separation``.
     names
-        Of the columns; ``x_1``, ``x_2``, ... by default.
+        Names of the columns; ``x_1``, ``x_2``, ... by default.
     numbers
-        As for :func:`~perceptron_lab.problems.separation.whole_rows.whole_rows`.
+        As for :func:`~perceptron_lab.problems.separation.integer_rows.integer_rows`.
     leave_out
-        Whether constant columns of the data, other than those of zeros, are left out for the
-        column of ones that ``affine`` adds (default true).
+        Whether the column of ones that ``affine`` adds replaces constant columns of the data other
+        than those of zeros (default true).
     """
     count, width = doubles.values.shape
     classes = two_classes(y, count, positive)
     every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=False)
-    constant = constant_places(doubles, numbers) if affine and leave_out else []
+    constant = constant_column_indices(doubles, numbers) if affine and leave_out else []
     left_out = tuple(every[j] for j in constant)
     if constant:
-        doubles, numbers = _without(doubles, numbers, constant)
-    rows = whole_rows(doubles, numbers, classes.signs, affine=affine)
+        doubles, numbers = _without_columns(doubles, numbers, constant)
+    rows = integer_rows(doubles, numbers, classes.signs, affine=affine)
     every = _with_intercept([name for name in every if name not in left_out], affine=affine)
     pair = (classes.negative, classes.positive)
     return Labelled(rows, every, pair, every[-1] if affine else None, left_out)
 
 
-def constant_places(doubles: Doubles, numbers: Integers | None = None) -> list[int]:
-    """Return the places of the columns that hold one number other than 0 in every row.
+def constant_column_indices(doubles: Doubles, numbers: Integers | None = None) -> list[int]:
+    """Return the indices of the columns with the same nonzero number in every row.
 
     Parameters
     ----------
-    given, numbers
+    doubles, numbers
         As for :func:`labelled_of`.
     """
     approximate = doubles.values
@@ -151,7 +151,7 @@ def constant_places(doubles: Doubles, numbers: Integers | None = None) -> list[i
     return [j for j in constant.tolist() if (exact[:, j] == exact[0, j]).all()]
 
 
-def _without(
+def _without_columns(
     doubles: Doubles, numbers: Integers | None, columns: list[int]
 ) -> tuple[Doubles, Integers | None]:
     """Return the examples without some columns."""
@@ -166,7 +166,8 @@ def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
     repeated = sorted({name for name in names if list(names).count(name) > 1})
     if repeated:
         raise InputError(
-            f"{list(names).count(repeated[0])} columns are called {repeated[0]!r}; rename one"
+            f"{list(names).count(repeated[0])} columns have the name {repeated[0]!r}; rename them"
         )
+    # As statsmodels and R write it, so that a data column of this name keeps its own coefficient.
     last = INTERCEPT if INTERCEPT not in names else f"({INTERCEPT})"
     return (*names, *[last] * affine)

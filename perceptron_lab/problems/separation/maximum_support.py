@@ -1,6 +1,6 @@
 """Maximum support: which rows can be positive on {y : A y >= 0}, and which have weights instead.
 
-Rescaling proposes both, and proofs of both.
+Rescaling proposes the partition, a point and weights, which are then made exact.
 
 Phases of :class:`.CorrelationRescaling` on unit rows a_i prove heights: <a_i, y> <= norm(H a_i) for
 every y of norm 1 with A y >= 0. Rows that are 0 on that cone have heights that fall towards 0, the
@@ -29,21 +29,21 @@ from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
+from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import unlabelled
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, PartitionProposal
 from perceptron_lab.problems.separation.separation import exact_pair, seconds_of
-from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems import ConicSystem
 
 _ALGORITHM: Final = CorrelationRescaling(margin=1e-15)
-_GAP: Final = 3.0  # Between heights that fall and heights that stay
-_DEPENDENT: Final = 1e-9  # Singular values below this part of the largest one are roundings
-_STEPS: Final = 15  # Of weights towards A_N'w = 0
+_GAP: Final = 3.0  # Ratio between heights that stay and heights that fall
+_DEPENDENT: Final = 1e-9  # Singular values below this part of the largest one count as 0
+_STEPS: Final = 15  # Affine scaling steps towards A_N'w = 0
 _TOLERANCE: Final = 1e-12
-_MOST: Final = 20_000  # Updates of one run
-_AT_A_TIME: Final = 20_000_000  # Numbers that updates look at between two looks at the clock
+_MOST: Final = 20_000  # Largest number of updates of one run
+_AT_A_TIME: Final = 20_000_000  # Numbers that updates read between two checks of the time limit
 
-Some = npt.NDArray[np.bool_]
+RowMask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,14 +56,14 @@ class MaximumSupport:
     Parameters
     ----------
     rows
-        A, in whole numbers.
+        A, as integers.
     pair
-        The partition with its proof; None where the time was too short.
+        The partition with its proof; None if a time limit ended the search.
     method
-        How it was found.
+        How the pair was found.
     """
 
-    rows: WholeRows
+    rows: IntegerRows
     pair: ComplementaryPair | None
     method: str
 
@@ -79,13 +79,13 @@ class MaximumSupport:
 
     @property
     def dual_support(self) -> IntArray:
-        """Indices of the rows that are 0 at every such y: they have weights."""
+        """Indices of the rows that are 0 at every such y, which have weights > 0."""
         return self.pair.overlap if self.pair else np.zeros(0, dtype=np.int64)
 
     @property
     def point(self) -> tuple[Fraction, ...]:
         """The point y: a_i'y > 0 on the support, a_i'y = 0 on the others, exactly."""
-        return tuple(self.rows.given(self.pair.direction)) if self.pair else ()
+        return tuple(self.rows.in_original_units(self.pair.direction)) if self.pair else ()
 
     @property
     def weights(self) -> dict[int, Fraction]:
@@ -121,7 +121,7 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
         A, shape ``(m, n)``, dense or scipy.sparse; rows of zeros are in the dual support. Doubles
         are the numbers that they are; integers, fractions and decimals count exactly too.
     max_seconds
-        Where so many seconds do not suffice, nothing is decided; None for no limit.
+        Time limit in seconds, after which nothing is decided; None for no limit.
 
     Raises
     ------
@@ -151,7 +151,7 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
 
 
 def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
-    """Yield partitions of the rows with a point and weights, until the time is up.
+    """Yield partitions of the rows with a point and weights, until a time limit.
 
     Parameters
     ----------
@@ -161,6 +161,7 @@ def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
     _require_singular_values(rows)
     sizes = np.abs(rows).max(axis=0)
     sizes = np.where(sizes > 0.0, sizes, 1.0)
+    # The same cone in orthonormal coordinates: heights are then comparable between rows.
     left, values, right = np.linalg.svd(rows / sizes, full_matrices=False)
     significant = values > _DEPENDENT * values.max(initial=0.0)
     basis, back = left[:, significant], right[significant].T / values[significant]
@@ -184,7 +185,7 @@ def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
         )
 
 
-def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]:
+def _of_units(unit: FloatArray) -> Iterator[tuple[RowMask, FloatArray, FloatArray]]:
     """Yield partitions of unit rows that span the space."""
     for state, ended, claim in _phases(unit):
         if isinstance(claim, FeasiblePoint):
@@ -196,15 +197,15 @@ def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]
             weights = _balanced(unit, state.operator.map, overlap, ended.weights)
             if weights is None:
                 continue
-            point = _inside(unit, overlap)
+            point = _interior_point(unit, overlap)
             if point is not None:
                 yield overlap, weights, point
 
 
 def _phases(unit: FloatArray) -> Iterator[tuple[VolumeState, Phase, Claim | None]]:
-    """Yield states of rescaling on unit rows, the phase before each, and the claim with it.
+    """Yield states of the rescaling algorithm on unit rows, with the previous phase and the claim.
 
-    The clock is looked at in between.
+    The time limit is checked between states.
     """
     # scores count as positive only well above their roundings
     system = ConicSystem.from_rows(unit).started({}, np.random.default_rng(0))
@@ -222,8 +223,8 @@ def _require_singular_values(rows: FloatArray) -> None:
     check_time(40.0 * max(rows.shape) * min(rows.shape) ** 2)
 
 
-def _partitions(heights: FloatArray) -> Iterator[Some]:
-    """Yield the rows below the widest gap of the heights, and all rows."""
+def _partitions(heights: FloatArray) -> Iterator[RowMask]:
+    """Yield as overlap the rows below the widest gap of the heights, then all rows."""
     order = np.sort(heights)
     gaps = np.log(order[1:] / order[:-1])
     if len(gaps) and gaps.max() > np.log(_GAP):
@@ -232,9 +233,9 @@ def _partitions(heights: FloatArray) -> Iterator[Some]:
 
 
 def _balanced(
-    unit: FloatArray, rescaled: FloatArray, overlap: Some, counted: FloatArray
+    unit: FloatArray, rescaled: FloatArray, overlap: RowMask, counted: FloatArray
 ) -> FloatArray | None:
-    """Return w > 0 on N with A_N'w = 0, nearly, by affine scaling from the cuts made; or None.
+    """Return w > 0 on N with A_N'w near 0, by affine scaling from the numbers of cuts, or None.
 
     The step from w is that of least norm(change / w): exact if it changes no weight by its size.
     """
@@ -251,12 +252,13 @@ def _balanced(
             balanced = np.zeros(len(unit))
             balanced[overlap] = weights * (1.0 - change) / lengths
             return balanced
+        # Short of the boundary, as in affine scaling: weights have to stay positive.
         weights = weights * (1.0 - 0.7 * change / change.max())
     return None
 
 
-def _inside(unit: FloatArray, overlap: Some) -> FloatArray | None:
-    """Return y with A_N y = 0, nearly, and A_B y > 0, by rescaling in the null space; or None."""
+def _interior_point(unit: FloatArray, overlap: RowMask) -> FloatArray | None:
+    """Return y with A_N y near 0 and A_B y > 0, by rescaling in N's null space, or None."""
     if overlap.all():
         return np.zeros(unit.shape[1])
     _require_singular_values(unit[overlap])

@@ -26,20 +26,22 @@ from scipy.special import expit
 
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
-from perceptron_lab.problems.separation.whole_rows import WholeRows
+from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, near_solution, null_columns
 
 WEIGHT_BITS: Final = 40
-"""Weights off a basis are whole numbers up to 2^40."""
+"""Weights off a basis are integers up to 2^40."""
 SIMPLE: Final = 1000
-"""Coordinates of a direction are first tried as fractions with such a denominator."""
+"""Largest denominator of the fractions that are tried first for coordinates of a direction."""
 STEPS: Final = 27
-"""Then weights exp(-a_i'b) are lost in the roundings of the others."""
+"""Newton steps; after more, weights exp(-a_i'b) are lost in the rounding of the others."""
 _LOOKS: Final = (8, 12, 16, 20, 24, STEPS)  # Steps after which a partition is proposed
 _HALVES: Final = 12
-_STILL: Final = 1e-9  # Of the gradient, relative to the sizes of its terms
-_GROWTH: Final = 0.5  # Of a score in a step, between those that converge and those that grow
+_STILL: Final = 1e-9  # Norm of the gradient, relative to its terms, that counts as 0
+_GROWTH: Final = (
+    0.5  # Change of a score in a step that separates growing scores from converging ones
+)
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ class NullSpace:
     Parameters
     ----------
     rows
-        Some of N, of the same span.
+        Indices of rows of N that span the same space.
     nulls
-        A basis of {b : A_N b = 0} in whole numbers, k vectors of n.
+        A basis of {b : A_N b = 0}, k integer vectors of length n.
     """
 
     rows: IntArray
@@ -60,22 +62,22 @@ class NullSpace:
 
 @dataclass(frozen=True)
 class ComplementaryPair:
-    """A strictly complementary pair, for the rows in whole numbers.
+    """A strictly complementary pair of integer rows.
 
     Parameters
     ----------
     separated, overlap
         B and N, ascending.
     weights
-        w on N, whole numbers > 0, shape ``(len(N),)``; 0 where ``basis`` has one.
+        w on N, integers > 0, shape ``(len(N),)``; 0 for the rows of ``basis``.
     basis
         Row -> w, > 0, for the others of N.
     direction
-        b, whole numbers.
+        b, integers.
     span
         The null space of N.
     method
-        How it was found.
+        How the pair was found.
     """
 
     separated: IntArray
@@ -88,13 +90,13 @@ class ComplementaryPair:
 
     @property
     def exact_weights(self) -> dict[int, Fraction]:
-        """Row -> w > 0 of N."""
+        """All weights: row of N -> w > 0."""
         pairs = zip(self.overlap.tolist(), self.weights.tolist(), strict=True)
         return {row: self.basis.get(row, Fraction(weight)) for row, weight in pairs}
 
 
 def pair_near(
-    rows: WholeRows, proposal: PartitionProposal, method: str = "Newton's steps, made exact"
+    rows: IntegerRows, proposal: PartitionProposal, method: str = "Newton's steps, made exact"
 ) -> ComplementaryPair | None:
     """Return an exact pair near a proposal, or None.
 
@@ -102,7 +104,7 @@ def pair_near(
     """
     overlap = np.flatnonzero(proposal.overlap)
     separated = np.flatnonzero(~proposal.overlap)
-    order = _leading(rows.near[overlap] * proposal.weights[overlap, None])
+    order = _pivot_rows(rows.doubles[overlap] * proposal.weights[overlap, None])
     span = span_of(rows, overlap, overlap[order])
     if len(separated) and not span.nulls:
         return None
@@ -115,12 +117,13 @@ def pair_near(
     basis = _balanced(rows, overlap, integers, order)
     if basis is None:
         return None
+    # The pivot rows carry exact fractions, which balance the rounded weights of all others.
     integers[order] = 0
     return ComplementaryPair(separated, overlap, integers, basis, direction, span, method)
 
 
-def _leading(weighted: FloatArray) -> IntArray:
-    """Return the places of min(m, n) rows that span most of all, by pivots on their sizes."""
+def _pivot_rows(weighted: FloatArray) -> IntArray:
+    """Return the indices of min(m, n) rows, the pivots of a QR factorisation of the rows."""
     if not len(weighted):
         return np.zeros(0, dtype=np.int64)
     check_time(12.0 * max(weighted.shape) * min(weighted.shape) ** 2)
@@ -130,8 +133,8 @@ def _leading(weighted: FloatArray) -> IntArray:
     return np.asarray(order[: min(weighted.shape)], dtype=np.int64)
 
 
-def span_of(rows: WholeRows, overlap: IntArray, leading: IntArray) -> NullSpace:
-    """Return the null space of the rows N, those that lead being tried first."""
+def span_of(rows: IntegerRows, overlap: IntArray, leading: IntArray) -> NullSpace:
+    """Return the null space of the rows N, starting from that of the leading ones."""
     independent = leading
     while True:
         nulls = _null_space(rows, independent)
@@ -141,41 +144,41 @@ def span_of(rows: WholeRows, overlap: IntArray, leading: IntArray) -> NullSpace:
         independent = np.append(independent, missed)
 
 
-def null_vectors(rows: WholeRows) -> tuple[tuple[int, ...], ...]:
-    """Return a basis of {b : A b = 0}, from few rows that are tried on the others."""
+def null_vectors(rows: IntegerRows) -> tuple[tuple[int, ...], ...]:
+    """Return a basis of {b : A b = 0}, from a few rows, verified on the others."""
     every = np.arange(rows.count)
-    return span_of(rows, every, _leading(rows.near)).nulls
+    return span_of(rows, every, _pivot_rows(rows.doubles)).nulls
 
 
-def _null_space(rows: WholeRows, independent: IntArray) -> tuple[tuple[int, ...], ...]:
+def _null_space(rows: IntegerRows, independent: IntArray) -> tuple[tuple[int, ...], ...]:
     if not len(independent):
         unit = np.eye(rows.width, dtype=int).tolist()
         return tuple(map(tuple, unit))
-    columns = null_columns(rows.whole(independent).tolist())
-    return tuple(without_divisor(column) for column in columns)
+    columns = null_columns(rows.integers(independent).tolist())
+    return tuple(primitive_vector(column) for column in columns)
 
 
 def _not_orthogonal(
-    rows: WholeRows, overlap: IntArray, nulls: Sequence[Sequence[int]]
+    rows: IntegerRows, overlap: IntArray, nulls: Sequence[Sequence[int]]
 ) -> int | None:
-    """Return a row of N that is not 0 at some vector, or None."""
+    """Return a row of N that is not orthogonal to all vectors, or None."""
     if not nulls:
         return None
     at = np.array(nulls, dtype=object).T
-    for some, integers in rows.chunks(overlap):
+    for batch, integers in rows.chunks(overlap):
         violated = np.flatnonzero((integers @ at).astype(bool).any(axis=1))
         if len(violated):
-            return int(some[violated[0]])
+            return int(batch[violated[0]])
     return None
 
 
 def _direction(
-    rows: WholeRows, span: NullSpace, guess: FloatArray, separated: IntArray
+    rows: IntegerRows, span: NullSpace, guess: FloatArray, separated: IntArray
 ) -> tuple[int, ...] | None:
-    """Return b in the null space near a guess with A_B b > 0, or None."""
+    """Return an exact b in the null space with A_B b > 0 near a guess, or None."""
     if not len(separated):
         return (0,) * rows.width
-    approximate = _near_parts(rows, span, guess)
+    approximate = _approximate_parts(rows, span, guess)
     if approximate is None:
         return None
     parts, exponents = approximate
@@ -183,6 +186,8 @@ def _direction(
     if largest == 0.0:
         return None
     exact = [Fraction(part) for part in (parts / largest).tolist()]
+    # Simple fractions first: they reproduce directions such as (1, -1, 0) exactly, and keep the
+    # numbers of the certificate short.
     for candidates in ([part.limit_denominator(SIMPLE) for part in exact], exact):
         # Over its size a vector has about the length 1: so simple numbers mean something
         parts_of_vectors = [
@@ -190,22 +195,22 @@ def _direction(
             for part, exponent in zip(candidates, exponents, strict=True)
         ]
         whole_space = not len(span.rows)  # whose vectors are the unit vectors
-        direction = without_divisor(over_common(parts_of_vectors)[0]) if whole_space else None
-        direction = direction or mixed(span.nulls, parts_of_vectors)
+        direction = primitive_vector(over_common(parts_of_vectors)[0]) if whole_space else None
+        direction = direction or combination_of(span.nulls, parts_of_vectors)
         if any(direction) and rows.least_sign(separated, direction) > 0:
             return direction
     return None
 
 
-def _near_parts(
-    rows: WholeRows, span: NullSpace, guess: FloatArray
+def _approximate_parts(
+    rows: IntegerRows, span: NullSpace, guess: FloatArray
 ) -> tuple[FloatArray, list[int]] | None:
-    """Return parts p and exponents k so that the null vectors times p_j 2^-k_j are near a guess.
+    """Return p and exponents k such that sum_j p_j 2^-k_j times the null vectors is near a guess.
 
-    The k_j are those of the vectors' sizes. None where doubles do not hold them.
+    The k_j scale the vectors to norms near 1. None if numbers are beyond the range of doubles.
     """
     # Entries times the sizes of their columns, which doubles may hold only so
-    powers = np.frexp(np.abs(rows.near).max(axis=0))[1]
+    powers = np.frexp(np.abs(rows.doubles).max(axis=0))[1]
     with np.errstate(over="ignore"):
         guess = np.ldexp(guess, powers)
     if not np.isfinite(guess).all():
@@ -224,36 +229,36 @@ def _near_parts(
     return parts, [top + size for top, size in zip(tops, sizes.tolist(), strict=True)]
 
 
-def mixed(vectors: Sequence[Sequence[int]], parts: Sequence[Fraction]) -> tuple[int, ...]:
-    """Return a combination of vectors times a positive number, without a common divisor."""
+def combination_of(vectors: Sequence[Sequence[int]], parts: Sequence[Fraction]) -> tuple[int, ...]:
+    """Return a positive multiple of a combination of vectors, as a primitive integer vector."""
     check_time()
     integers, _ = over_common(parts)
     pairs = [(part, vector) for part, vector in zip(integers, vectors, strict=True) if part]
     width = len(vectors[0])
-    return without_divisor([sum(part * vector[j] for part, vector in pairs) for j in range(width)])
+    return primitive_vector([sum(part * vector[j] for part, vector in pairs) for j in range(width)])
 
 
 def in_units(part: float, size: float, unit: float) -> Fraction:
-    """Return part * size / unit, rounded to doubles, or exact where it is beyond them."""
+    """Return part * size / unit, rounded to a double, or exactly where it overflows."""
     rounded = part * size / unit
     if math.isfinite(rounded):
         return Fraction(rounded)
     return Fraction(part) * Fraction(size) / Fraction(unit)
 
 
-def without_divisor(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return whole numbers over their greatest common divisor."""
+def primitive_vector(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return integers divided by their greatest common divisor."""
     divisor = math.gcd(*numbers) or 1
     return tuple(number // divisor for number in numbers)
 
 
 def _balanced(
-    rows: WholeRows, overlap: IntArray, integers: IntArray, order: IntArray
+    rows: IntegerRows, overlap: IntArray, integers: IntArray, order: IntArray
 ) -> dict[int, Fraction] | None:
-    """Return weights > 0 of the leading rows so that A_N'w = 0, the others given; or None."""
+    """Return exact weights > 0 of the pivot rows with A_N'w = 0, the others fixed; or None."""
     remaining = np.delete(np.arange(len(overlap)), order)
     rest = rows.combined(overlap[remaining], integers[remaining].tolist())
-    table = rows.whole(overlap[order]).tolist()
+    table = rows.integers(overlap[order]).tolist()
     equations = [
         Equation({i: row[j] for i, row in enumerate(table) if row[j]}, -rest[j])
         for j in range(rows.width)
@@ -272,11 +277,11 @@ class PartitionProposal:
     Parameters
     ----------
     overlap
-        The rows that seem to be 0 on the whole cone, shape ``(m,)``.
+        Mask of the rows that seem to be 0 on the whole cone, shape ``(m,)``.
     weights
         w, shape ``(m,)``, in [0, 1].
     direction
-        b with A b > 0 on the other rows, 0 on these, or nearly so, shape ``(n,)``.
+        b, approximately 0 on these rows and positive on the others, shape ``(n,)``.
     """
 
     overlap: npt.NDArray[np.bool_]
@@ -285,7 +290,7 @@ class PartitionProposal:
 
 
 def logistic_proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
-    """Yield the partitions that Newton's steps lead to, the more likely ones last.
+    """Yield partitions proposed by Newton's method for logistic regression, best ones last.
 
     Parameters
     ----------
@@ -306,6 +311,7 @@ def logistic_proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
         weights: FloatArray = expit(-scores)
         gradient: FloatArray = weights @ basis.orthonormal
         size = float(np.linalg.norm(weights))
+        # A'w = 0 to rounding: the minimum exists, and all rows overlap.
         if float(np.linalg.norm(gradient)) <= _STILL * size:
             yield PartitionProposal(
                 np.ones(len(rows), dtype=bool), weights, np.zeros(rows.shape[1])
@@ -316,10 +322,14 @@ def logistic_proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
         change = basis.orthonormal @ move
         if change.min() > 0.0 or (scores + change).min() > 0.0:
             improved = move if change.min() > 0.0 else point + move
-            yield PartitionProposal(np.zeros(len(rows), dtype=bool), weights, basis.given(improved))
+            yield PartitionProposal(
+                np.zeros(len(rows), dtype=bool), weights, basis.in_original_coordinates(improved)
+            )
         if step in _LOOKS:
-            yield PartitionProposal(change < _GROWTH, weights, basis.given(move))
-        length = _length(scores, change)
+            # In the limit scores of B grow by 1 per step and those of N by 0 (Albert and Anderson):
+            # 1/2 tells them apart.
+            yield PartitionProposal(change < _GROWTH, weights, basis.in_original_coordinates(move))
+        length = _step_length(scores, change)
         point, scores = point + length * move, scores + length * change
 
 
@@ -338,8 +348,8 @@ class _Basis:
         self._triangle = r[:rank, :rank]
         self._width = rows.shape[1]
 
-    def given(self, point: FloatArray) -> FloatArray:
-        """Return b of coordinates in the basis."""
+    def in_original_coordinates(self, point: FloatArray) -> FloatArray:
+        """Return b for coordinates in the basis."""
         coordinates = np.zeros(self._width)
         coordinates[self._order[: len(point)]] = sla.solve_triangular(self._triangle, point)
         with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
@@ -347,7 +357,7 @@ class _Basis:
 
 
 def _newton(basis: FloatArray, weights: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return Newton's step, the curvature of directions that have nearly none bounded below."""
+    """Return the Newton step, with eigenvalues of the Hessian bounded away from 0."""
     curvature = basis.T @ ((weights * (1.0 - weights))[:, None] * basis)
     values, vectors = np.linalg.eigh(curvature)
     eigenvalues = np.maximum(values, 1e-15 * max(float(values[-1]), 1e-300))
@@ -355,7 +365,7 @@ def _newton(basis: FloatArray, weights: FloatArray, gradient: FloatArray) -> Flo
     return step
 
 
-def _length(scores: FloatArray, change: FloatArray) -> float:
+def _step_length(scores: FloatArray, change: FloatArray) -> float:
     """Return the first of 1, 1/2, 1/4, ... that lowers the sum of losses."""
     before, length = float(np.logaddexp(0.0, -scores).sum()), 1.0
     for _ in range(_HALVES):

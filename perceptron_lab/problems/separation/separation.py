@@ -1,10 +1,10 @@
 """Decide complete, quasi-complete or no separation of two classes, with proofs.
 
-The exact pair of rows is near a proposal, or of the exact decision, on columns that differ. Columns
-that nearly depend on others are first replaced by what they differ by, in whole numbers. A total of
-columns in doubles differs from their sum by roundings alone, and these decide. With A T in place of
-A, T invertible, rows have the same weights, and b is T times the new one: so a pair for A T is one
-for A.
+The exact pair of rows is found near a proposal in doubles, or by exact pivots. First, columns that
+nearly depend on others are replaced by the integer differences from these: a column of totals, for
+example, differs from the sum of its parts by rounding errors alone, and these decide the verdict.
+If A is replaced by A T, T invertible, the weights of the rows stay, and b is T times the new one.
+So a pair for A T gives one for A.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.problems.separation.coefficients import Coefficient, coefficients
+from perceptron_lab.problems.separation.integer_rows import IntegerRows, Integers, rows_of_numbers
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
+from perceptron_lab.problems.separation.pair_verification import CoefficientChecker, faults
 from perceptron_lab.problems.separation.pairs import (
     ComplementaryPair,
     NullSpace,
     PartitionProposal,
+    combination_of,
     in_units,
     logistic_proposals,
-    mixed,
     pair_near,
+    primitive_vector,
     span_of,
-    without_divisor,
 )
-from perceptron_lab.problems.separation.proofs import Checked, faults
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_on
-from perceptron_lab.problems.separation.whole_rows import Integers, WholeRows, rows_of_numbers
 from perceptron_lab.systems.conditions import condition, over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
-_PIVOTS: Final = 10_000_000  # Exact pivots at most; time ends before
+_PIVOTS: Final = 10_000_000  # Largest number of exact pivots; time limits end before
 _DEPENDENT: Final = 1e-8
-"""Part of a column beyond the others, below which it is replaced."""
-_SIMPLE: Final = 1000  # Denominators of the multiples that are taken off
+"""Relative residual of a column after the others, below which it is replaced."""
+_SIMPLE: Final = 1000  # Largest denominator of the multiples that are subtracted
 _MOST_NUMBERS: Final = 5_000_000
 _ROUNDS: Final = 3
 
-# The columns of T, in whole numbers
+# The columns of T, integers
 Columns = tuple[tuple[int, ...], ...]
 
 
 def seconds_of(max_seconds: float | None) -> float:
-    """Return the seconds of a limit, infinity for None; an InputError refuses those below 0."""
+    """Return a time limit in seconds, infinity for None; an InputError refuses negative ones."""
     if max_seconds is None:
         return math.inf
     if not max_seconds >= 0.0:
@@ -66,49 +66,49 @@ def seconds_of(max_seconds: float | None) -> float:
 
 
 def exact_pair(
-    rows: WholeRows, proposals: Callable[[FloatArray], Iterator[PartitionProposal]], method: str
+    rows: IntegerRows, proposals: Callable[[FloatArray], Iterator[PartitionProposal]], method: str
 ) -> ComplementaryPair | None:
-    """Return the partition with its proof, which is checked; None if the time was too short.
+    """Return the partition with its verified proof, or None if the time limit ended the search.
 
     Parameters
     ----------
     rows
         A.
     proposals
-        Yields partitions of rows in doubles; where none of them can be made exact, exact pivots
+        Yields computed partitions of the rows; if none of them can be made exact, exact pivots
         decide.
     method
         The name of a pair near a proposal.
     """
     with suppress(TimeIsUp):
         better, columns = conditioned(rows)
-        pairs = (pair_near(better, proposal, method) for proposal in proposals(better.near))
-        exact = next(filter(None, pairs), None) or decided_pair(better)
-        pair = None if exact is None else _of_original(exact, columns)
+        pairs = (pair_near(better, proposal, method) for proposal in proposals(better.doubles))
+        exact = next(filter(None, pairs), None) or exact_decision_pair(better)
+        pair = None if exact is None else _in_original_columns(exact, columns)
         require_no_faults([] if pair is None else faults(rows, pair, []))
         return pair
     return None
 
 
 def require_no_faults(faults: list[str]) -> None:
-    """Raise an AssertionError where a proof does not hold."""
+    """Raise an AssertionError if a proof has faults."""
     assert not faults, f"a proof does not hold: {'; '.join(faults)}; this is a bug, report it"
 
 
-def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
-    """Return A T with columns that differ by more than roundings, and T; A and None if A is so.
+def conditioned(rows: IntegerRows) -> tuple[IntegerRows, Columns | None]:
+    """Return A T without nearly dependent columns, and T; or A and None if A has none.
 
-    Columns that depend on others exactly are left alone, if all that nearly do are such; so are the
-    columns of fewer rows, all of which do.
+    Nothing changes if all nearly dependent columns are exactly dependent, or if there are fewer
+    rows than columns.
     """
     if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS:
         return rows, None
     product: Columns | None = None
     for _ in range(_ROUNDS):
-        change = _change(rows)
+        change = _column_change(rows)
         if change is None:
             break
-        integers = rows.whole(np.arange(rows.count))
+        integers = rows.integers(np.arange(rows.count))
         changed = [j for j, column in enumerate(change) if sum(map(bool, column)) > 1]
         columns = [_combined(integers, change[j]) for j in changed]
         if not any(column.any() for column in columns):
@@ -116,21 +116,23 @@ def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
         integers[:, changed] = np.array(columns, dtype=object).T
         rows = rows_of_numbers(integers)
         product = (
-            change if product is None else tuple(_applied(product, column) for column in change)
+            change
+            if product is None
+            else tuple(_times_columns(product, column) for column in change)
         )
     return rows, product
 
 
 def _combined(integers: Integers, column: Sequence[int]) -> Integers:
-    """Return whole rows times a column of T."""
+    """Return the integer rows times a column of T."""
     check_time()
     nonzero = np.flatnonzero(column)
     return np.asarray(integers[:, nonzero] @ np.array(column, dtype=object)[nonzero])
 
 
-def _change(rows: WholeRows) -> Columns | None:
-    """Return T that takes from each column that nearly depends on others what they make of it."""
-    approximate = rows.near
+def _column_change(rows: IntegerRows) -> Columns | None:
+    """Return T that subtracts from each nearly dependent column its combination of the others."""
+    approximate = rows.doubles
     sizes = np.abs(approximate).max(axis=0)
     nonzero = np.flatnonzero(sizes > 0.0)
     if not len(nonzero):
@@ -151,28 +153,28 @@ def _change(rows: WholeRows) -> Columns | None:
         for i, part in zip(order[:rank].tolist(), parts.tolist(), strict=True):
             of_near = in_units(part, float(sizes[j]), float(sizes[i]))
             columns[j][i] = -of_near.limit_denominator(_SIMPLE) * units[i]
-    return tuple(without_divisor(over_common(column)[0]) for column in columns)
+    return tuple(primitive_vector(over_common(column)[0]) for column in columns)
 
 
-def _applied(columns: Sequence[Sequence[int]], vector: Sequence[int]) -> tuple[int, ...]:
-    """Return T b."""
+def _times_columns(columns: Sequence[Sequence[int]], vector: Sequence[int]) -> tuple[int, ...]:
+    """Return T b for the columns of T."""
     pairs = [(weight, column) for weight, column in zip(vector, columns, strict=True) if weight]
     return tuple(sum(weight * column[i] for weight, column in pairs) for i in range(len(vector)))
 
 
-def _of_original(pair: ComplementaryPair, columns: Columns | None) -> ComplementaryPair:
-    """Return the pair for A of one for A T."""
+def _in_original_columns(pair: ComplementaryPair, columns: Columns | None) -> ComplementaryPair:
+    """Return the pair for A that a pair for A T gives."""
     if columns is None:
         return pair
     nulls = pair.span.nulls
     if len(pair.span.rows):  # else all vectors, of which the unit vectors are a basis here too
-        nulls = tuple(without_divisor(_applied(columns, vector)) for vector in nulls)
-    direction = without_divisor(_applied(columns, pair.direction))
+        nulls = tuple(primitive_vector(_times_columns(columns, vector)) for vector in nulls)
+    direction = primitive_vector(_times_columns(columns, pair.direction))
     return replace(pair, direction=direction, span=NullSpace(pair.span.rows, nulls))
 
 
-def decided_pair(rows: WholeRows) -> ComplementaryPair | None:
-    """Return the pair that the exact decision about A b >= 0 comes with; None if time was short."""
+def exact_decision_pair(rows: IntegerRows) -> ComplementaryPair | None:
+    """Return the pair by an exact decision of A b >= 0, or None if a limit ended it."""
     system, units = _system(rows)
     decision = decide(system, _PIVOTS)
     if decision.status is not Status.FEASIBLE or not decision.proof.complete:
@@ -190,14 +192,14 @@ def decided_pair(rows: WholeRows) -> ComplementaryPair | None:
         overlap,
         np.zeros(len(overlap), dtype=np.int64),
         weights,
-        mixed(unit, parts) if len(separated) else (0,) * rows.width,
+        combination_of(unit, parts) if len(separated) else (0,) * rows.width,
         span_of(rows, overlap, overlap[: rows.width]),
         decision.method,
     )
 
 
-def _system(rows: WholeRows) -> tuple[LinearSystem, list[Fraction]]:
-    """Return A D x >= 0 and the diagonal of D: powers of two that make columns at most 1."""
+def _system(rows: IntegerRows) -> tuple[LinearSystem, list[Fraction]]:
+    """Return A D x >= 0 and the diagonal of D: powers of two that scale columns to at most 1."""
     largest = [0] * rows.width
     for _, integers in rows.chunks(np.arange(rows.count)):
         largest = [
@@ -206,8 +208,8 @@ def _system(rows: WholeRows) -> tuple[LinearSystem, list[Fraction]]:
         ]
     units = [Fraction(1, 2 ** size.bit_length()) for size in largest]
     conditions = []
-    for some, integers in rows.chunks(np.arange(rows.count)):
-        for k, row in zip(some.tolist(), integers.tolist(), strict=True):
+    for batch, integers in rows.chunks(np.arange(rows.count)):
+        for k, row in zip(batch.tolist(), integers.tolist(), strict=True):
             check_time()
             columns = tuple(j for j, entry in enumerate(row) if entry)
             numbers = tuple(row[j] * units[j] for j in columns)
@@ -231,8 +233,8 @@ def separation(
     (Albert and Anderson, Biometrika 71, 1984); otherwise a coefficient may still be finite, or run
     to +infinity, to -infinity, or where to is not determined by the data.
 
-    Every answer is proved in exact arithmetic, on the numbers as given: a strictly complementary
-    pair for the verdict, combinations of rows and members of R for the coefficients.
+    Every answer is proved in exact arithmetic on the original numbers: by a strictly complementary
+    pair for the verdict, and by combinations of rows and members of R for the coefficients.
 
     Parameters
     ----------
@@ -253,8 +255,8 @@ def separation(
         The label of the positive class, against all other labels, of which there may be several;
         None (default) for the later of two labels.
     max_seconds
-        Where so many seconds do not suffice, the verdict is ``undecided``, or some coefficients
-        have no class: ``method`` says how many. None for no limit.
+        Time limit in seconds, or None. If it is too short, the verdict is ``undecided``, or some
+        coefficients have no class, whose number ``method`` states.
 
     Raises
     ------
@@ -264,7 +266,7 @@ def separation(
 
     Examples
     --------
-    Whoever takes the dose recovers, and one without it:
+    All patients with the dose recover, and one without it:
 
     >>> from perceptron_lab import separation
     >>> found = separation([[0], [0], [0], [1], [1]], ["ill", "ill", "well", "well", "well"])
@@ -275,10 +277,10 @@ def separation(
     """
     seconds_of(max_seconds)
     examples = labelled(X, y, affine=affine, positive=positive)
-    return decided(examples, max_seconds=max_seconds)
+    return verdict_for(examples, max_seconds=max_seconds)
 
 
-def decided(
+def verdict_for(
     examples: Labelled,
     *,
     max_seconds: float | None = None,
@@ -293,7 +295,7 @@ def decided(
     max_seconds
         As for :func:`separation`.
     stop
-        Asked again and again whether to end: a true value ends the work as the time does.
+        Called repeatedly; a true value ends the work like a time limit.
     """
     rows = examples.rows
     with time_limit(seconds_of(max_seconds), stop):
@@ -311,9 +313,9 @@ def decided(
     return verdict_on(examples, pair, classified, method)
 
 
-def _proved_coefficients(rows: WholeRows, pair: ComplementaryPair) -> dict[int, Coefficient]:
-    """Return the classes that the time suffices for, by column, each of them checked."""
-    check, proved = Checked(rows, pair), dict[int, Coefficient]()
+def _proved_coefficients(rows: IntegerRows, pair: ComplementaryPair) -> dict[int, Coefficient]:
+    """Return the verified classes by column, as many as the time limit allows."""
+    check, proved = CoefficientChecker(rows, pair), dict[int, Coefficient]()
     with suppress(TimeIsUp):
         for j, coefficient in coefficients(rows, pair):
             require_no_faults(check.faults(j, coefficient))

@@ -5,10 +5,11 @@ The arrays ``proof.NAME`` are those of :func:`.proof_arrays`; the text ``json`` 
     {"format": 2, "verdict", "proved", "names", "classes", "coefficients": name -> class,
      "intercept": its name or null, "constant_columns": columns of the data that it stands for,
      "reference_levels": column of texts -> level without a coefficient,
-     "source": what says which data it is of (null in files of Python)}
+     "source": a record that identifies the data (null in files written from Python)}
 
-Files of format 1 lack ``intercept`` and the two names after it. They are proved on data that keep
-their constant columns; of columns of texts every level had a coefficient, so those are refused.
+Files of format 1 lack ``intercept`` and the two names after it. They are verified on data that keep
+their constant columns. In columns of texts every level had a coefficient, so such files are
+refused.
 """
 
 from __future__ import annotations
@@ -30,8 +31,12 @@ from perceptron_lab.core.saved_answers.kinds import VERDICT, VERDICT_1, VERDICT_
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, column_names, labels_of, plain_label
 from perceptron_lab.problems.separation.coefficients import Coefficient
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
+from perceptron_lab.problems.separation.pair_verification import (
+    ProofError,
+    proof_arrays,
+    proved_pair,
+)
 from perceptron_lab.problems.separation.pairs import ComplementaryPair
-from perceptron_lab.problems.separation.proofs import ProofError, proof_arrays, proved_pair
 from perceptron_lab.problems.separation.verdict_record import (
     UNDECIDED,
     VerdictRecord,
@@ -56,11 +61,11 @@ class SeparationVerdict(VerdictRecord):
     ----------
     verdict
         ``complete`` (no row overlaps), ``quasi-complete``, ``overlap`` (every row does), or
-        ``undecided``, where the time was too short.
+        ``undecided`` (a time limit ended the search).
     proved
         Whether the verdict and every class that is stated are proved in exact arithmetic.
     names
-        Of the coefficients, in the order of the columns; that of an added intercept is the last.
+        Names of the coefficients, in the order of the columns; an added intercept is the last.
     classes
         The two labels; the second one is the positive class, whose log-odds are modelled.
     method
@@ -70,10 +75,10 @@ class SeparationVerdict(VerdictRecord):
     pair
         The partition and its proof; None where the verdict is undecided.
     proofs
-        Of the coefficients; ``UNDECIDED`` where the time was too short, empty where it was so for
-        all of them.
+        Classes of the coefficients with their proofs; ``UNDECIDED`` where a time limit ended the
+        search, empty if it did so for all of them.
     intercept
-        The name of its coefficient; None where no intercept was asked for.
+        The name of the intercept's coefficient; None without an intercept.
     constant_columns
         The names of the constant columns of the data that the intercept stands for: they have no
         separate coefficients.
@@ -92,7 +97,7 @@ class SeparationVerdict(VerdictRecord):
         path
             Of the file, which gets exactly this name.
         source
-            JSON values that say which data the verdict is of, for ``plab verify``.
+            JSON values that identify the data of the verdict, for ``plab verify``.
         """
         record = _claims(self) | {"format": VERDICT_FORMAT, "proved": self.proved, "source": source}
         arrays = {"json": json.dumps(record)} | prefixed(PROOF, proof_arrays(self))
@@ -102,12 +107,12 @@ class SeparationVerdict(VerdictRecord):
     def load(cls, path: str | Path, X: ArrayOrSparse, y: npt.ArrayLike) -> SeparationVerdict:
         """Read a verdict written by :meth:`save` and verify it again on its examples.
 
-        Nothing is searched for: the directions and weights of the file are put into the examples.
+        The directions and weights of the file are substituted into the examples; no search is made.
 
         Raises
         ------
         DataError
-            If there is no such file, it is not whole, or it proves nothing about these examples.
+            If the file is missing or damaged, or does not prove its verdict for these examples.
 
         Examples
         --------
@@ -129,13 +134,13 @@ class SeparationVerdict(VerdictRecord):
             if unnamed:
                 examples = replace(examples, names=names, intercept=saved.record.get("intercept"))
             levels = saved.record.get("reference_levels", {})
-            verdict = saved.proved_on(replace(examples, reference_levels=levels))
+            verdict = saved.verify_on(replace(examples, reference_levels=levels))
             unverified = ["method", *["names"] * unnamed, *["reference_levels"] * bool(levels)]
-            object.__setattr__(verdict, "_taken", tuple(unverified))
+            object.__setattr__(verdict, "_unverified_fields", tuple(unverified))
             return verdict
         except DataError as error:
             raise type(error)(
-                f"{path}: {error}; give the examples that it was decided on"
+                f"{path}: {error}; give the examples for which the verdict was saved"
             ) from None
 
 
@@ -145,7 +150,7 @@ def verdict_on(
     proofs: tuple[Coefficient, ...] = (),
     method: str = "the time was too short",
 ) -> SeparationVerdict:
-    """Return the verdict that a proved partition of labelled rows means; undecided without one."""
+    """Return the verdict of a proved partition of labelled rows; undecided without one."""
     verdict = UNDECIDED if pair is None else verdict_of(pair)
     decided = pair is not None
     return SeparationVerdict(
@@ -154,39 +159,40 @@ def verdict_on(
 
 
 def verdict_proved(examples: Labelled, arrays: Mapping[str, FloatArray]) -> SeparationVerdict:
-    """Return the verdict that proof arrays prove; errors are those of :func:`.proved_pair`."""
+    """Return the verdict that proof arrays prove; errors as for :func:`.proved_pair`."""
     pair, coefficients = proved_pair(examples, arrays)
     return verdict_on(examples, pair, tuple(coefficients), pair.method)
 
 
 @dataclass(frozen=True)
 class SavedVerdict:
-    """The claims of a file and their proof, neither of them checked.
+    """The claims of a file and their proof, not yet verified.
 
     Parameters
     ----------
     record
-        Its text.
+    The JSON text of the file.
     proof
         Arrays by name.
     contents
         All fields of the file.
-    recorded
-        Whether it records its data; other data give its coefficients x_1, x_2, ... their names.
+    has_data_record
+        Whether the file identifies its data. If not, the names of new examples replace its names
+        x_1, x_2, ...
     """
 
     record: dict[str, Any]
     proof: Mapping[str, FloatArray]
     contents: AnswerContents
-    recorded: bool = True
+    has_data_record: bool = True
 
     @property
-    def leaves_out(self) -> bool:
-        """Whether constant columns of the data are left out because of the intercept."""
+    def omits_constant_columns(self) -> bool:
+        """Whether the intercept replaces constant columns of the data."""
         return bool(self.record["format"] > 1)
 
-    def proved_on(self, examples: Labelled) -> SeparationVerdict:
-        """Return the verdict if all that is claimed is proved on labelled rows.
+    def verify_on(self, examples: Labelled) -> SeparationVerdict:
+        """Return the verdict if the proof verifies all claims for labelled rows.
 
         Raises
         ------
@@ -195,13 +201,13 @@ class SavedVerdict:
         """
         names = tuple(self.record["names"])
         numbered = tuple(f"x_{j + 1}" for j in range(len(names) - 1))
-        unnamed = not self.recorded and names == (*numbered, "intercept")
+        unnamed = not self.has_data_record and names == (*numbered, "intercept")
         if unnamed and len(examples.names) == len(names):
             examples = replace(examples, names=names)
         verdict = verdict_proved(examples, self.proof)
         claims = _claims(verdict) | {"proved": verdict.proved}
         for name, value in claims.items():
-            if name in _ADDED and not self.leaves_out:
+            if name in _ADDED and not self.omits_constant_columns:
                 continue
             if _text_of(self.record[name]) != _text_of(value):
                 difference = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
@@ -210,7 +216,7 @@ class SavedVerdict:
 
 
 def read_verdict(path: Path) -> SavedVerdict:
-    """Read a file of :meth:`SeparationVerdict.save`; a DataError tells of any other."""
+    """Read a file of :meth:`SeparationVerdict.save`; any other file is a DataError."""
     try:
         file = read_answer(path)
         record = file.record
@@ -221,14 +227,14 @@ def read_verdict(path: Path) -> SavedVerdict:
         return SavedVerdict(record, file.named(PROOF), contents)
     except BROKEN as error:
         raise DataError(
-            f"{path}: not a verdict that can be read ({error}); SeparationVerdict.save writes them"
+            f"{path}: not a saved verdict ({error}); give a file of SeparationVerdict.save"
         ) from None
 
 
 def _of_examples(saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike) -> Labelled:
-    """Return examples with labels as the verdict was made of them, if they have as many columns."""
+    """Return labelled rows built as for the saved verdict, if the number of columns agrees."""
     names, positive = saved.record["names"], _positive(saved, y)
-    if saved.leaves_out:
+    if saved.omits_constant_columns:
         affine = saved.record["intercept"] is not None
         examples = labelled(X, y, affine=affine, positive=positive)
     else:
@@ -237,12 +243,14 @@ def _of_examples(saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike) -> Lab
             examples = labelled(X, y, leave_out=False)
     if len(names) != examples.rows.width:
         width = examples.rows.width - (examples.intercept is not None)
-        raise ProofError(f"it is of {len(names)} coefficients, the examples of {width} features")
+        raise ProofError(
+            f"the verdict has {len(names)} coefficients, the examples have {width} features"
+        )
     return examples
 
 
 def _positive(saved: SavedVerdict, y: npt.ArrayLike) -> object:
-    """Return the label that a file calls the positive class; None where no label is it."""
+    """Return the label that a file states as the positive class, or None if it does not occur."""
     labels = np.unique(labels_of(y, len(np.asarray(y)))).tolist()
     claimed = [_text_of(label) for label in saved.record["classes"][1:]]
     return next(
@@ -251,7 +259,7 @@ def _positive(saved: SavedVerdict, y: npt.ArrayLike) -> object:
 
 
 def _claims(verdict: SeparationVerdict) -> dict[str, Any]:
-    """Return what is stated, as JSON values."""
+    """Return the claims of a verdict as JSON values."""
     return {
         "verdict": verdict.verdict,
         "names": list(verdict.names),
@@ -264,7 +272,7 @@ def _claims(verdict: SeparationVerdict) -> dict[str, Any]:
 
 
 def _text_of(value: object) -> str:
-    """Return a value as a text that tells 1 from true and from 1.0."""
+    """Return a value as JSON text, which distinguishes 1, true and 1.0."""
     return json.dumps(value, sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""The verdict on two classes as a record with names: in words, in JSON, in the units given."""
+"""The verdict on two classes as a record: as sentences, as JSON and as an HTML table."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from perceptron_lab.problems.separation.coefficients import (
     Coefficient,
 )
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
+from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, null_vectors
-from perceptron_lab.problems.separation.whole_rows import WholeRows
 
 COMPLETE: Final = "complete"
 QUASI: Final = "quasi-complete"
@@ -33,7 +33,7 @@ OVERLAP: Final = "overlap"
 UNDECIDED: Final = "undecided"
 
 MOST_LISTED: Final = 10_000
-"""Rows above which a certificate in JSON leaves their weights out."""
+"""Largest number of overlapping rows whose weights a certificate in JSON includes."""
 _MOST_NAMES: Final = 8  # In a sentence
 _MOST_ROWS: Final = 12
 _MOST_TABLED: Final = 50
@@ -57,17 +57,14 @@ _ALTERNATIVES: Final = {
 
 @dataclass(frozen=True, repr=False)
 class VerdictRecord:
-    """A verdict as a record, in words and in JSON; it is public as :class:`.SeparationVerdict`.
-
-    Its attributes are documented there.
-    """
+    """A verdict as a record; it is public as :class:`.SeparationVerdict`, which documents it."""
 
     verdict: str
     proved: bool
     names: tuple[str, ...]
     classes: tuple[object, object]
     method: str
-    rows: WholeRows
+    rows: IntegerRows
     pair: ComplementaryPair | None
     proofs: tuple[Coefficient, ...]
     intercept: str | None = None
@@ -77,11 +74,11 @@ class VerdictRecord:
 
     @property
     def not_verified(self) -> tuple[str, ...]:
-        """The attributes that are not verified, because only the file of a verdict states them.
+        """The attributes that were read from a file and not verified.
 
-        The method, and the names of coefficients where the examples have no names.
+        These are the method, and the names of coefficients if the examples have no names.
         """
-        return tuple(self.__dict__.get("_taken", ()))
+        return tuple(self.__dict__.get("_unverified_fields", ()))
 
     @property
     def class_labels(self) -> list[str | int | float | bool]:
@@ -90,24 +87,24 @@ class VerdictRecord:
 
     @property
     def coefficients(self) -> dict[str, str]:
-        """Name -> FINITE, +INF, -INF or UNDETERMINED, where it is decided; the intercept's last."""
-        return {name: proof.name for _, name, proof in self._decided}
+        """Name -> FINITE, +INF, -INF or UNDETERMINED for each decided coefficient."""
+        return {name: proof.name for _, name, proof in self._classified_coefficients}
 
     @property
     def classified(self) -> bool:
         """Whether every coefficient has a class."""
-        return len(self._decided) == len(self.names)
+        return len(self._classified_coefficients) == len(self.names)
 
     @property
-    def _decided(self) -> list[tuple[int, str, Coefficient]]:
-        """Column, name and proof of the coefficients with a class."""
+    def _classified_coefficients(self) -> list[tuple[int, str, Coefficient]]:
+        """Column, name and proof of each coefficient with a class."""
         named = zip(range(len(self.names)), self.names, self.proofs, strict=False)
         return [(j, name, proof) for j, name, proof in named if proof.name != NO_CLASS]
 
     @property
     def direction(self) -> tuple[Fraction, ...]:
         """A member b of R, positive on the separated rows; 0 where there are none."""
-        return tuple(self.rows.given(self.pair.direction)) if self.pair else ()
+        return tuple(self.rows.in_original_units(self.pair.direction)) if self.pair else ()
 
     @property
     def separated_rows(self) -> IntArray:
@@ -121,14 +118,14 @@ class VerdictRecord:
 
     @property
     def zero_rows(self) -> IntArray:
-        """Indices of the rows without an entry other than 0, which overlap whatever is asked."""
-        return np.flatnonzero(~self.rows.near.any(axis=1))
+        """Indices of the rows of zeros, which always overlap."""
+        return np.flatnonzero(~self.rows.doubles.any(axis=1))
 
     @cached_property
     def unidentified(self) -> tuple[str, ...]:
-        """Coefficients that no data of these columns determine: they are linearly dependent.
+        """Coefficients that are not identified, because their columns are linearly dependent.
 
-        Some b with A b = 0 has an entry there: the classes are answers modulo such b.
+        Some b with A b = 0 has a nonzero entry there; the classes hold modulo such b.
         """
         if self.pair is None:
             return ()
@@ -139,7 +136,7 @@ class VerdictRecord:
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """The proof of the answer, in the given units, exact numbers as text (:func:`.exact_text`).
+        """The proof of the answer in original units, exact numbers as text (:func:`.exact_text`).
 
         ``weights``: row -> w > 0 with sum_i w_i a_i = 0 over the rows that overlap; null above
         :data:`MOST_LISTED` of them. ``coefficients``: multipliers of the rows whose sum is the unit
@@ -152,21 +149,27 @@ class VerdictRecord:
         return {
             "direction": _texts(self.direction),
             "weights": {str(row): exact_text(weight) for row, weight in weights} if few else None,
-            "coefficients": {name: self._proof(j, proof) for j, name, proof in self._decided},
+            "coefficients": {
+                name: self._proof(j, proof) for j, name, proof in self._classified_coefficients
+            },
         }
 
     def _proof(self, j: int, proof: Coefficient) -> dict[str, Any]:
         scale = self.rows.scales[j]
         sides = {"positive": proof.positive, "negative": proof.negative}
-        members = {name: _texts(self.rows.given(b)) for name, b in sides.items() if b is not None}
+        members = {
+            name: _texts(self.rows.in_original_units(b))
+            for name, b in sides.items()
+            if b is not None
+        }
         multipliers = {str(row): exact_text(m * scale) for row, m in proof.combination.items()}
         return {"class": proof.name, "multipliers": multipliers} | members
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as JSON values.
 
-        ``direction`` is in doubles: a positive multiple of the exact one, which the certificate
-        holds, where doubles would not hold it (see :func:`.to_doubles`).
+        ``direction`` is in doubles. Where the exact one, which the certificate contains, is beyond
+        the range of doubles, it is a positive multiple of it (see :func:`.to_doubles`).
         """
         return {
             "verdict": self.verdict,
@@ -190,14 +193,14 @@ class VerdictRecord:
 
     def __str__(self) -> str:
         lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
-        lines.append(f"  {self._model_told()}")
+        lines.append(f"  {self._model_sentence()}")
         lines += [f"  {line}" for line in self._details()] if self.pair else []
         return "\n".join(lines)
 
     __repr__ = __str__  # short: exact numbers, which may have thousands of digits, are attributes
 
     def _repr_html_(self) -> str:
-        """Return the sentences and a table of the coefficients for notebooks, escaped."""
+        """Return the sentences and a table of the coefficients as HTML for notebooks."""
         classes = list(self.coefficients.items())
         rows = [
             f"<tr><td style='text-align:left'>{escape(name)}</td><td>{_ESTIMATES[kind]}</td></tr>"
@@ -212,19 +215,19 @@ class VerdictRecord:
 
     @property
     def modelled(self) -> str:
-        """The quantity that is modelled: the log-odds of the positive class."""
+        """A phrase for the modelled quantity, the log-odds of the positive class."""
         return f"log-odds of {self.classes[1]!r}"
 
-    def _model_told(self) -> str:
-        """Return what is modelled, and which columns the intercept stands for."""
+    def _model_sentence(self) -> str:
+        """Return a sentence on the modelled quantity and the replaced constant columns."""
         text = f"modelled: {self.modelled} against {self.classes[0]!r}"
         if self.constant_columns:
-            text += f"; the intercept stands for {_listed(self.constant_columns)} (constant)"
+            text += f"; the intercept stands for {_enumeration(self.constant_columns)} (constant)"
         return text
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
+        """The verdict as a sentence."""
         negative, positive = self.classes
         if self.verdict == UNDECIDED:
             return f"not decided whether {negative!r} and {positive!r} are separated"
@@ -236,7 +239,7 @@ class VerdictRecord:
             if kind != FINITE and name not in self.unidentified
         ]
         features = [name for name in running if name != self.intercept] or running
-        subject = _listed(features) if features else "they"
+        subject = _enumeration(features) if features else "they"
         verb = "separates" if len(features) == 1 else "separate"
         return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
 
@@ -259,23 +262,23 @@ class VerdictRecord:
             if names:
                 single = len(names) == 1
                 forms = {"s": "" if single else "s", "is_": "is" if single else "are"}
-                lines.append(text.format(names=_listed(names), **forms))
-        unknown = len(self.names) - len(self._decided)
+                lines.append(text.format(names=_enumeration(names), **forms))
+        unknown = len(self.names) - len(self._classified_coefficients)
         if unknown:
             lines.append(f"{counted(unknown, 'coefficient')} not decided: give more time")
         if aliased:
             lines.append(
-                f"{_listed(aliased)}: not identified, for columns are linearly dependent (a "
+                f"{_enumeration(aliased)}: not identified, for columns are linearly dependent (a "
                 "constant column is so with the intercept); leave one out"
             )
-        lines.append(self._rows_told())
+        lines.append(self._rows_sentence())
         if len(self.zero_rows):
             lines.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
         if self.verdict in _ALTERNATIVES:
             lines.append(_ALTERNATIVES[self.verdict])
         return lines
 
-    def _rows_told(self) -> str:
+    def _rows_sentence(self) -> str:
         overlap, separated = self.overlap_rows, self.separated_rows
         text = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
         if 0 < len(overlap) <= _MOST_ROWS:
@@ -285,8 +288,8 @@ class VerdictRecord:
         return f"{text}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Return names as in a sentence; how many more there are, if there are many."""
+def _enumeration(names: Sequence[str]) -> str:
+    """Return names as an enumeration in a sentence; many are abbreviated."""
     if len(names) > _MOST_NAMES:
         more = len(names) - _MOST_NAMES + 1
         return f"{', '.join(names[: _MOST_NAMES - 1])} and {more} more"
@@ -298,12 +301,12 @@ def _texts(numbers: Sequence[Fraction]) -> list[str]:
 
 
 def json_label(label: object) -> str | int | float | bool:
-    """Return a label as a JSON value: what is neither a number nor a text as its text."""
+    """Return a label as a JSON value; labels that are neither numbers nor texts become texts."""
     return label if isinstance(label, str | int | float) else str(label)
 
 
 def verdict_of(pair: ComplementaryPair) -> str:
-    """Return the verdict that a partition means."""
+    """Return the verdict that follows from a partition."""
     if not len(pair.overlap):
         return COMPLETE
     return QUASI if len(pair.separated) else OVERLAP

@@ -27,15 +27,15 @@ from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
-# Weights below such a part of the largest may stand for zeros
+# Thresholds, relative to the largest weight, below which weights are set to 0, in turn
 NOTHING = (0.0, 1e-11, 1e-6)
-# Products of fractions that an elimination may take: about a second
+# Largest number of products of fractions in an elimination: about a second
 MOST_PRODUCTS = 200_000
 
 
 @dataclass(frozen=True, repr=False)
 class Farkas:
-    """Weights u >= 0 of the inequalities A x >= b by which A x > b has no solution.
+    """Weights u >= 0 of the inequalities A x >= b that prove A x > b infeasible.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ class Farkas:
     exact: tuple[Fraction, ...] | None
 
     def __repr__(self) -> str:
-        """Return what is proved in a line; exact numbers may have thousands of digits."""
+        """Return the proved statement without its numbers, which may have thousands of digits."""
         inequalities = "A x >= b" if self.empty else "A x > b"
         return f"<Farkas: {inequalities} has no solution, by rows {self.rows.tolist()}>"
 
 
 def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
-    """Return what weights near exact ones prove; None where no exact ones are found.
+    """Return the proof by exact weights near the given ones; None if none are found.
 
     Parameters
     ----------
@@ -75,6 +75,7 @@ def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
         (u, u_0) >= 0, finite, shape ``(m + 1,)``.
     """
     for part in NOTHING:
+        # Tiny weights may be rounding errors of zeros, with which no exact solution is near.
         support = np.flatnonzero(weights > part * weights.max())
         exact = _null_weights(system, support, weights[support])
         if exact is not None:
@@ -95,9 +96,10 @@ def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
 def _null_weights(
     system: ConicSystem, support: IntArray, weights: FloatArray
 ) -> list[Fraction] | None:
-    """Return exact weights > 0 of some rows, whose combination is 0, near the given ones.
+    """Return exact weights > 0 near the given ones whose combination of rows is 0, or None.
 
-    Those of a basis of the rows, heavy ones first, are solved for; the others stay.
+    The weights of a basis of the rows, chosen by decreasing weight, are solved for; the others
+    stay.
     """
     operator = system.matrix
     count, dimension = len(support), operator.dimension
@@ -131,34 +133,35 @@ class LiftedInequalities:
     def solution(self, point: npt.ArrayLike) -> FloatArray:
         """Return x = y / t of a point with t > 0, each entry rounded once, shape ``(n,)``.
 
-        Rounding may violate an inequality that (y, t) satisfies by next to nothing:
-        :meth:`strictly_satisfied` says, and :meth:`exact_solution` is not rounded.
+        Rounding may violate an inequality with a tiny slack. :meth:`strictly_satisfied` checks
+        this, and :meth:`exact_solution` is not rounded.
         """
-        lifted = self._point(point)
+        lifted = self._checked_point(point)
         return np.asarray(lifted[:-1] / lifted[-1])
 
     def exact_solution(self, point: npt.ArrayLike) -> list[Fraction]:
         """Return x = y / t of a point with t > 0, exactly."""
-        *entries, last = (Fraction(entry) for entry in self._point(point).tolist())
+        *entries, last = (Fraction(entry) for entry in self._checked_point(point).tolist())
         return [entry / last for entry in entries]
 
     def solves(self, point: npt.ArrayLike) -> bool:
-        """Return whether it is proved, in the numbers given, that (y, t) solves the system.
+        """Return whether (y, t) is proved to solve the system, for the original numbers.
 
         Then the exact solution x = y / t has A x > b.
         """
         vector = np.asarray(point, dtype=float)
-        return self.system.prove_point(self._sized(vector, self.system.dimension)).feasible
+        return self.system.prove_point(self._checked_shape(vector, self.system.dimension)).feasible
 
     def strictly_satisfied(self, x: npt.ArrayLike) -> bool:
-        """Return whether it is proved, in the numbers given, that these doubles x have A x > b."""
-        entries = self._sized(np.asarray(x, dtype=float), self.system.dimension - 1)
+        """Return whether A x > b is proved for these doubles x and the original numbers."""
+        entries = self._checked_shape(np.asarray(x, dtype=float), self.system.dimension - 1)
         return self.solves(np.append(entries, 1.0))
 
     def farkas(self, weights: npt.ArrayLike) -> Farkas | None:
-        """Return the proof that A x > b has no solution by exact weights near these, or None.
+        """Return the proof by exact weights near the given ones that A x > b is infeasible.
 
-        They are solved for in fractions where that is little work; else they are proved to exist.
+        Small systems are solved in fractions; in larger ones the weights are proved to exist. None
+        if neither succeeds.
 
         Parameters
         ----------
@@ -166,14 +169,14 @@ class LiftedInequalities:
             (u, u_0) >= 0 for the rows as given, with (nearly) A'u = 0 and b'u = u_0: those of a
             :class:`~perceptron_lab.core.results.Result`, shape ``(m + 1,)``.
         """
-        multipliers = self._sized(np.asarray(weights, dtype=float), self.system.cone.size)
+        multipliers = self._checked_shape(np.asarray(weights, dtype=float), self.system.cone.size)
         if not (np.isfinite(multipliers).all() and (multipliers >= 0.0).all()):
-            raise InputError("weights that are negative or not finite; give (u, u_0) >= 0")
+            raise InputError("the weights are negative or not finite; give (u, u_0) >= 0")
         # They are of the rows as given, on which the origin of a normalised view proves
         return proved_farkas(self.system.origin or self.system, multipliers)
 
-    def _point(self, point: npt.ArrayLike) -> FloatArray:
-        lifted = self._sized(np.asarray(point, dtype=float), self.system.dimension)
+    def _checked_point(self, point: npt.ArrayLike) -> FloatArray:
+        lifted = self._checked_shape(np.asarray(point, dtype=float), self.system.dimension)
         if not (np.isfinite(lifted).all() and lifted[-1] > 0.0):
             raise InputError(
                 f"the point has t = {lifted[-1]:g}, or is not finite; x = y / t takes a finite "
@@ -181,7 +184,7 @@ class LiftedInequalities:
             )
         return lifted
 
-    def _sized(self, vector: FloatArray, size: int) -> FloatArray:
+    def _checked_shape(self, vector: FloatArray, size: int) -> FloatArray:
         if vector.shape != (size,):
             raise InputError(f"received an array of shape {vector.shape}; give one of ({size},)")
         return vector
@@ -204,8 +207,8 @@ def linear_inequalities(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> LiftedI
     Raises
     ------
     InputError
-        If A or b are not finite numbers of these shapes, or a row (a_i, -b_i) is zero: 0 >= 0 says
-        nothing, and is to be removed.
+        If A or b are not finite numbers of these shapes, or a row (a_i, -b_i) is zero, which has to
+        be removed.
 
     References
     ----------
@@ -242,11 +245,11 @@ def linear_inequalities(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> LiftedI
 
 
 def _column(bounds: npt.ArrayLike, count: int) -> Any:
-    """Return b as a column of the numbers given."""
+    """Return b as a column of the original numbers."""
     column = np.asarray(bounds)
     if column.shape not in ((count,), (count, 1)):
         raise InputError(
-            f"{count} inequalities, but bounds of shape {column.shape}; give one number each"
+            f"bounds of shape {column.shape} for {count} inequalities; give one number for each"
         )
     for row, bound in enumerate(column.ravel().tolist()):
         finite = isinstance(bound, Rational)  # integers may be beyond doubles
@@ -259,7 +262,7 @@ def _column(bounds: npt.ArrayLike, count: int) -> Any:
 
 
 def _exact(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return the lifted rows as Python's own numbers, of which some are not doubles."""
+    """Return the lifted rows as exact Python numbers, some of which are not doubles."""
     rows = np.asarray(dense(matrix), dtype=object)
     last = np.array([[0] * rows.shape[1] + [1]], dtype=object)
     return np.vstack([np.hstack([rows, -np.asarray(bounds, dtype=object)]), last])

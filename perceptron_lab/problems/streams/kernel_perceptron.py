@@ -21,8 +21,8 @@ Values = Callable[[IntArray, IntArray], FloatArray]
 
 # Presentations whose scores are computed at once
 BLOCK = 256
-# Of so many examples, presented more than once, all values of the kernel are kept: 128 MB at most
-KEPT = 4096
+# Up to this number of examples, presented more than once, all kernel values are stored: 128 MB
+LARGEST_STORED = 4096
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class OnlineKernelPerceptron:
     Parameters
     ----------
     support
-        The examples j with c_j != 0, ascending: those that were mistaken, shape ``(k,)``.
+        The examples j with c_j != 0, those with a mistake, ascending, shape ``(k,)``.
     coefficients
         c_j: the sign of example j times the mistakes on it, shape ``(k,)``.
     mistakes
-        Where it was wrong on the way.
+        The mistakes along the stream.
     kernel
         K, or ``"precomputed"``.
     vectors
@@ -115,8 +115,10 @@ def online_kernel_perceptron(
 
     def sweep(sequence: IntArray) -> IntArray:
         parts = range(0, len(sequence), BLOCK)
-        mistakes = [_mistaken(values, sequence[k : k + BLOCK], signs, coefficients) for k in parts]
-        return np.concatenate([k + some for k, some in zip(parts, mistakes, strict=True)])
+        mistakes = [
+            _sweep_block(values, sequence[k : k + BLOCK], signs, coefficients) for k in parts
+        ]
+        return np.concatenate([k + batch for k, batch in zip(parts, mistakes, strict=True)])
 
     mistakes = Passes(size, passes, order, seed).mistakes(sweep)
     support = np.flatnonzero(coefficients)
@@ -124,10 +126,10 @@ def online_kernel_perceptron(
     return OnlineKernelPerceptron(support, coefficients[support], mistakes, kernel, vectors)
 
 
-def _mistaken(
+def _sweep_block(
     values: Values, block: IntArray, signs: FloatArray, coefficients: FloatArray
 ) -> IntArray:
-    """Change the coefficients at the mistakes of a block, and return where they are in it."""
+    """Update the coefficients at the mistakes of a block; return their positions in it."""
     support = np.flatnonzero(coefficients)
     agreement = signs[block] * (values(block, support) @ coefficients[support])  # s f(x) each
     inner: FloatArray | None = None
@@ -138,6 +140,8 @@ def _mistaken(
             return np.array(mistakes, dtype=np.int64)
         position = first + int(mistaken[0])
         if inner is None:
+            # Only a block with a mistake needs it: then each mistake changes later scores of the
+            # block by one row, instead of a new product with the support.
             inner = values(block, block) * np.outer(signs[block], signs[block])
         coefficients[block[position]] += signs[block[position]]
         agreement += inner[position]
@@ -151,7 +155,7 @@ def _values_of(
     *,
     repeated: bool,
 ) -> tuple[Values, FloatArray | None, int]:
-    """Return the kernel's values, the examples where there are any, and their number."""
+    """Return the kernel's values as a function, the examples or None, and their number."""
     if isinstance(kernel, str) and kernel == "precomputed":
         if isinstance(examples, KernelMatrix):
             matrix = examples.values
@@ -165,9 +169,9 @@ def _values_of(
             "perceptron_lab.cones.operators.kernels, or 'precomputed'"
         )
     if isinstance(examples, KernelMatrix):
-        raise InputError("a kernel matrix for a kernel; give 'precomputed' for the kernel")
+        raise InputError("the examples are a kernel matrix; give the kernel 'precomputed'")
     rows = _dense(examples)
-    if repeated and len(rows) <= KEPT:
+    if repeated and len(rows) <= LARGEST_STORED:
         values = symmetric(kernel, rows)
         return lambda left, right: values[np.ix_(left, right)], rows, len(rows)
     return lambda left, right: kernel.matrix(rows[left], rows[right]), rows, len(rows)

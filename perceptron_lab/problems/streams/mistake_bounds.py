@@ -37,24 +37,24 @@ from perceptron_lab.problems.streams.stream_examples import (
     stream_of,
 )
 
-# Corners of hinges, as a part of 1, from round to sharp
+# Widths of the rounded corners of hinges, from round to sharp
 CORNERS = 10.0 ** -np.arange(0, 13)
 # Stiffnesses of hard margins, from soft to hard
 STIFFNESSES = 10.0 ** np.arange(0, 17)
-# R^2 / gamma^2 beyond this is not told from infinity
+# R^2 / gamma^2 above this is treated as infinite
 LARGEST = 1e24
-# Brackets of a smaller width that narrow no more are limited by rounding
+# Brackets below this width that no longer narrow are limited by rounding
 NEAR = 1e-3
-# Beginnings of a stream that are recorded, and those of which the best comparison is sought
+# Number of recorded beginnings of a stream, and of those whose best comparison is computed
 RECORDED = 200
 SOUGHT = 8
-# Relative width of the brackets of these: any comparison gives a valid bound
+# Relative width of their brackets: any comparison gives a valid bound
 LOOSE = 1e-2
 
 
 @dataclass(frozen=True)
 class MistakeBound:
-    """A bound R^2 norm(w*)^2 + 2 L of the mistakes, proved, and how near to the least one it is.
+    """A proved bound R^2 norm(w*)^2 + 2 L of the mistakes, with a lower bound of the least one.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class MistakeBound:
 
     @property
     def width(self) -> float:
-        """(value - least) / value: a part of the bound that no other w* can take off."""
+        """(value - least) / value: no other w* lowers the bound by more than this part."""
         return (self.value - self.least) / self.value
 
 
@@ -95,7 +95,7 @@ def hinge_loss_bound(
     presentations: npt.ArrayLike = 1,
     tolerance: float = 1e-6,
 ) -> MistakeBound:
-    """Return Theorem 2's bound of the mistakes, for a w* with which it is nearly least.
+    """Return Theorem 2's bound of the mistakes for a nearly optimal w*.
 
     The perceptron on its mistakes alone makes the same ones: with ``presentations`` the mistakes on
     each example, this is a bound as well, known only afterwards, and never a larger one at its
@@ -113,8 +113,8 @@ def hinge_loss_bound(
         How often each example is presented, >= 0, shape ``(m,)``, or one number for all:
         ``mistakes.presentations`` of a perceptron, or the number of passes.
     tolerance
-        Of the bracket's ``width``, >= 0. Where it is not reached, the best bracket is returned:
-        with a kernel rounding ends near 1e-6.
+        Wanted ``width`` of the bracket, >= 0. If it is not reached, the best bracket is returned;
+        with a kernel, rounding limits the width to about 1e-6.
 
     Raises
     ------
@@ -180,10 +180,10 @@ def novikoff_bound(
     kernel: AnyKernel = None,
     tolerance: float = 1e-6,
 ) -> MistakeBound | None:
-    """Return Theorem 1's bound of the mistakes, for a consistent w* that is nearly shortest.
+    """Return Theorem 1's bound of the mistakes for a nearly shortest consistent w*.
 
-    With the directional margin gamma of the examples it is R^2 / gamma^2. None where no consistent
-    w* was found: either none exists, or the margin is below what double precision shows.
+    It is R^2 / gamma^2 for the directional margin gamma of the examples. None if no consistent w*
+    was found: either none exists, or the margin is below the resolution of double precision.
 
     Parameters
     ----------
@@ -206,11 +206,11 @@ def novikoff_bound(
 def _solutions(
     stream: StreamExamples, caps: FloatArray, stiffnesses: Iterable[FloatArray]
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield multipliers and comparisons of smoothed problems, each started from the one before."""
+    """Yield multipliers and comparisons of smoothed problems, each warm-started from the last."""
     v = np.zeros(stream.rows.shape[1])
     for stiffness in stiffnesses:
         problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, stiffness)
-        v = problem.solved(v)
+        v = problem.solve(v)
         multipliers = problem.multipliers(v)
         yield multipliers, stream.comparison(v, multipliers)
 
@@ -221,12 +221,12 @@ def _soft_margins(stream: StreamExamples) -> Iterator[MistakeBound]:
     for multipliers, comparison in _solutions(stream, caps, (caps / corner for corner in CORNERS)):
         value, loss = stream.hinge_loss(comparison)
         least = stream.least_hinge_loss(multipliers)
-        flat = stream.everywhere(multipliers)
+        flat = stream.for_all_examples(multipliers)
         yield MistakeBound(value, least, comparison, loss, stream.longest, flat)
 
 
 def _hard_margins(stream: StreamExamples) -> Iterator[MistakeBound]:
-    """Yield bounds of Theorem 1 once there are some, from soft margins to hard ones."""
+    """Yield bounds of Theorem 1, where there are any, from soft margins to hard ones."""
     caps = np.full(len(stream.signs), math.inf)
     stiffnesses = (np.full(len(caps), stiffness) for stiffness in STIFFNESSES)
     for multipliers, comparison in _solutions(stream, caps, stiffnesses):
@@ -235,7 +235,7 @@ def _hard_margins(stream: StreamExamples) -> Iterator[MistakeBound]:
             return
         score, value = stream.consistent(comparison)
         if math.isfinite(value):
-            flat = stream.everywhere(multipliers)
+            flat = stream.for_all_examples(multipliers)
             yield MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
 
 
@@ -246,20 +246,20 @@ def _least_bound(stream: StreamExamples, tolerance: float) -> MistakeBound:
 
 
 def _narrowed(bounds: Iterator[MistakeBound], tolerance: float) -> MistakeBound | None:
-    """Return the best of successive bounds; near the end, two that narrow no more end it."""
+    """Return the best of successive bounds, until the tolerance or rounding ends them."""
     best: MistakeBound | None = None
     idle = 0
     for bound in bounds:
         before = math.inf if best is None else best.width
-        best = bound if best is None else _better(best, bound)
+        best = bound if best is None else _intersection(best, bound)
         idle = idle + 1 if 0.9 * before <= best.width < NEAR else 0
         if best.width <= tolerance or idle == 2:
             break
     return best
 
 
-def _better(first: MistakeBound, other: MistakeBound) -> MistakeBound:
-    """Return the lower bound of two, with the higher of their lower ends."""
+def _intersection(first: MistakeBound, other: MistakeBound) -> MistakeBound:
+    """Return the intersection of two brackets: the lower value and the higher lower end."""
     lower = first if first.value <= other.value else other
     higher = first if first.least >= other.least else other
     return replace(lower, least=higher.least, multipliers=higher.multipliers)
@@ -320,15 +320,16 @@ def mistake_history(
     """
     passes_made = replace(passes, most=len(mistakes.per_pass))
     total = int(mistakes.presentations.sum())
-    beginnings = _places(total, SOUGHT)
-    positions = np.union1d(_places(total, RECORDED), beginnings)
+    beginnings = _recorded_positions(total, SOUGHT)
+    positions = np.union1d(_recorded_positions(total, RECORDED), beginnings)
     stream = stream_of(examples, labels, affine, mistakes.presentations, kernel)
     comparisons = [total_bound.comparison]
     for counts in _counts(passes_made, beginnings[:-1]):
+        # Only a few beginnings are optimised: each w* bounds all others as well.
         with suppress(InputError):  # of zero examples alone there is no bound yet
             part = stream_of(examples, labels, affine, counts, kernel)
             comparisons.append(_least_bound(part, LOOSE).comparison)
-    losses = [stream.everywhere(stream.hinge_losses(w)) for w in comparisons]
+    losses = [stream.for_all_examples(stream.hinge_losses(w)) for w in comparisons]
     sums = _sums(passes_made, losses, positions)
     lengths = np.array([stream.length(w) for w in comparisons])
     bounds = above(1.0, 2) * (lengths[:, None] + 2.0 * sums)
@@ -336,13 +337,13 @@ def mistake_history(
     return MistakeHistory(positions, mistaken, bounds.min(axis=0))
 
 
-def _places(last: int, most: int) -> IntArray:
-    """Return numbers of presentations, some of 1 to the last, which is among them."""
+def _recorded_positions(last: int, most: int) -> IntArray:
+    """Return numbers of presentations from 1 to the last, spaced on a logarithmic scale."""
     return np.unique(np.geomspace(1, last, most).round().astype(np.int64))
 
 
 def _counts(passes: Passes, positions: IntArray) -> list[IntArray]:
-    """Return how often each example is among the first t presentations, for all t of places."""
+    """Return the counts of each example among the first t presentations, for all positions t."""
     counts_at, counts, presented = list[IntArray](), np.zeros(passes.size, np.int64), 0
     for sequence in passes.sequences():
         inside = (
@@ -365,5 +366,6 @@ def _sums(passes: Passes, losses: Sequence[FloatArray], positions: IntArray) -> 
             sums[which, inside] = along[positions[inside] - presented - 1]
             before[which] = along[-1]
         presented += len(sequence)
+    # The sums run in the order of the stream; a factor per length covers their rounding.
     factors = np.array([above(1.0, t + 2) for t in positions.tolist()])
     return np.asarray(sums * factors)

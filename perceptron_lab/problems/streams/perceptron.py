@@ -20,7 +20,7 @@ from perceptron_lab.datasets.generated.streams import STEEPEST, is_exact, worst_
 from perceptron_lab.numerics.compiled.online_sweeps import online_sparse_sweep, online_sweep
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows, signs_of
 
-# "given": as they stand; "shuffled": in a new order in every pass; or the examples to present
+# "given": in the order of the rows; "shuffled": a new order in every pass; or indices of examples
 Order: TypeAlias = Literal["given", "shuffled"] | npt.ArrayLike
 # Takes a sequence of examples, and returns the positions in it at which it made mistakes
 Sweep = Callable[[IntArray], IntArray]
@@ -29,8 +29,8 @@ Sweep = Callable[[IntArray], IntArray]
 TOGETHER = 100_000
 
 
-def is_whole(number: object) -> bool:
-    """Return whether this is an integer of Python or of numpy, and no truth value."""
+def is_integer(number: object) -> bool:
+    """Return whether a value is an integer of Python or numpy, and not a boolean."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
@@ -48,7 +48,7 @@ class Mistakes:
     per_pass
         Mistakes in each pass made, shape ``(passes,)``.
     at
-        The presentations at which they were made, counted from 0 through all passes, ascending,
+        The presentations with a mistake, counted from 0 through all passes, ascending,
         shape ``(total,)``.
     of_example
         Mistakes on each example, shape ``(m,)``.
@@ -74,23 +74,23 @@ class Mistakes:
 
 @dataclass(frozen=True)
 class Passes:
-    """Passes over examples, each of which presents the same ones.
+    """Passes over a set of examples, each in the same or a shuffled order.
 
     Parameters
     ----------
     size
         The number of examples, m >= 1.
     most
-        Passes at most, 1 or more.
+        Largest number of passes, 1 or more.
     order
         See :data:`Order`; indices from 0 to m - 1, of which some may be repeated or left out.
     seed
-        Of the orders that are shuffled.
+        Seed of the shuffled orders.
 
     Raises
     ------
     InputError
-        If the passes are not a whole number, 1 or more, or the order is none of those.
+        If the number of passes is not an integer >= 1, or the order is none of those.
     """
 
     size: int
@@ -99,7 +99,7 @@ class Passes:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not is_whole(self.most) or self.most < 1:
+        if not is_integer(self.most) or self.most < 1:
             raise InputError(f"passes={self.most!r}; give a whole number, 1 or more")
         if isinstance(self.order, str):
             if self.order not in ("given", "shuffled"):
@@ -122,11 +122,13 @@ class Passes:
     def mistakes(self, sweep: Sweep) -> Mistakes:
         """Return the mistakes in all passes, up to the first without one."""
         per_pass, at, of_example = list[IntArray](), list[IntArray](), np.zeros(self.size, np.int64)
-        passes, sequence_of_pass = 0, self._one()
+        passes, sequence_of_pass = 0, self._pass_sequence()
         length = len(sequence_of_pass)
         for sequence in self.sequences():
             mistakes = sweep(sequence)
             counts = np.bincount(mistakes // length, minlength=len(sequence) // length)
+            # After a pass without a mistake w no longer changes: later passes would have none
+            # either.
             clean = np.flatnonzero(counts == 0)
             if len(clean):
                 counts = counts[: clean[0] + 1]
@@ -139,15 +141,15 @@ class Passes:
         presentations = passes * np.bincount(sequence_of_pass, minlength=self.size)
         return Mistakes(np.concatenate(per_pass), np.concatenate(at), of_example, presentations)
 
-    def _one(self) -> IntArray:
+    def _pass_sequence(self) -> IntArray:
         """Return the examples of one pass."""
         if isinstance(self.order, str):
             return np.arange(self.size)
         return np.ascontiguousarray(self.order, dtype=np.int64)
 
     def sequences(self) -> Iterator[IntArray]:
-        """Yield the examples of all passes, those of several whole passes at a time."""
-        sequence = self._one()
+        """Yield the examples of all passes, several complete passes at a time."""
+        sequence = self._pass_sequence()
         rng = np.random.default_rng(self.seed)
         together = max(1, TOGETHER // len(sequence))
         for first in range(0, self.most, together):
@@ -169,7 +171,7 @@ class OnlinePerceptron:
     threshold
         b; 0 for a stream that is not affine.
     mistakes
-        Where it was wrong on the way.
+        The mistakes along the stream.
     """
 
     weight: FloatArray
@@ -213,8 +215,8 @@ def online_perceptron(
         Whether to append the constant feature 1 (section 3.2); it counts in R as well. w* is then
         (w*, -b*).
     passes
-        Passes at most; a pass presents each example of the order once. After a pass without a
-        mistake there are no more: so few passes are made.
+        Largest number of passes. A pass presents each example of the order once; a pass without a
+        mistake is the last.
     order
         ``"given"``, ``"shuffled"`` (a new order in every pass), or the indices of the examples that
         a pass presents, in which an example may be repeated.
@@ -250,7 +252,8 @@ def online_perceptron(
 def _sweep_of(
     rows: FloatArray | sp.csr_array, signs: FloatArray, constant: float, weight: FloatArray
 ) -> Sweep:
-    """Return the sweep that changes the weight in place."""
+    """Return the compiled sweep, which changes the weight in place."""
+    # The kernel reads aligned rows in C order; others are copied once.
     if isinstance(rows, np.ndarray):
         sweep_call = partial(online_sweep, np.require(rows, requirements=["C", "A"]), signs)
     else:
@@ -322,7 +325,7 @@ def worst_case(steepness: int) -> WorstCase:
     >>> online_perceptron(case.examples, case.signs, passes=case.passes).mistakes.total
     8069
     """
-    if not is_whole(steepness) or not is_exact(int(steepness)):
+    if not is_integer(steepness) or not is_exact(int(steepness)):
         raise InputError(
             f"steepness={steepness!r}; give a power of two from 1 to {STEEPEST}, for which nothing "
             "is rounded"

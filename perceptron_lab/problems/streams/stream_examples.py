@@ -1,10 +1,10 @@
-"""The examples of a stream for bounds of its mistakes: scores and norms with their rounding.
+"""The examples of a stream for bounds of its mistakes: scores and norms with error bounds.
 
 Both ends of the brackets of Theorems 1 and 2 are proved here from a comparison w* and from
 multipliers. Any w* and any multipliers give valid ends, with all rounding errors counted
 (:mod:`perceptron_lab.problems.streams.mistake_bounds` states the inequalities).
 
-Good ones solve a smoothed problem, for which scipy's trust region is fast. Least over w is
+Good ones solve a smoothed problem, for which scipy's trust region is fast: minimise over w
 R^2 norm(w)^2 + sum_i psi_i(1 - r_i'w), where psi_i(z) rises with the slope
 min(cap_i, stiffness_i z) for z > 0: a hinge of slope cap_i with a rounded corner, or without a cap
 half a square. The slopes lambda_i at any w are multipliers: sum lambda_i -
@@ -40,9 +40,9 @@ from perceptron_lab.systems import ConicSystem
 
 Examples = ArrayOrSparse | KernelMatrix
 AnyKernel = Kernel | Literal["precomputed"] | None
-# Up to this dimension second derivatives are written out
+# Up to this dimension the Hessian is formed
 WRITTEN_OUT = 1000
-# Of the gradient's norm, relative to the root of what is minimised
+# Tolerance of the gradient's norm, relative to the root of the objective
 STATIONARY = 1e-8
 MOST_ITERATIONS = 200
 
@@ -54,11 +54,11 @@ class StreamExamples(ABC):
     Parameters
     ----------
     rows, signs
-        a_i, shape ``(k, n)``, and s_i, shape ``(k,)``: for computations whose ends are proved.
+        a_i, shape ``(k, n)``, and s_i, shape ``(k,)``.
     counts
         c_i > 0, how often each is presented, shape ``(k,)``.
     at
-        Which examples they are, shape ``(m,)``.
+        Mask of these examples among all, shape ``(m,)``.
     longest, shortest
         R = max norm(a_i), rounded up and down.
     unknowns
@@ -89,8 +89,8 @@ class StreamExamples(ABC):
     def combined(self, multipliers: FloatArray) -> float:
         """Return norm(sum_i lambda_i s_i a_i), rounded up."""
 
-    def everywhere(self, multipliers: FloatArray) -> FloatArray:
-        """Return multipliers of all examples, 0 for those not presented, shape ``(m,)``."""
+    def for_all_examples(self, multipliers: FloatArray) -> FloatArray:
+        """Return multipliers for all examples, 0 for those not presented, shape ``(m,)``."""
         flat = np.zeros(len(self.at))
         flat[self.at] = multipliers
         return flat
@@ -108,7 +108,7 @@ class StreamExamples(ABC):
         return above(self.length(w) + 2.0 * loss, 2), loss
 
     def hinge_losses(self, w: FloatArray) -> FloatArray:
-        """Return upper bounds of max(0, 1 - s_i a_i'w) of all presented, shape ``(k,)``."""
+        """Return upper bounds of max(0, 1 - s_i a_i'w) for all presented examples, ``(k,)``."""
         scores, radius = self.scores(w)
         missing = 1.0 - scores
         # 1 - s is rounded once, and each of the two sums once more
@@ -123,7 +123,7 @@ class StreamExamples(ABC):
         return below(ratio * ratio, 2)
 
     def consistent(self, w: FloatArray) -> tuple[float, float]:
-        """Return the least score, rounded down, and the bound of w over it; infinite for <= 0."""
+        """Return the least score, rounded down, and Theorem 1's bound; infinite if it is <= 0."""
         scores, radius = self.scores(w)
         least = math.nextafter(float((scores - radius).min()), -math.inf)
         # in two steps: the square of a tiny score may underflow
@@ -161,23 +161,23 @@ class StreamRows(StreamExamples):
 
 @dataclass(frozen=True)
 class StreamKernel(StreamExamples):
-    """Examples known by a kernel; a comparison is f* = sum_j c_j K(x_j, .), its c for all m.
+    """Examples with a kernel; a comparison is f* = sum_j c_j K(x_j, .), given by c for all m.
 
     Parameters
     ----------
     gram
-        The signed features s_j phi(x_j) by their inner products, all m.
+        The inner products of the signed features s_j phi(x_j), all m.
     """
 
     gram: Gram
 
     def comparison(self, v: FloatArray, multipliers: FloatArray) -> FloatArray:
-        """Return c = s lambda / (2 R^2), which is the best one for these multipliers."""
-        scaled = self.everywhere(multipliers) / (2.0 * self.longest * self.longest)
+        """Return c = s lambda / (2 R^2), the best comparison for these multipliers."""
+        scaled = self.for_all_examples(multipliers) / (2.0 * self.longest * self.longest)
         return np.asarray(self.gram.signs * scaled)
 
     def scores(self, comparison: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return s_i f*(x_i), the errors of the kernel's values included."""
+        """Return s_i f*(x_i) and error bounds that include those of the kernel's values."""
         scores, radius, _ = kernel_scores(self.gram, self.gram.signs * comparison)
         return scores[self.at], radius[self.at]
 
@@ -187,7 +187,7 @@ class StreamKernel(StreamExamples):
 
     def combined(self, multipliers: FloatArray) -> float:
         """Return the norm of the combined features."""
-        return above(math.sqrt(self._square(self.everywhere(multipliers))), 2)
+        return above(math.sqrt(self._square(self.for_all_examples(multipliers))), 2)
 
     def _square(self, coefficients: FloatArray) -> float:
         scores, radius, _ = kernel_scores(self.gram, coefficients)
@@ -206,9 +206,14 @@ def stream_of(
     if kernel is not None:
         return _by_kernel(kernel, examples, labels, affine, presentations)
     if isinstance(examples, KernelMatrix):
-        raise InputError("a kernel matrix without a kernel; give kernel='precomputed'")
+        raise InputError(
+            "the examples are a kernel matrix, but kernel is None; give kernel='precomputed'"
+        )
     rows: Any = checked_rows(examples)
-    signs, counts = signs_or_ones(labels, rows.shape[0]), _counts(presentations, rows.shape[0])
+    signs, counts = (
+        signs_or_ones(labels, rows.shape[0]),
+        _checked_counts(presentations, rows.shape[0]),
+    )
     at = counts > 0.0
     if not at.all():
         rows, signs, counts = rows[at], signs[at], counts[at]
@@ -227,14 +232,16 @@ def _by_kernel(
     presentations: npt.ArrayLike,
 ) -> StreamKernel:
     if affine:
-        raise InputError("an affine stream with a kernel; give a kernel to which 1 is added")
+        raise InputError(
+            "affine=True with a kernel; give affine=False and a kernel to which 1 is added"
+        )
     if labels is None:
-        raise InputError("a kernel without labels; give the labels of two classes")
+        raise InputError("labels are missing, which a kernel needs; give labels of two classes")
     system = ConicSystem.from_kernel(kernel, examples, labels)
     assert system.origin is not None
     gram = system.origin.operator
     assert isinstance(gram, Gram)
-    counts = _counts(presentations, gram.size)
+    counts = _checked_counts(presentations, gram.size)
     at = counts > 0.0
     square = _checked_length(float(gram.kernel.diagonal()[at].max(initial=0.0)))
     longest = above(math.sqrt(square * (1.0 + gram.matrix.spread)), 4)
@@ -260,7 +267,7 @@ def _lifted(rows: FloatArray | sp.csr_array) -> FloatArray | sp.csr_array:
     return sp.csr_array(sp.hstack([rows, sp.csr_array(ones)]))
 
 
-def _counts(presentations: npt.ArrayLike, size: int) -> FloatArray:
+def _checked_counts(presentations: npt.ArrayLike, size: int) -> FloatArray:
     array = np.asarray(presentations)
     if array.dtype.kind not in "iuf" or array.shape not in ((), (size,)):
         raise InputError(
@@ -269,13 +276,13 @@ def _counts(presentations: npt.ArrayLike, size: int) -> FloatArray:
         )
     counts = np.array(np.broadcast_to(array, (size,)), dtype=float)
     if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
-        raise InputError("presentations that are negative or not finite; give counts, 0 or more")
+        raise InputError("presentations are negative or not finite; give counts, 0 or more")
     return counts
 
 
 @dataclass(frozen=True)
 class Smoothed:
-    """The problem above, in v = R w and the rows r_i / R, which are no longer than 1.
+    """The smoothed problem in v = R w, with rows r_i / R of norm at most 1.
 
     Parameters
     ----------
@@ -293,14 +300,14 @@ class Smoothed:
     caps: FloatArray
     stiffness: FloatArray
 
-    def solved(self, start: FloatArray) -> FloatArray:
-        """Return the v that is best, starting from another, as well as double precision allows."""
+    def solve(self, start: FloatArray) -> FloatArray:
+        """Return the minimiser v from a start, to the accuracy of double precision."""
         if len(start) <= WRITTEN_OUT:
             with suppress(ValueError):  # scipy takes the root of a discriminant that rounds below 0
-                return self._minimised(start, "trust-exact", hess=self._curvature)
-        return self._minimised(start, "trust-krylov", hessp=self._curvature_along)
+                return self._minimise(start, "trust-exact", hess=self._curvature)
+        return self._minimise(start, "trust-krylov", hessp=self._curvature_along)
 
-    def _minimised(
+    def _minimise(
         self, start: FloatArray, method: Literal["trust-exact", "trust-krylov"], **second: Any
     ) -> FloatArray:
         value = self._value(start)[0]
@@ -333,20 +340,20 @@ class Smoothed:
         value = float(v @ v + slopes @ (missing - slopes / (2.0 * self.stiffness)))
         return value, 2.0 * v - ((slopes * self.signs) @ self.rows) / self.length
 
-    def _bent(self, v: FloatArray) -> tuple[Any, FloatArray]:
-        """Return the rows in the rounded corners, divided by R, and how stiff these are."""
+    def _rounded_corners(self, v: FloatArray) -> tuple[Any, FloatArray]:
+        """Return the rows in the rounded corners, divided by R, and their stiffnesses."""
         missing, slopes = self._slopes(v)
         corner = np.flatnonzero((missing > 0.0) & (slopes < self.caps))
         return self.rows[corner] / self.length, self.stiffness[corner]
 
     def _curvature(self, v: FloatArray) -> FloatArray:
-        rows, stiffness = self._bent(v)
+        rows, stiffness = self._rounded_corners(v)
         if isinstance(rows, np.ndarray):
             return np.asarray(2.0 * np.eye(len(v)) + (rows.T * stiffness) @ rows)
         sparse = rows.T @ sp.diags_array(stiffness) @ rows
         return np.asarray(2.0 * np.eye(len(v)) + sparse.toarray())
 
     def _curvature_along(self, v: FloatArray, direction: FloatArray) -> FloatArray:
-        rows, stiffness = self._bent(v)
+        rows, stiffness = self._rounded_corners(v)
         along: Any = 2.0 * direction + rows.T @ (stiffness * (rows @ direction))
         return np.asarray(along)

@@ -14,12 +14,12 @@ from perceptron_lab.estimators.learners.learning import learn, prove
 from perceptron_lab.estimators.learners.registered.ellipsoid_separation import EllipsoidSeparation
 from perceptron_lab.estimators.learners.registered.tuned_classifiers import TunedLinearScorer
 from perceptron_lab.problems.ellipsoids.hard import separation
-from perceptron_lab.problems.ellipsoids.hard.separation_proof import (
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.problems.ellipsoids.hard.separation_verification import (
     ProvedRatio,
     proof_arrays,
     prove_separation,
 )
-from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from tests.problems.ellipsoids.two_class_sets import Classes, overlapping, separable
 from tests.repetitions import repeated
 
@@ -57,7 +57,7 @@ def test_identical_rows_prove_it_whatever_the_weights_are() -> None:
 
 def test_a_negligible_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = overlapping(19, 50, 80, 3)
-    nothing = "perceptron_lab.problems.ellipsoids.hard.separation_proof.prove_inseparable"
+    nothing = "perceptron_lab.problems.ellipsoids.hard.separation_verification.prove_inseparable"
     with monkeypatch.context() as patch:
         patch.setattr(separation, "prove_inseparable", lambda *_: None)
         patch.setattr(nothing, lambda *_: None)
@@ -65,7 +65,9 @@ def test_a_negligible_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         proved = again(classes, proof_arrays(found))
         assert proved.status is found.status is Status.MARGIN_BOUNDED
         assert proved.ratio_upper == found.ratio_upper
-        patch.setattr("perceptron_lab.problems.ellipsoids.hard.separation_proof.NEGLIGIBLE", 1e-15)
+        patch.setattr(
+            "perceptron_lab.problems.ellipsoids.hard.separation_verification.NEGLIGIBLE", 1e-15
+        )
         assert again(classes, proof_arrays(found)).status is Status.FITTED
     # with the stronger proof, which the claim follows from
     assert again(classes, proof_arrays(found)).status is Status.INFEASIBLE

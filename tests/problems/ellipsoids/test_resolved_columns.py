@@ -17,12 +17,12 @@ from perceptron_lab.problems.ellipsoids.hard import separation_ratio
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, in_hull
 from perceptron_lab.problems.ellipsoids.hard.equivalent_classes import EquivalentClasses
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
-from perceptron_lab.problems.ellipsoids.hard.separation_proof import (
+from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.problems.ellipsoids.hard.separation_verification import (
     ProvedRatio,
     proof_arrays,
     prove_separation,
 )
-from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from tests.problems.ellipsoids.two_class_sets import Classes, overlapping, separable
 
 

@@ -23,7 +23,7 @@ from perceptron_lab.problems.ellipsoids.ellipsoid import (
 )
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.cone_solver import measured_bracket
-from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
+from perceptron_lab.problems.ellipsoids.hard.ratio_bounds import (
     identical_rows,
     moment_with_error,
     prove_inseparable,

@@ -8,7 +8,7 @@ import pytest
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
-from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import proved_lower_bound
+from perceptron_lab.problems.ellipsoids.hard.ratio_bounds import proved_lower_bound
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.problems.ellipsoids.hard.separation_system import separation_system
 from perceptron_lab.solving.entry import solve

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import separation
-from perceptron_lab.problems.separation.proofs import faults
+from perceptron_lab.problems.separation.pair_verification import faults
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from tests.problems.separation.konis import konis_separates
 from tests.problems.separation.labelled_systems import KINDS, Labelled, Truth, labelled, truth

@@ -16,9 +16,9 @@ from perceptron_lab import maximum_support
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.doubles import Doubles
+from perceptron_lab.problems.separation.integer_rows import integer_rows
 from perceptron_lab.problems.separation.maximum_support import MaximumSupport
 from perceptron_lab.problems.separation.pairs import PartitionProposal, pair_near
-from perceptron_lab.problems.separation.whole_rows import whole_rows
 from tests.families import planted
 from tests.repetitions import repeated
 
@@ -163,8 +163,8 @@ def test_the_direction_of_a_proposal_keeps_its_proportions() -> None:
     sqrt 5 / 2, what powers of two leave of the lengths' ratio, it is -1.36.
     """
     rows = np.array([[2.0, -1, 0, 0], [-2, 1, 0, 0], [-20, 0, 21, 0]])
-    given = whole_rows(Doubles(rows), None, np.ones(3), affine=False)
+    given = integer_rows(Doubles(rows), None, np.ones(3), affine=False)
     overlap, weights = np.array([True, True, False]), np.array([1.0, 1.0, 0.0])
     found = pair_near(given, PartitionProposal(overlap, weights, np.array([1.0, 2.0, 1.0, 1.0])))
     assert found is not None
-    assert given.given(found.direction) == [1, 2, 1, 1]
+    assert given.in_original_units(found.direction) == [1, 2, 1, 1]

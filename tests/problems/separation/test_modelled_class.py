@@ -198,7 +198,7 @@ def test_names_of_arrow_tables_are_kept() -> None:
     for one in (table, table.to_batches()[0]):
         assert list(separation(one, OUTCOMES).coefficients) == ["dose", "intercept"]
     twice = arrow.table([arrow.array([0, 1, 1, 2])] * 2, names=["a", "a"])
-    with pytest.raises(InputError, match="2 columns are called 'a'"):
+    with pytest.raises(InputError, match="2 columns have the name 'a'"):
         separation(twice, OUTCOMES)
     with pytest.raises(InputError, match="column 'a' has no value in row 1"):
         separation(arrow.table({"a": [0, None, 1, 2]}), OUTCOMES)

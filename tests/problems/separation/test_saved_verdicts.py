@@ -16,7 +16,7 @@ from perceptron_lab import separation, verify
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.problems.separation.labelled import labelled
-from perceptron_lab.problems.separation.proofs import proof_arrays
+from perceptron_lab.problems.separation.pair_verification import proof_arrays
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from tests.problems.separation.labelled_systems import KINDS
 from tests.problems.separation.labelled_systems import labelled as system_of
@@ -54,7 +54,7 @@ def test_it_is_proved_again_from_the_file(
     saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "perceptron_lab.problems.separation.separation.decided", None
+        "perceptron_lab.problems.separation.separation.verdict_for", None
     )  # nothing is solved
     assert main(["verify", str(saved)]) == 0
     assert "PROVED  clinic.csv  separation  quasi-complete" in capsys.readouterr().out
@@ -175,11 +175,11 @@ def test_other_examples_are_refused_in_python(tmp_path: Path) -> None:
         ([[1], [2], [3]], [0, 1, 1], "direction is not positive"),
         ([[1], [2], [4]], [0, 0, 1], "unit vector"),
         ([[1], [2], [3]], ["a", "a", "b"], 'classes: \\[0, 1\\] is claimed, \\["a", "b"\\]'),
-        ([[1, 2, 3], [2, 3, 4], [3, 5, 6]], [0, 0, 1], "of 2 coefficients, the examples of 3"),
+        ([[1, 2, 3], [2, 3, 4], [3, 5, 6]], [0, 0, 1], "has 2 coefficients, the examples have 3"),
     ]:
         with pytest.raises(DataError, match=words):
             SeparationVerdict.load(path, examples, labels)
-    with pytest.raises(DataError, match="not a verdict that can be read"):
+    with pytest.raises(DataError, match="not a saved verdict"):
         SeparationVerdict.load(tmp_path / "absent.npz", [[1], [2]], [0, 1])
 
 

@@ -13,8 +13,8 @@ from perceptron_lab.exact.whole_numbers import Claim
 from perceptron_lab.experiments.certifying.claims import Exact
 from perceptron_lab.experiments.certifying.learnt import sign_claims, verdict_claims
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
-from perceptron_lab.problems.separation.proofs import faults, proof_arrays
-from perceptron_lab.problems.separation.separation import decided
+from perceptron_lab.problems.separation.pair_verification import faults, proof_arrays
+from perceptron_lab.problems.separation.separation import verdict_for
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from tests.repetitions import repeated
 from tests.stops import StopAt
@@ -43,13 +43,13 @@ def same(found: SeparationVerdict, whole: SeparationVerdict) -> bool:
 @pytest.mark.parametrize("kind", ["overlap", "complete", "quasi-complete"])
 def test_a_verdict_ends_at_any_question_with_what_is_proved(kind: str) -> None:
     given, count = examples(kind), StopAt()
-    whole = decided(given, stop=count)
+    whole = verdict_for(given, stop=count)
     assert whole.verdict == kind
     assert whole.classified
     sizes = set()
     for questions in np.unique(np.geomspace(1, count.asked + 1, 25).astype(int)).tolist():
         stop = StopAt(questions)
-        found = decided(given, stop=stop)
+        found = verdict_for(given, stop=stop)
         assert stop.asked <= questions + FURTHER
         assert same(found, whole)
         assert found.proved == (found.verdict != "undecided")
@@ -65,9 +65,9 @@ def test_a_verdict_ends_at_any_question_with_what_is_proved(kind: str) -> None:
 def partly(given: Labelled) -> SeparationVerdict:
     """A verdict some of whose coefficients have no class."""
     count = StopAt()
-    decided(given, stop=count)
+    verdict_for(given, stop=count)
     for questions in range(count.asked, 0, -1):
-        found = decided(given, stop=StopAt(questions))
+        found = verdict_for(given, stop=StopAt(questions))
         if 0 < len(found.coefficients) < len(found.names):
             return found
     raise AssertionError("all or nothing is decided")
@@ -125,7 +125,7 @@ def test_finite_coefficients_are_solved_for_with_one_factorisation(
         "perceptron_lab.problems.separation.coefficients.factorised",
         lambda *given: made.append(1) or factorised(*given),
     )
-    found = decided(examples("overlap"))
+    found = verdict_for(examples("overlap"))
     assert set(found.coefficients.values()) == {"FINITE"}
     assert made == [1]
 

@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat
 from perceptron_lab import separation
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.problems.separation.proofs import faults
+from perceptron_lab.problems.separation.pair_verification import faults
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from tests.problems.separation.labelled_systems import KINDS, labelled
 
@@ -195,7 +195,7 @@ def test_without_time_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
         "perceptron_lab.problems.separation.separation.logistic_proposals", lambda _: iter(())
     )
     monkeypatch.setattr(
-        "perceptron_lab.problems.separation.separation.decided_pair", lambda *_: None
+        "perceptron_lab.problems.separation.separation.exact_decision_pair", lambda *_: None
     )
     found = separation(CLINIC, EFFECT, max_seconds=0.0)
     assert found.verdict == "undecided"
@@ -245,7 +245,7 @@ def test_changed_proofs_are_found_out() -> None:
         (pd.DataFrame({"when": [date(2020, 1, 1)] * 2}), [0, 1], "give dates as numbers, such as"),
         (pd.DataFrame({"when": pd.to_datetime(["2020-01-01"] * 2)}), [0, 1], "give dates as num"),
         (pd.DataFrame({"a": [1, "x"]}), [0, 1], "column 'a' holds 'x' (str)"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1], "2 columns are called 'a'"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1], "2 columns have the name 'a'"),
     ],
 )
 def test_wrong_input_is_refused(examples: Any, labels: Any, said: str) -> None:

@@ -74,7 +74,7 @@ def test_a_precomputed_matrix_gives_the_same(form: str) -> None:
     [
         (Rbf, np.eye(3), "as a kernel; give a record such as"),
         ("rbf", np.eye(3), "received 'rbf' as a kernel"),
-        (Rbf(), kernel_matrix(Rbf(), np.eye(3)), "give 'precomputed' for the kernel"),
+        (Rbf(), kernel_matrix(Rbf(), np.eye(3)), "give the kernel 'precomputed'"),
         ("precomputed", np.ones((3, 2)), "give a square one"),
     ],
 )

@@ -232,7 +232,7 @@ def test_examples_that_are_not_presented_do_not_count() -> None:
         ({"presentations": 0}, "the longest example presented has the norm 0"),
         ({"examples": np.zeros((60, 2))}, "the longest example presented has the norm 0"),
         ({"kernel": Linear(), "affine": True}, "a kernel to which 1 is added"),
-        ({"kernel": Linear(), "labels": None}, "give the labels of two classes"),
+        ({"kernel": Linear(), "labels": None}, "give labels of two classes"),
         ({"examples": kernel_matrix(Linear(), np.eye(60))}, "give kernel='precomputed'"),
         ({"comparison": np.ones(4), "kernel": Rbf()}, "give 60 finite numbers"),
         ({"comparison": np.ones(5)}, "shape \\(5,\\).*give 4 finite numbers"),
@@ -254,7 +254,7 @@ def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
     rows, signs = rng.standard_normal((40, 5)), rng.choice([-1.0, 1.0], 40)
     problem = Smoothed(rows, signs, 4.0, np.full(40, 2.0), np.full(40, 1e3))
     start, chosen = np.zeros(5), stream_examples.minimize
-    exact, asked = problem.solved(start), []
+    exact, asked = problem.solve(start), []
 
     def failing(*given: Any, **options: Any) -> Any:
         asked.append(options["method"])
@@ -263,5 +263,5 @@ def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
         return chosen(*given, **options)
 
     monkeypatch.setattr(stream_examples, "minimize", failing)
-    assert problem.solved(start) == pytest.approx(exact, abs=1e-6)
+    assert problem.solve(start) == pytest.approx(exact, abs=1e-6)
     assert asked == ["trust-exact", "trust-krylov"]

@@ -60,7 +60,7 @@ def test_the_bounds_are_those_of_the_beginnings(seed: int) -> None:
     longest = np.sqrt((examples**2).sum(axis=1).max())
     examples[0], signs[0] = [longest, 0, 0, 0], 1.0  # so that all beginnings have the same R
     found, sequence, _ = along(examples, signs)
-    sought = histories._places(len(sequence), histories.SOUGHT).tolist()
+    sought = histories._recorded_positions(len(sequence), histories.SOUGHT).tolist()
     for t in [*sought, 5, 50]:
         bound = found.bound[found.presented.tolist().index(t)]
         counts = np.bincount(sequence[:t], minlength=30)

@@ -23,8 +23,11 @@ from perceptron_lab.estimators.learners.tuning import fitted
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.problems.ellipsoids.ellipsoid import dense_rows
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation, can_rank
-from perceptron_lab.problems.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName
+from perceptron_lab.problems.ellipsoids.hard.separation_verification import (
+    proof_arrays,
+    prove_separation,
+)
 
 
 @parameter_record

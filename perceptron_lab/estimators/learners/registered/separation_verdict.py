@@ -24,8 +24,8 @@ from perceptron_lab.problems.separation.coefficients import (
     UNDETERMINED,
 )
 from perceptron_lab.problems.separation.labelled import labelled
-from perceptron_lab.problems.separation.proofs import ProofError, proof_arrays
-from perceptron_lab.problems.separation.separation import decided
+from perceptron_lab.problems.separation.pair_verification import ProofError, proof_arrays
+from perceptron_lab.problems.separation.separation import verdict_for
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
 from perceptron_lab.problems.separation.verdict_record import COMPLETE
 
@@ -73,7 +73,7 @@ class ProvedSeparation(Learner):
         """Decide about the training examples; there is nothing random."""
         began = time.process_time()
         examples = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
-        verdict = decided(examples, max_seconds=self.max_seconds)
+        verdict = verdict_for(examples, max_seconds=self.max_seconds)
         seconds = time.process_time() - began
         codes = [CLASSES.index(proof.name) for proof in verdict.proofs if verdict.classified]
         finding = Finding(separation=SeparationAnswer(verdict.verdict))

@@ -32,7 +32,7 @@ from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import seconds_left
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, lifted, smat, squares
-from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
+from perceptron_lab.problems.ellipsoids.hard.ratio_bounds import least_bound, whitening_moment
 from perceptron_lab.problems.ellipsoids.hard.solution import (
     Bracket,
     ClassPair,

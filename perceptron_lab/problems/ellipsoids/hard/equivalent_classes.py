@@ -28,7 +28,7 @@ from perceptron_lab.certificates.precise_residuals import two_products
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns
-from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import proved_lower_bound
+from perceptron_lab.problems.ellipsoids.hard.ratio_bounds import proved_lower_bound
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket
 
 NARROW = 1e-6

@@ -17,7 +17,7 @@ from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.problems.ellipsoids.ellipsoid import Ellipsoid, dense_rows, quadratic_values
 from perceptron_lab.problems.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.problems.ellipsoids.hard.equivalent_classes import ResidualEllipsoid
-from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
+from perceptron_lab.problems.ellipsoids.hard.ratio_bounds import (
     Inseparability,
     Recession,
     prove_inseparable,

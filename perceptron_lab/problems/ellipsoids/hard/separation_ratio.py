@@ -21,7 +21,7 @@ from perceptron_lab.problems.ellipsoids.hard.equivalent_classes import (
     ResidualEllipsoid,
     is_narrow,
 )
-from perceptron_lab.problems.ellipsoids.hard.ratio_proofs import (
+from perceptron_lab.problems.ellipsoids.hard.ratio_bounds import (
     Recession,
     proved_lower_bound,
     recession,

@@ -1,8 +1,8 @@
-"""A pair and the classes of coefficients: checked in exact arithmetic, kept as arrays of doubles.
+"""Exact verification of a pair and of classes of coefficients, and their storage as arrays.
 
-Rows are identified by their indices, and weights off a basis are whole numbers up to 2^40, so that
-doubles hold both. Other exact numbers have any size: they are kept as the text of JSON, a byte in a
-double, in hexadecimal digits (Python reads and writes at most 4300 decimal ones).
+Row indices, and weights off a basis, which are integers up to 2^40, are stored as doubles. Other
+exact numbers have any size: they are stored as JSON text, one byte per double, in hexadecimal
+digits (Python converts at most 4300 decimal ones).
 """
 
 from __future__ import annotations
@@ -29,56 +29,56 @@ from perceptron_lab.problems.separation.coefficients import (
     UNDETERMINED,
     Coefficient,
 )
+from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import Labelled
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, span_of
 from perceptron_lab.problems.separation.verdict_record import VerdictRecord
-from perceptron_lab.problems.separation.whole_rows import WholeRows
 from perceptron_lab.systems.conditions import over_common
 
 _NAMES: Final = ("overlap", "weights", "exact")
 _OF_CLASS: Final = ("class", "combination", "positive", "negative")
 _DIGITS: Final = re.compile("-?[0-9a-f]+")
-_LARGEST: Final = 2.0**53  # Whole numbers up to it are doubles
+_LARGEST: Final = 2.0**53  # Integers up to it are doubles
 
 
 def faults(
-    rows: WholeRows, pair: ComplementaryPair, coefficients: Sequence[Coefficient]
+    rows: IntegerRows, pair: ComplementaryPair, coefficients: Sequence[Coefficient]
 ) -> list[str]:
-    """Return what is not proved of a partition and of classes; empty if all is.
+    """Return the statements of a partition and of classes that do not hold; empty if all do.
 
-    Nothing is searched for: weights, directions and combinations are put into the rows.
+    Weights, directions and combinations are substituted into the rows; nothing is searched for.
     """
     faults_found = list(_partition_faults(rows, pair))
     if faults_found or not coefficients:
         return faults_found
     if len(coefficients) != rows.width:
         return [f"{len(coefficients)} classes of {rows.width} coefficients"]
-    check = Checked(rows, pair)
+    check = CoefficientChecker(rows, pair)
     each = (check.faults(j, coefficient) for j, coefficient in enumerate(coefficients))
     return list(dict.fromkeys(chain.from_iterable(each)))
 
 
-class Checked:
-    """Classes of coefficients that are checked one by one, each direction once.
+class CoefficientChecker:
+    """Checks the classes of coefficients one by one, each direction once.
 
     Parameters
     ----------
     rows, pair
-        The rows, and a partition of them that is proved.
+        The rows, and a verified partition of them.
     """
 
-    def __init__(self, rows: WholeRows, pair: ComplementaryPair) -> None:
+    def __init__(self, rows: IntegerRows, pair: ComplementaryPair) -> None:
         self._rows, self._pair = rows, pair
         self._separated = frozenset(pair.separated.tolist())
         self._members = set[tuple[int, ...]]()
 
     def faults(self, j: int, coefficient: Coefficient) -> list[str]:
-        """Return what is not proved of the class of coefficient j; empty if all is."""
+        """Return the faults of the class of coefficient j; empty if it is proved."""
         faults_found, rows = list[str](), self._rows
         members = {
             b for b in (coefficient.positive, coefficient.negative) if b is not None
         } - self._members
-        if _zero_on(rows, self._pair, list(members)) and all(
+        if _vanish_on_overlap(rows, self._pair, list(members)) and all(
             rows.least_sign(self._pair.separated, b) >= 0 for b in members
         ):
             self._members |= members
@@ -88,14 +88,14 @@ class Checked:
         return [*faults_found, f"coefficient {j}: {fault}"] if fault else faults_found
 
 
-def _partition_faults(rows: WholeRows, pair: ComplementaryPair) -> Iterator[str]:
+def _partition_faults(rows: IntegerRows, pair: ComplementaryPair) -> Iterator[str]:
     both = np.concatenate([pair.separated, pair.overlap])
     if len(both) != rows.count or not np.array_equal(np.sort(both), np.arange(rows.count)):
         yield "the rows are not in two parts"
         return
     if len(pair.separated) and rows.least_sign(pair.separated, pair.direction) <= 0:
         yield "the direction is not positive on the separated rows"
-    if not _zero_on(rows, pair, [pair.direction]):
+    if not _vanish_on_overlap(rows, pair, [pair.direction]):
         yield "the direction is not 0 on the rows that overlap"
     if not positive(pair):
         yield "a row that overlaps has no weight > 0"
@@ -104,7 +104,7 @@ def _partition_faults(rows: WholeRows, pair: ComplementaryPair) -> Iterator[str]
 
 
 def positive(pair: ComplementaryPair) -> bool:
-    """Return whether every row that overlaps has one weight, which is > 0."""
+    """Return whether every overlapping row has exactly one weight, and it is > 0."""
     if len(pair.weights) != len(pair.overlap):
         return False
     weight_of = dict(zip(pair.overlap.tolist(), pair.weights.tolist(), strict=True))
@@ -115,29 +115,32 @@ def positive(pair: ComplementaryPair) -> bool:
     )
 
 
-def _balance(rows: WholeRows, pair: ComplementaryPair) -> list[Fraction]:
-    """Return sum_N w_i a_i."""
+def _balance(rows: IntegerRows, pair: ComplementaryPair) -> list[Fraction]:
+    """Return sum_N w_i a_i, exactly."""
     most = np.flatnonzero(pair.weights)
     total = rows.combined(pair.overlap[most], pair.weights[most].tolist())
+    # Integers over one common denominator: sums of fractions would reduce each term.
     basis_rows = np.array(list(pair.basis), dtype=np.int64)
     numerators, common = over_common(pair.basis.values())
     rest = rows.combined(basis_rows, numerators)
     return [value + Fraction(other, common) for value, other in zip(total, rest, strict=True)]
 
 
-def _zero_on(rows: WholeRows, pair: ComplementaryPair, directions: Sequence[Sequence[int]]) -> bool:
-    """Return whether directions are 0 on all rows that overlap, exactly."""
-    some = [direction for direction in directions if any(direction)]
-    if not some:
+def _vanish_on_overlap(
+    rows: IntegerRows, pair: ComplementaryPair, directions: Sequence[Sequence[int]]
+) -> bool:
+    """Return whether directions are exactly 0 on all overlapping rows."""
+    batch = [direction for direction in directions if any(direction)]
+    if not batch:
         return True
-    at = np.array(some, dtype=object).T
+    at = np.array(batch, dtype=object).T
     return not any((integers @ at).astype(bool).any() for _, integers in rows.chunks(pair.overlap))
 
 
 def _class_fault(
-    rows: WholeRows, separated: frozenset[int], j: int, coefficient: Coefficient
+    rows: IntegerRows, separated: frozenset[int], j: int, coefficient: Coefficient
 ) -> str:
-    """Return what is not proved of a class, its directions being in the cone; empty if nothing."""
+    """Return the fault of a class whose directions lie in the cone; empty if it is proved."""
     if coefficient.name == UNDECIDED:
         return ""
     if coefficient.name == UNDETERMINED:
@@ -167,7 +170,7 @@ def _class_fault(
     return f"{coefficient.name!r} is no class"
 
 
-def _combines_to(rows: WholeRows, coefficient: Coefficient, j: int, sign: int) -> bool:
+def _combines_to(rows: IntegerRows, coefficient: Coefficient, j: int, sign: int) -> bool:
     """Return whether sum_i m_i a_i is the unit vector j, or its negative."""
     if not all(0 <= k < rows.count for k in coefficient.combination):
         return False
@@ -177,7 +180,7 @@ def _combines_to(rows: WholeRows, coefficient: Coefficient, j: int, sign: int) -
 
 
 def proof_arrays(verdict: VerdictRecord) -> dict[str, FloatArray]:
-    """Return the proof of a verdict, arrays by name; none of one that is undecided."""
+    """Return the proof of a verdict as arrays by name; empty for an undecided verdict."""
     if verdict.pair is None:
         return {}
     pair = verdict.pair
@@ -209,14 +212,14 @@ class ProofError(DataError):
 def proved_pair(
     examples: Labelled, arrays: Mapping[str, FloatArray]
 ) -> tuple[ComplementaryPair, list[Coefficient]]:
-    """Return the partition and the classes that arrays prove of labelled rows; no search is made.
+    """Return the partition and the classes that arrays prove for labelled rows.
 
     Raises
     ------
     DataError
         If the arrays hold no proof of a verdict.
     ProofError
-        If they do, and it does not hold on these rows.
+        If the proof does not hold for these rows.
     """
     try:
         pair, coefficients = _read(examples, arrays)
@@ -231,8 +234,8 @@ def proved_pair(
 def _read(
     examples: Labelled, arrays: Mapping[str, FloatArray]
 ) -> tuple[ComplementaryPair, list[Coefficient]]:
-    """Return the pair and the classes of the coefficients, neither of them checked."""
-    overlap, weights, text = (_whole(arrays[name]) for name in _NAMES)
+    """Return the pair and the classes of the coefficients, unchecked."""
+    overlap, weights, text = (_integers(arrays[name]) for name in _NAMES)
     count, width = examples.rows.count, examples.rows.width
     if len(overlap) and not (overlap[-1] < count and (np.diff(overlap) > 0).all()):
         raise ValueError("rows that overlap are not among those of the data")
@@ -262,20 +265,20 @@ def _read(
 
 
 def _text_in(codes: IntArray) -> object:
-    """Return the JSON object whose bytes are numbers of an array."""
+    """Return the JSON object whose bytes are the entries of an array."""
     if codes.max(initial=0) > 255:
         raise ValueError("a byte of its text is above 255")
     return mapping_in(codes.astype(np.uint8).tobytes().decode())
 
 
 def _with_names(record: object, names: Sequence[str]) -> Mapping[str, Any]:
-    """Return a mapping that has exactly these names."""
+    """Return a mapping with exactly these keys, or raise a ValueError."""
     if not isinstance(record, dict) or record.keys() != set(names):
         raise ValueError(f"a mapping of its text has other names than {', '.join(names)}")
     return record
 
 
-def _whole(values: FloatArray) -> IntArray:
+def _integers(values: FloatArray) -> IntArray:
     if values.ndim != 1 or not (np.isfinite(values) & (values == np.rint(values))).all():
         raise ValueError("an array is no vector of whole numbers")
     if not ((values >= 0.0) & (values <= _LARGEST)).all():
@@ -309,7 +312,8 @@ def _weights_of(texts: Mapping[str, str], count: int) -> dict[int, Fraction]:
 
 
 def _integer(text: object) -> int:
-    """Return an integer of hexadecimal digits; int alone reads blanks and digits of any script."""
+    """Return the integer of a text of hexadecimal digits."""
+    # int alone would also read blanks, underscores, and digits of other scripts.
     if not isinstance(text, str) or not _DIGITS.fullmatch(text):
         raise ValueError(f"{text!r:.40} is no integer in hexadecimal digits")
     return int(text, 16)

@@ -1,4 +1,4 @@
-"""Labelled rows as whole numbers: each column times one positive number, nothing rounded."""
+"""Labelled rows as integers: each column times a positive number, without rounding."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from perceptron_lab.numerics.doubles import Doubles, exact_numbers
 from perceptron_lab.numerics.exact_doubles import to_double
 
 Integers = npt.NDArray[np.object_]
-"""Python's own numbers."""
+"""Arrays of Python integers."""
 DIGITS: Final = 53
 """Bits of a double."""
 LARGEST: Final = sys.float_info.max
-_CHUNK: Final = 2**18  # Numbers that are Python's own at a time: less than 0.1 s
-_LONG: Final = 1000  # Bits of weights, from which on python-flint multiplies them
-_TINY: Final = 2.0**-900  # Above what is lost where terms are below all doubles
-_SMALL: Final = 2.0**61  # Whole numbers below it, and their sums of two, are those of a machine
+_CHUNK: Final = 2**18  # Python integers that are formed at a time: less than 0.1 s
+_LONG: Final = 1000  # Bits of weights from which on python-flint multiplies faster
+_TINY: Final = 2.0**-900  # Above the error of terms that underflow
+_SMALL: Final = 2.0**61  # Integers below it, and sums of two, fit in 64 bits
 
 
 @dataclass(frozen=True)
-class WholeRows:
-    """Rows a_i = y_i (x_i, 1) of whole numbers, A times a diagonal matrix of positive numbers.
+class IntegerRows:
+    """Rows a_i = y_i (x_i, 1) as integers: A times a diagonal matrix of positive numbers.
 
-    What is asked of the cone {b : A b >= 0} and of combinations of its rows does not depend on the
-    diagonal: an entry b_j is divided by it, and that is all.
+    Neither the cone {b : A b >= 0} nor combinations of the rows depend on the diagonal, except that
+    an entry b_j is divided by it.
 
     Parameters
     ----------
-    near
-        Doubles with ``near[i, j] 2^shifts[j]`` equal to the whole number, or nearest to it; shape
+    doubles
+        Doubles with ``doubles[i, j] 2^shifts[j]`` equal to the integer, or nearest to it; shape
         ``(m, n)``.
     shifts
         Shape ``(n,)``.
     exact
-        The whole numbers themselves, as Python's; None where ``near`` tells them.
+        The integers themselves; None where ``doubles`` determine them.
     scales
-        The diagonal: a whole number is ``scales[j]`` times the number given. Shape ``(n,)``.
+        The diagonal: an integer is ``scales[j]`` times the original number. Shape ``(n,)``.
     """
 
-    near: FloatArray
+    doubles: FloatArray
     shifts: IntArray
     exact: Integers | None
     scales: tuple[Fraction, ...]
@@ -58,63 +58,64 @@ class WholeRows:
     @property
     def count(self) -> int:
         """The number m of rows."""
-        return int(self.near.shape[0])
+        return int(self.doubles.shape[0])
 
     @property
     def width(self) -> int:
         """The number n of columns."""
-        return int(self.near.shape[1])
+        return int(self.doubles.shape[1])
 
     @cached_property
     def _largest(self) -> FloatArray:
-        """The largest size of each column, in ``near``."""
-        return np.asarray(np.abs(self.near).max(axis=0))
+        """The largest magnitude in each column of ``doubles``."""
+        return np.asarray(np.abs(self.doubles).max(axis=0))
 
-    def whole(self, rows: IntArray) -> Integers:
-        """Return some rows of whole numbers, as Python's, shape ``(len(rows), n)``."""
+    def integers(self, rows: IntArray) -> Integers:
+        """Return the integers of some rows, shape ``(len(rows), n)``."""
         if self.exact is not None:
             return self.exact[rows]
-        approximate = self.near[rows]
+        approximate = self.doubles[rows]
         with np.errstate(over="ignore"):
             shifted = np.ldexp(approximate, self.shifts[None, :])
         if np.abs(shifted).max(initial=0.0) < _SMALL:
             return shifted.astype(np.int64).astype(object)
         parts, exponents = np.frexp(approximate)
         digits = np.ldexp(parts, DIGITS).astype(np.int64)
+        # Beyond 64 bits the mantissa is shifted as a Python integer, which loses nothing.
         positions = exponents - DIGITS + self.shifts[None, :]
         down = np.minimum(np.maximum(-positions, 0), DIGITS)  # what is shifted out is 0
         integers = (digits >> down).astype(object)
         return np.asarray(integers << np.maximum(positions, 0).astype(object))
 
     def chunks(self, rows: IntArray) -> Iterator[tuple[IntArray, Integers]]:
-        """Yield parts of some rows' indices, and their whole numbers, until the time is up."""
+        """Yield batches of rows, as indices and integers; TimeIsUp ends it at a time limit."""
         step = max(1, _CHUNK // self.width)
         for start in range(0, len(rows), step):
             check_time()
-            some = rows[start : start + step]
-            yield some, self.whole(some)
+            batch = rows[start : start + step]
+            yield batch, self.integers(batch)
 
     def combined(self, rows: IntArray, weights: Sequence[int]) -> list[int]:
-        """Return sum_i w_i a_i over some rows, exactly."""
+        """Return sum_i w_i a_i over the given rows, exactly."""
         factors, start = np.array(weights, dtype=object), 0
         total = np.zeros(self.width, dtype=object)
         long = max(map(_bits, weights), default=0) > _LONG
-        for some, integers in self.chunks(rows):
-            part = factors[start : start + len(some)]
+        for batch, integers in self.chunks(rows):
+            part = factors[start : start + len(batch)]
             total += _product(part, integers) if long else part @ integers
-            start += len(some)
+            start += len(batch)
         return [int(entry) for entry in total]
 
     def scores(self, rows: IntArray, direction: Sequence[int]) -> list[int]:
-        """Return a_i'b for some rows and whole numbers b, exactly."""
+        """Return a_i'b for the given rows and integers b, exactly."""
         at = np.array(direction, dtype=object)
         return [int(score) for _, integers in self.chunks(rows) for score in integers @ at]
 
     def floating(self, direction: Sequence[int]) -> tuple[FloatArray, int]:
-        """Return doubles g and t so that near @ g is 2^-t A b, in whole numbers.
+        """Return doubles g and an exponent t such that ``doubles @ g`` is 2^-t A b.
 
-        Its terms are at most 1, nearly. Entries that doubles cannot hold are 0 if their terms are
-        0 or below 2^-1000, and else NaN.
+        All terms are at most about 1. Entries beyond the range of doubles are 0 if their terms are
+        0 or below 2^-1000, and NaN otherwise.
         """
         check_time()
         largest = self._largest
@@ -132,40 +133,45 @@ class WholeRows:
         beyond = np.abs(doubles) == LARGEST
         return np.where(lost | beyond, np.where(largest > 0.0, np.nan, 0.0), doubles), top
 
-    def lowest(self, rows: IntArray, direction: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-        """Return near scores of some rows, and bounds of their errors.
+    def scores_with_errors(
+        self, rows: IntArray, direction: Sequence[int]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return computed scores of the given rows, and bounds of their errors.
 
-        |fl(a_i'g) - a_i'g| <= gamma_k |a_i|'|g| with k = n + 3: a product's and a sum's roundings,
-        those of ``near`` and g; here k = n + 8, for the bound's own, and :data:`_TINY` is added.
+        |fl(a_i'g) - a_i'g| <= gamma_k |a_i|'|g| with k = n + 3, for the roundings of products,
+        sums, ``doubles`` and g. Here k = n + 8, which covers the bound's roundings, and
+        :data:`_TINY` is added for underflow.
         """
         g, _ = self.floating(direction)
-        approximate = self.near if len(rows) == self.count else self.near[rows]
+        approximate = self.doubles if len(rows) == self.count else self.doubles[rows]
         unit = (self.width + 8) * 2.0**-DIGITS
         with np.errstate(invalid="ignore", over="ignore"):
             errors = 1.01 * unit * (np.abs(approximate) @ np.abs(g)) + _TINY
             return approximate @ g, errors
 
     def least_sign(self, rows: IntArray, direction: Sequence[int]) -> int:
-        """Return the sign of min over some rows of a_i'b, proved; 1 if there are none.
+        """Return the proved sign of the least a_i'b over the given rows; 1 if there are none.
 
-        Doubles decide where the bounds of their errors do, whole numbers elsewhere.
+        Doubles decide where their error bounds suffice, integers elsewhere.
         """
-        scores, errors = self.lowest(rows, direction)
+        scores, errors = self.scores_with_errors(rows, direction)
         if (scores < -errors).any():
             return -1
         open_rows = rows[~(scores > errors)]
         if not len(open_rows):
             return 1
+        # Rows whose computed score is within its error bound: only for these exact arithmetic is
+        # worth its cost.
         least = min(self.scores(open_rows, direction))
         return (least > 0) - (least < 0)
 
-    def given(self, direction: Sequence[int]) -> list[Fraction]:
-        """Return b in the units of the numbers given."""
+    def in_original_units(self, direction: Sequence[int]) -> list[Fraction]:
+        """Return b in the units of the original numbers."""
         return [entry * scale for entry, scale in zip(direction, self.scales, strict=True)]
 
 
 def _product(weights: Integers, integers: Integers) -> Integers:
-    """Return w'A by python-flint, which multiplies long numbers faster."""
+    """Return w'A by python-flint, which multiplies long integers faster."""
     product: Any = fmpz_mat([weights.tolist()]) * fmpz_mat(integers.tolist())
     return np.array([int(entry) for entry in product.entries()], dtype=object)
 
@@ -175,24 +181,24 @@ def _bits(number: int) -> int:
 
 
 def _scaled(number: int, power: int) -> float:
-    """Return number * 2^power as a double; below all doubles it is 0."""
+    """Return number * 2^power as a double, or 0 if it underflows."""
     if _bits(number) + power < -1000:
         return 0.0
     return to_double(number << max(power, 0), 1 << max(-power, 0))
 
 
-def whole_rows(
+def integer_rows(
     doubles: Doubles, numbers: Integers | None, signs: FloatArray, *, affine: bool
-) -> WholeRows:
-    """Return labelled rows in whole numbers.
+) -> IntegerRows:
+    """Return labelled rows as integers.
 
     Parameters
     ----------
     doubles
         The doubles of a dense matrix, shape ``(m, k)``.
     numbers
-        The numbers themselves, as Python's, shape ``(m, k)``; used only where ``doubles`` says that
-        doubles, or a multiple of the numbers, are not exact.
+        The numbers themselves, as Python objects, shape ``(m, k)``; used only where neither
+        ``doubles`` nor a multiple of the numbers is exact.
     signs
         1 or -1 each, shape ``(m,)``.
     affine
@@ -213,11 +219,11 @@ def whole_rows(
         multiple * Fraction(2) ** shift
         for multiple, shift in zip(multiples, shifts.tolist(), strict=True)
     )
-    return WholeRows(approximate, shifts, None, scales)
+    return IntegerRows(approximate, shifts, None, scales)
 
 
 def _shifts(approximate: FloatArray) -> IntArray:
-    """Return the least k_j so that column j times 2^k_j is of whole numbers."""
+    """Return the least k_j such that column j times 2^k_j consists of integers."""
     step = max(1, _CHUNK // approximate.shape[1])
     shifts = np.full(approximate.shape[1], -(2**20), dtype=np.int64)
     for start in range(0, len(approximate), step):
@@ -229,8 +235,8 @@ def _shifts(approximate: FloatArray) -> IntArray:
     return np.where(shifts == -(2**20), 0, shifts)
 
 
-def rows_of_numbers(numbers: Integers) -> WholeRows:
-    """Return rows of Python's numbers: each column times its least common denominator."""
+def rows_of_numbers(numbers: Integers) -> IntegerRows:
+    """Return rows of exact Python numbers: each column times its least common denominator."""
     columns, approximate, shifts, scales = [], [], [], []
     for column in numbers.T.tolist():
         check_time()
@@ -243,4 +249,4 @@ def rows_of_numbers(numbers: Integers) -> WholeRows:
         shifts.append(shift)
         scales.append(Fraction(common))
     exact = np.array(columns, dtype=object).T
-    return WholeRows(np.array(approximate).T.copy(), np.array(shifts), exact, tuple(scales))
+    return IntegerRows(np.array(approximate).T.copy(), np.array(shifts), exact, tuple(scales))
