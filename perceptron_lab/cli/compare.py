@@ -66,7 +66,7 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
             [(difference.path, difference.first, difference.second) for difference in several],
         )
     if comparison.other_environment:
-        text = "the environments differ (see above): times do not compare"
+        text = "the environments differ (see above): do not compare times"
         echo(f"Warning: {text}", err=True)
     return 0
 

@@ -180,7 +180,7 @@ class MeanRatio:
     def __str__(self) -> str:
         bounds = f"{self.lower:.4g} to {self.upper:.4g}" if self.lower is not None else ""
         pairs, problems = counted(self.pairs, "pair"), counted(self.instances, "problem")
-        interval = bounds or "one problem: no interval"
+        interval = bounds or "no interval for a single problem"
         return f"{self.label}: {self.ratio:.4g} ({interval}), {pairs} of {problems}"
 
 
@@ -261,11 +261,11 @@ class Comparison:
     def result(self) -> str:
         """The mean ratio of all pairs, and how sure it is, in a sentence."""
         if not self.ratios:
-            return f"no pair of rows has a ratio of {self.metric}"
+            return f"no pair of rows has a ratio of {self.metric}: see the counts of pairs"
         mean = self.ratios[-1]
         named = f"{self.metric} of B / A"
         if mean.lower is None or mean.upper is None:
-            return f"{named}: {mean.ratio:.4g}, of one problem: no interval"
+            return f"{named}: {mean.ratio:.4g}, no interval for a single problem"
         which = "B has less" if mean.upper < 1.0 else "A has less" if mean.lower > 1.0 else ""
         interval = f"interval {mean.lower:.4g} to {mean.upper:.4g}"
         return f"{named}: {mean.ratio:.4g}, {interval}; {which or 'the difference is undecided'}"
@@ -279,15 +279,16 @@ class Comparison:
     def counts(self) -> str:
         """A line with the number of pairs, and why some of them have no ratio."""
         return (
-            f"{counted(len(self.pairs), 'pair')}: {len(self.status_changes)} with another status, "
-            f"{self.unproved} alike without proof, {self.left_out} with a value absent or 0; rows "
-            f"only in A: {len(self.only_a)}, only in B: {len(self.only_b)}"
+            f"{counted(len(self.pairs), 'pair')}: {len(self.status_changes)} with different "
+            f"statuses, {self.unproved} with the same status but no proof, {self.left_out} with a "
+            f"missing or zero value; rows only in A: {len(self.only_a)}, only in B: "
+            f"{len(self.only_b)}"
         )
 
     def __str__(self) -> str:
         lines = [self.result, self.heading, *map(str, self.ratios), self.counts]
         if self.other_environment:
-            lines.append("the environments differ: times do not compare")
+            lines.append("the environments differ: do not compare times")
         return "\n".join(lines)
 
 

@@ -116,8 +116,8 @@ class Evidence:
         """Return the record of the dataset that a problem belongs to, as the experiment had it."""
         if problem not in self._instances:
             raise DataError(
-                f"{self.folder}: its configuration has no problem {problem!r}, its rows do; run "
-                "the experiment again"
+                f"{self.folder}: the rows contain the problem {problem!r}, which its "
+                "configuration does not; run the experiment again"
             )
         record: Dataset = self._instances[problem].dataset.record
         return record
@@ -158,7 +158,8 @@ class Evidence:
                 methods[label] = Method(algorithm, json.loads(parameters or "{}"))
             except ValueError:
                 raise DataError(
-                    f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
+                    f"the table of runs, column parameters: {parameters!r} is not JSON; run "
+                    "the experiment again"
                 ) from None
         return methods
 
@@ -208,8 +209,8 @@ class Evidence:
 
     def _without(self, part: str, cell: str) -> DataError:
         return DataError(
-            f"{self.folder}: the store has no {part} of the cell {cell}; `plab run --fresh` "
-            "starts over"
+            f"{self.folder}: the store has no {part} of the cell {cell}; run the experiment again "
+            "with `plab run --fresh`"
         )
 
     def _store(self, needed: str) -> Path:
@@ -247,7 +248,7 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
             f"{where}: no column {', '.join(missing)}; a table of runs has {', '.join(REQUIRED)}"
         )
     if runs.empty:
-        raise DataError(f"{where}: it has no rows; run the experiment first (`plab run CONFIG`)")
+        raise DataError(f"{where}: no rows; run the experiment first (`plab run CONFIG`)")
     checked = runs.reset_index(drop=True)
     # Columns are checked as arrays: on the few rows of most experiments an operation of pandas
     # takes longer than all else.
@@ -275,8 +276,8 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
     repeated = checked[checked.duplicated(["problem", "label", "seed"])]
     for problem, label, seed in repeated[["problem", "label", "seed"]].head(1).to_numpy():
         raise DataError(
-            f"{where}: problem {problem!r}, label {label!r}, seed {seed:g} occurs twice; give each "
-            "algorithm of the experiment its own label"
+            f"{where}: problem {problem!r}, label {label!r}, seed {seed:g} occurs twice; give "
+            "each algorithm of the experiment a different label"
         )
     if "finding" not in checked:
         messages = _texts(runs["message"]) if "message" in runs else [""] * len(runs)

@@ -57,7 +57,7 @@ def learners_among(outline: Outline) -> list[str]:
     labels = [label for label, method in outline.methods().items() if method.learns]
     if not labels:
         raise DataError(
-            "no label is a learner, and test errors and precisions are those of learners "
+            "no label is a learner, and only learners have test errors and precisions; add one "
             "(`plab list learners`), such as soft-ellipsoid"
         )
     return labels

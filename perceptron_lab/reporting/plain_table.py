@@ -43,8 +43,8 @@ def summary(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Medians over the seeds. Margin lower, upper: the proved bracket, rounded outwards. "
-    "Iterations: changes of the point."
+    "Medians over the seeds. Margin lower, upper: verified bounds of the margin, rounded "
+    "outwards. Iterations: changes of the point."
 )
 
 

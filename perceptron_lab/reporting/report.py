@@ -218,13 +218,11 @@ def cautions(folder: Path, evidence: Evidence, executed: ExperimentRows | None =
     environments = evidence.frame["environment"].nunique()
     sentences = []
     if environments > 1:
-        sentences.append(f"rows of {environments} environments: seconds do not compare")
+        sentences.append(f"rows of {environments} environments: do not compare their seconds")
     if stale:
-        sentences.append(
-            f"{stale} of {len(evidence.frame)} rows made by another version of the code"
-        )
+        sentences.append(f"{stale} of {len(evidence.frame)} rows are of another code version")
     if missing:
-        sentences.append(f"{missing} of {cells} cells have no row that serves")
+        sentences.append(f"{missing} of {cells} cells have no usable row")
     return sentences
 
 
@@ -299,8 +297,8 @@ def make_report(
             replace_file(path, content)
         except OSError as error:
             raise StoreError(
-                f"{path} cannot be written ({error.strerror}); correct it, and `plab report` makes "
-                "the tables and figures: the runs are stored"
+                f"{path} cannot be written ({error.strerror}); make it writable, then run "
+                "`plab report`; the runs are stored"
             ) from error
     failures.raise_bug()
     failed = tuple(failures.sentences)
@@ -339,7 +337,7 @@ class Failures:
     def _add(self, kind: str, name: str, sentence: str) -> None:
         first = f"{name}.{_FIRST_FILE[kind]}"
         earlier = self.folder is not None and (self.folder / first).exists()
-        left = "; its earlier files stay as they were" if earlier else ""
+        left = "; its earlier files are unchanged" if earlier else ""
         self.sentences.append(f"{kind} {name}: {sentence}{left}")
 
 
@@ -390,7 +388,9 @@ def report(target: Target | None = None, *, output: str | Path = RESULTS) -> lis
     ]
     if failed:
         listed = "\n".join(failed)
-        raise DataError(f"{listed}\n{counted(len(files), 'file')} of the others written")
+        raise DataError(
+            f"{listed}\nwritten: {counted(len(files), 'file')} of the other tables and figures"
+        )
     return files
 
 

@@ -28,12 +28,12 @@ def test_tables(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Non
     lines = [line.split() for line in printed.out.splitlines()]
     assert f"seconds, B / A: A = {arguments[1]}, B = {arguments[2]}" in printed.out
     assert ["EA", "2", "2", "2", "2", "2"] in lines
-    assert "3 pairs: 1 with another status" in printed.out
+    assert "3 pairs: 1 with different statuses" in printed.out
     assert ["r", "EA", "0", "FEASIBLE", "UPDATE_LIMIT"] in lines
     assert ["lonely", "EA", "0"] in lines
     assert ["seeds.1", "(absent)", "4"] in lines
     assert ["cpu", '"one"', '"another"'] in lines
-    assert "Warning: the environments differ (see above): times do not compare" in printed.err
+    assert "Warning: the environments differ (see above): do not compare times" in printed.err
 
 
 def test_json(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -140,11 +140,13 @@ def test_choices_at_an_edge_and_a_candidate_that_always_wins_are_noted(name: str
     categories = ("earn", "acq", "corn")
     same = [tuned(category, "svm", 0.01, True) for category in categories]
     note = report.table(name, evidence(*same)).markdown("Title")
-    assert "Choices at the edge of their grid: svm 3 of 3." in note
-    assert "One candidate wins everywhere, a sign of a fault: svm (0.01 in 3 of 3)." in note
+    assert "Tuned parameters at the edge of their grid: svm 3 of 3." in note
+    assert (
+        "One candidate wins in every cell, which suggests an error: svm (0.01 in 3 of 3)." in note
+    )
     others = [*same[:2], tuned("corn", "svm", 10.0, False)]
     note = report.table(name, evidence(*others)).markdown("Title")
-    assert "Choices at the edge of their grid: svm 2 of 3." in note
+    assert "Tuned parameters at the edge of their grid: svm 2 of 3." in note
     assert "sign of a fault" not in note
     # Too few categories, or a single candidate: no sign of anything
     for rows in (same[:2], [tuned(one, "svm", 1.0, False, candidates=1) for one in categories]):

@@ -50,7 +50,7 @@ def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(runner, "environment", lambda: there)
     results = run(made(tmp_path), output=tmp_path)
     (warning,) = results.cautions
-    assert warning == "rows of 2 environments: seconds do not compare"
+    assert warning == "rows of 2 environments: do not compare their seconds"
     assert warning in results._repr_html_()
     assert f"Quick ({warning})" in (results.folder / "table_6_1.tex").read_text()
 
@@ -70,9 +70,9 @@ def test_stale_and_missing_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         patch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
         folder = run(made(tmp_path, seeds=[0]), output=tmp_path).folder
     results = run(made(tmp_path), output=tmp_path)
-    assert results.cautions == ("1 of 2 rows made by another version of the code",)
+    assert results.cautions == ("1 of 2 rows are of another code version",)
     write_report(folder, {"tables": ["table_6_1"]}, "T")
-    assert "T (1 of 2 rows made by another" in (folder / "table_6_1.tex").read_text()
+    assert "T (1 of 2 rows are of another" in (folder / "table_6_1.tex").read_text()
     refreshed = run(made(tmp_path), output=tmp_path, refresh=True)
     assert refreshed.cautions == ()
 
@@ -86,7 +86,7 @@ def test_cells_without_a_row(tmp_path: Path) -> None:
         run(made(tmp_path), output=tmp_path, progress=Enough())
     folder = tmp_path / "quick"
     found = cautions(folder, Evidence.of_folder(folder))
-    assert found == ["1 of 2 cells have no row that serves"]
+    assert found == ["1 of 2 cells have no usable row"]
 
 
 def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
         run(made(tmp_path), output=tmp_path, progress=Enough())
     evidence = Evidence.of_folder(folder)
     assert len(evidence.frame) == 2
-    assert cautions(folder, evidence) == ["1 of 2 cells have no row that serves"]
+    assert cautions(folder, evidence) == ["1 of 2 cells have no usable row"]
 
 
 def test_a_row_skipped_for_lack_of_data_is_no_missing_row(tmp_path: Path) -> None:

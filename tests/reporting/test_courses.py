@@ -90,7 +90,7 @@ def test_the_axes_are_scaled_for_the_curves_before_these_are_drawn(tmp_path: Pat
 
 def test_what_has_no_course_or_no_proof_says_so(tmp_path: Path) -> None:
     figure = draw_courses(evidence(tmp_path, failed=True), QUANTITY)
-    assert texts(figure.axes[0]) == "no course: EA: ERROR"
+    assert texts(figure.axes[0]) == "no trace: EA: ERROR"
     assert legend(figure) == ["MP", "VN", "EA", "not proved"]
     ends = [line.get_marker() for line in figure.axes[0].get_lines()[1::2]]
     assert ends == ["o", "x"]
@@ -125,7 +125,10 @@ def test_a_level_is_a_line_in_both_panels_and_in_the_legend(tmp_path: Path) -> N
 def test_more_problems_than_fit_are_counted(tmp_path: Path) -> None:
     figure = draw_courses(evidence(tmp_path, MOST_PROBLEMS + 2), QUANTITY)
     assert len(figure.axes) == 2 * MOST_PROBLEMS
-    assert figure.get_supxlabel() == f"the first {MOST_PROBLEMS} of {MOST_PROBLEMS + 2} problems"
+    assert (
+        figure.get_supxlabel()
+        == f"showing the first {MOST_PROBLEMS} of {MOST_PROBLEMS + 2} problems"
+    )
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_the_dataset_of_a_problem_is_that_of_the_experiment(tmp_path: Path) -> N
     )
     evidence = Evidence.of_folder(run_cells(config, output=tmp_path).folder)
     assert evidence.dataset("torus-3x3").names() == ["random-4-3", "torus-3x3"]
-    with pytest.raises(DataError, match="configuration has no problem 'x'"):
+    with pytest.raises(DataError, match="the problem 'x', which its configuration does not"):
         evidence.dataset("x")
 
 

@@ -213,7 +213,7 @@ def test_results_without_arrays_have_no_ellipsoid(tmp_path: Path) -> None:
 def test_what_is_no_ellipse_is_refused(tmp_path: Path) -> None:
     (separated,) = separations(evidence(tmp_path, SETS[:1]), 2)
     separated.homogeneous[0, 0] *= -1.0
-    with pytest.raises(DataError, match="no ellipse, as C has the eigenvalue"):
+    with pytest.raises(DataError, match="not an ellipse, because C has the eigenvalue"):
         separated.ellipse(1.0)
 
 

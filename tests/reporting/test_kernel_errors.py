@@ -144,7 +144,7 @@ def test_a_snapshot_needs_a_record_unless_the_run_had_ended() -> None:
         snapshot(trace, 10)
     assert snapshot(trace, 16).ended is False
     assert snapshot(trace, 1000).ended is True
-    with pytest.raises(DataError, match="the traces hold no decisions"):
+    with pytest.raises(DataError, match="the traces have no decisions"):
         snapshot(make_trace([0], [0.0]), 10)
 
 
@@ -159,7 +159,7 @@ def test_a_snapshot_needs_a_record_unless_the_run_had_ended() -> None:
 def test_other_problems_are_refused(tmp_path: Path, problem: str, entry: dict[str, Any]) -> None:
     made = {**config(), "problems": [entry]}
     evidence = write_folder(tmp_path, [make_row(problem, "MP")], {}, made)
-    with pytest.raises(DataError, match=f"'{problem}' is no class against the rest"):
+    with pytest.raises(DataError, match=f"'{problem}' is not one class against the rest"):
         kernel_errors(evidence)
 
 

@@ -87,5 +87,5 @@ def test_a_line_joins_graphs_of_a_kind_and_crosses_missed_their_goal(tmp_path: P
 def test_other_problems_are_refused(tmp_path: Path) -> None:
     config = CONFIG | {"problems": [{"dataset": "sdplib", "instances": ["mcp100"]}]}
     found = write_folder(tmp_path, [row("mcp100")], config=config)
-    with pytest.raises(DataError, match="mcp100 is no generated graph"):
+    with pytest.raises(DataError, match="mcp100 is not a generated graph"):
         report.table("maxcut_scaling", found)

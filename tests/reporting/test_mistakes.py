@@ -86,7 +86,7 @@ def test_a_panel_has_the_mistakes_below_both_bounds(tmp_path: Path) -> None:
 def test_runs_without_a_course_are_named(tmp_path: Path) -> None:
     one = row("a", mistakes=3)
     results = {one["cell"]: make_result(make_trace([0], [math.nan]))}
-    with pytest.raises(DataError, match="has no course along its stream"):
+    with pytest.raises(DataError, match="has no trace along its stream"):
         report.figure("mistakes", evidence_of(tmp_path, one, results=results))
 
 
@@ -114,4 +114,6 @@ def test_a_stream_that_was_cut_off_has_a_cross(tmp_path: Path) -> None:
     lines = {str(line.get_label()): line for line in figure.axes[0].get_lines()}
     assert heights(lines["P not proved"]) == [117]
     (legend,) = figure.legends
-    assert "still mistaken" in [text.get_text() for text in legend.get_texts()]
+    assert "ended before a pass without mistakes" in [
+        text.get_text() for text in legend.get_texts()
+    ]

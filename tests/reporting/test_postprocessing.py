@@ -109,13 +109,13 @@ def test_the_figure_has_a_line_before_and_one_after(tmp_path: Path) -> None:
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["orthant, feasible\nsolver", "orthant, infeasible\nsolver"]
     lines = {str(line.get_label()): line for line in figure.axes[0].get_lines()}
-    assert across(lines["the answer itself proved"]) == pytest.approx([100])
-    assert across(lines["the answer itself not proved"]) == pytest.approx([10_000])
-    assert heights(lines["the answer itself proved"]) == pytest.approx([0.6])
+    assert across(lines["the solver's answer proved"]) == pytest.approx([100])
+    assert across(lines["the solver's answer not proved"]) == pytest.approx([10_000])
+    assert heights(lines["the solver's answer proved"]) == pytest.approx([0.6])
     assert heights(lines["then ours proved"]) == pytest.approx([1e-4, 1e-8])
     (legend,) = figure.legends
     names = [text.get_text() for text in legend.get_texts()]
-    assert names == ["the answer itself", "then ours", "not proved"]
+    assert names == ["the solver's answer", "then ours", "not proved"]
 
 
 def test_programs_of_sdplib_are_decided_by_a_proof_of_either_side(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_without_pairs_there_is_nothing_to_tell(tmp_path: Path) -> None:
     given = write_folder(tmp_path / "a", [row("feasible", 0.01, "ours")], config=CONFIG)
     other = write_folder(tmp_path / "b", [make_row("torus-3x3", "EA")])
     for make in (report.table, report.figure):
-        with pytest.raises(DataError, match="no label continues from a solver's answer"):
+        with pytest.raises(DataError, match="no label resumes from a solver's answer"):
             make("postprocessing", given)
-        with pytest.raises(DataError, match="no problem has a controlled condition"):
+        with pytest.raises(DataError, match="no problem has a known condition delta"):
             make("postprocessing", other)

@@ -165,8 +165,8 @@ def test_fits_that_did_not_converge_are_named_below_the_table() -> None:
         learnt("corn", "svm", 0.5, **{"measure.converged": 0.0}),
     ]
     for name in ("table_8_1", "rare_categories"):
-        assert "were ended: svm 50\\,\\%." in table(name, rows).latex("Title")
-        assert "were ended" not in table(name, rows[:3]).latex("Title")
+        assert "before convergence: svm 50\\,\\%." in table(name, rows).latex("Title")
+        assert "before convergence" not in table(name, rows[:3]).latex("Title")
     frame = table("learners", rows).frame
     assert frame["proved"].fillna("").tolist() == ["", "", "", "not converged (1 of 1)"]
 
@@ -176,7 +176,7 @@ def test_the_note_names_every_choice_of_the_documents(monkeypatch: pytest.Monkey
     evidence = Evidence(_evidence(TWO_BY_TWO).frame, Path())
     monkeypatch.setattr(Evidence, "dataset", lambda self, problem: record)
     note = preprocessing(evidence, ["earn", "corn"])
-    for words in ("Mod-Apte", "stop words left out", "not stemmed", "3 or more", "not normalised"):
+    for words in ("Mod-Apte", "stop words left out", "not stemmed", "at least 3", "not normalised"):
         assert words in note
     assert "$tf \\log(m / df)$" in note
     assert note in report.table("table_8_1", evidence).latex("Title")
@@ -220,7 +220,7 @@ def test_runs_without_learners_are_refused() -> None:
 
 
 def test_parameters_that_are_no_json_are_refused() -> None:
-    with pytest.raises(DataError, match="no JSON"):
+    with pytest.raises(DataError, match="not JSON"):
         table("learners", [learnt("earn", "soft", 0.5, parameters="{")])
 
 

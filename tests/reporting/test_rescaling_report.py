@@ -93,5 +93,5 @@ def test_a_panel_has_a_line_per_label_and_crosses(tmp_path: Path) -> None:
 def test_other_problems_have_no_controlled_condition(tmp_path: Path) -> None:
     given = write_folder(tmp_path, [make_row("torus-3x3", "EA")])
     for make in (report.table, report.figure):
-        with pytest.raises(DataError, match="no problem has a controlled condition"):
+        with pytest.raises(DataError, match="no problem has a known condition delta"):
             make("rescaling", given)

@@ -73,7 +73,7 @@ def test_a_panel_has_the_line_that_none_is_below(tmp_path: Path) -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["dimension 2", "dimension 10"]
     for axes, n in zip(figure.axes, DIMENSIONS, strict=True):
         lines = {str(line.get_label()): line for line in axes.get_lines()}
-        least = np.asarray(lines["forced: none makes fewer"].get_xydata())
+        least = np.asarray(lines["lower bound of every algorithm"].get_xydata())
         assert least[:, 1].tolist() == [forced(n, 1 / x) for x in least[:, 0]]
         assert heights(lines["in rounds"]) == [forced(n, rho) for rho in MARGINS]
         assert heights(lines["cuts proved"]) == [3 * forced(n, rho) for rho in MARGINS]
@@ -82,13 +82,13 @@ def test_a_panel_has_the_line_that_none_is_below(tmp_path: Path) -> None:
     assert heights(lines["early not proved"]) == [7]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        *("cuts", "early", "forced: none makes fewer", "upper bound of its theorem"),
-        *("1 label in rounds", "not ended, so far"),
+        *("cuts", "early", "lower bound of every algorithm", "upper bound of its theorem"),
+        *("1 label in rounds", "ended by the budget"),
     ]
 
 
 def test_other_problems_do_not_resist(tmp_path: Path) -> None:
     given = write_folder(tmp_path, [make_row("torus-3x3", "EA")])
     for make in (report.table, report.figure):
-        with pytest.raises(DataError, match="no problem resists"):
+        with pytest.raises(DataError, match="no problem has a resisting oracle"):
             make("resisting", given)

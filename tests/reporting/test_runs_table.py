@@ -81,7 +81,7 @@ def test_a_missing_column_is_named(runs: pd.DataFrame, column: str) -> None:
 
 
 def test_no_rows_is_an_error_that_says_what_to_do(runs: pd.DataFrame) -> None:
-    with pytest.raises(DataError, match=r"it has no rows; run the experiment first"):
+    with pytest.raises(DataError, match=r"no rows; run the experiment first"):
         checked_runs(runs.iloc[:0])
 
 

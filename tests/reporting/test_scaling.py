@@ -106,7 +106,7 @@ def test_many_panels_are_cut_and_the_figure_says_so() -> None:
     figure = draw(*(row(n, m) for n in range(2, 10) for m in (100, 1000)))
     titles = [axes.get_title("left") for axes in figure.axes]
     assert titles == [f"{KIND}dimension {n}" for n in range(2, 2 + MOST_PANELS)]
-    assert figure.get_supxlabel() == "the first 6 of 10 panels"
+    assert figure.get_supxlabel() == "showing the first 6 of 10 panels"
 
 
 @pytest.mark.slow
@@ -121,7 +121,7 @@ def test_panels_that_do_not_fill_a_row_leave_room() -> None:
 
 
 def test_problems_without_a_sweep_are_refused() -> None:
-    with pytest.raises(DataError, match="no two problems differ in the rows of their shape alone"):
+    with pytest.raises(DataError, match="no two problems differ in their rows alone"):
         draw(row(10, 100), row(20, 200))
     frame = pd.DataFrame([row(10, 100), row(10, 100, "P", **NOTHING | {"status": "ERROR"})])
     with pytest.raises(DataError, match="scaling"):

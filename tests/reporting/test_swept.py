@@ -90,7 +90,7 @@ def test_what_is_not_proved_is_a_cross_and_no_number_one_at_the_edge(make_runs: 
 def test_columns_that_are_not_there_are_named(make_runs: MakeRuns) -> None:
     with pytest.raises(DataError, match=r"no column 'second' \(did you mean 'seconds'\?\)"):
         drawn(make_runs, sweep(), Curves(x="problem.rows", y="second"))
-    with pytest.raises(DataError, match="column status holds no numbers"):
+    with pytest.raises(DataError, match="column status has no numbers"):
         drawn(make_runs, sweep(), Curves(x="problem.rows", y="status"))
 
 

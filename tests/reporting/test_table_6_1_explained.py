@@ -80,7 +80,7 @@ def test_a_ratio_needs_two_proofs(tmp_path: Path) -> None:
 )
 def test_labels_without_a_counterpart_are_refused(labels: dict[str, str]) -> None:
     rows = [make_row("mcp100", label) | named(other) for label, other in labels.items()]
-    with pytest.raises(DataError, match=r"table_6_1_oracles: .* name them so"):
+    with pytest.raises(DataError, match=r"table_6_1_oracles: .* with the same ORACLE"):
         table_frame("table_6_1_oracles", Evidence.of_runs(pd.DataFrame(rows)))
 
 

@@ -115,7 +115,7 @@ def test_a_figure_that_fails_keeps_its_earlier_files_and_no_other_from_being_wri
     break_figure(monkeypatch, DataError("table_6_1: the figure cannot be drawn"))
     made = make_report(folder, asked, "Another title")
     assert made.failed == (
-        "figure table_6_1: the figure cannot be drawn; its earlier files stay as they were",
+        "figure table_6_1: the figure cannot be drawn; its earlier files are unchanged",
     )
     suffixes = [f"table_6_1.{kind}" for kind in ("csv", "tex", "html", "md")]
     drawn = [f"profile.{kind}" for kind in ("png", "pdf", "svg")]
@@ -139,7 +139,7 @@ def test_report_in_python_raises_once_the_others_are_written(
 ) -> None:
     break_figure(monkeypatch, DataError("the figure cannot be drawn"))
     monkeypatch.setattr("perceptron_lab.reporting.report.read_config_of", lambda _: EXPERIMENT)
-    with pytest.raises(DataError, match=r"figure table_6_1: .*cannot be drawn\n4 files of the"):
+    with pytest.raises(DataError, match=r"figure table_6_1: .*be drawn\nwritten: 4 files of"):
         report(folder)
     assert (folder / "table_6_1.csv").is_file()
 

@@ -29,7 +29,7 @@ _BOUNDS: Mapping[str, Show] = {
     "optimum_width": lambda value: text_above(value, 3),
 }
 _FIRST = ("goal_reached", *_BOUNDS, *_COSTS)
-"""The columns after the names and the ending, in this order; further ones follow."""
+"""The columns after the names and the status, in this order; further ones follow."""
 _FURTHER = ("constraints", "dimension")
 _VARYING = ("measure.", "oracle.", "problem.", "algorithm.")
 _KEPT = ("margin_lower", "margin_upper", "optimum_lower", "optimum_upper")
@@ -44,9 +44,9 @@ def cells_table(cells: Sequence[PageCell]) -> PageTable:
     measures = [name for name in names if name.startswith("measure.")][:_MOST_MEASURES]
     visible_names = (*_SHOWN, *measures)
     heads = [
-        *(Head("problem"), Head("algorithm"), Head("seed", number=True), Head("ending")),
+        *(Head("problem"), Head("algorithm"), Head("seed", number=True), Head("status")),
         *(Head(_head(name), _numeric(cells, name), shown=name in visible_names) for name in names),
-        *(Head("course"), Head("certificate and parameters")),
+        *(Head("history"), Head("certificate and parameters")),
     ]
     lines = [
         [
@@ -65,12 +65,12 @@ _MEDIANS = ("updates", "queries", "seconds")
 
 
 def medians_table(cells: Sequence[PageCell]) -> PageTable:
-    """Return one line per problem and algorithm: endings, medians, and the history of one seed."""
+    """Return one line per problem and algorithm: statuses, medians, and the history of one seed."""
     groups = grouped(cells, lambda cell: (str(cell.row["problem"]), str(cell.row["label"])))
     heads = [
-        *map(Head, ("problem", "algorithm", "endings")),
+        *map(Head, ("problem", "algorithm", "statuses")),
         *(Head(name, number=True) for name in _MEDIANS),
-        Head("course"),
+        Head("history"),
     ]
     lines = [
         [
@@ -146,7 +146,7 @@ def _details(cell: PageCell) -> Iterator[tuple[str, str]]:
     yield "proved", _proved(cell)
     yield "guarantee", str(stored.bound or "")
     yield "certificate", _certificate(cell)
-    yield "course", cell.history.words if cell.history else ""
+    yield "history", cell.history.words if cell.history else ""
     algorithm = " with ".join(filter(None, [row.get("algorithm"), row.get("oracle")]))
     yield "algorithm", str(algorithm)
     yield "parameters", parameters_text(settings.get("parameters", {}))
@@ -154,7 +154,7 @@ def _details(cell: PageCell) -> Iterator[tuple[str, str]]:
     yield "data, sha256", stored.sha256[:16]
     yield "goal", str(row.get("goal") or "")
     yield "environment", stored.environment
-    yield "numeric code", shown_digest(stored.core)
+    yield "code version", shown_digest(stored.core)
     yield "run", _when(cell)
 
 
@@ -169,7 +169,7 @@ def _proved(cell: PageCell) -> str:
 def _certificate(cell: PageCell) -> str:
     if cell.stored.certificate is None:
         return ""
-    file = f"certificates/{cell.planned.cell}.npz" if cell.filed else "not kept here"
+    file = f"certificates/{cell.planned.cell}.npz" if cell.filed else "not in this folder"
     return f"{file}, sha256 {cell.stored.certificate[:16]}"
 
 
@@ -195,6 +195,6 @@ def _problem(row: Mapping[str, object]) -> str:
 def _when(cell: PageCell) -> str:
     stored = cell.stored
     attempts = f", attempt {stored.attempts}" if stored.attempts > 1 else ""
-    peak = f", at most {stored.peak_memory / 2**20:.0f} MiB" if stored.peak_memory else ""
+    peak = f", peak memory {stored.peak_memory / 2**20:.0f} MiB" if stored.peak_memory else ""
     began = stored.started[:19].replace("T", " ")
     return f"{began} UTC{attempts}{peak}" if began else ""

@@ -89,7 +89,7 @@ def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
         failed=without_paths(failures.sentences),
         tables=tables,
         figures=figures,
-        ratios=ratio_table("Ratios over all problems", against),
+        ratios=ratio_table("Ratios of costs over all problems, algorithm / compared with", against),
         guarantees=guarantee_table(guarantee_ratios(experiment.evidence.frame)),
         medians=medians_table(experiment.cells),
         configuration=configuration_text(experiment.config),
@@ -172,8 +172,8 @@ def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
     yield f"{_proofs(runs)} {_endings(runs)}"
     yield from _by_label(runs)
     total, proofs = runs["seconds"].sum(), runs["proof_seconds"].sum()
-    proving = f", the proofs of their answers {plain(seconds(proofs))}" if proofs else ""
-    yield f"The algorithms took {plain(seconds(total))} seconds in all{proving}."
+    verifying = f", the verification of their answers {plain(seconds(proofs))}" if proofs else ""
+    yield f"The algorithms took {plain(seconds(total))} seconds in total{verifying}."
     yield from _compared(ratios)
     certified = sum(cell.filed for cell in experiment.cells)
     if certified:
@@ -184,7 +184,7 @@ def _size(experiment: PageData, runs: pd.DataFrame) -> str:
     problems, labels, seeds = (runs[name].nunique() for name in ("problem", "label", "seed"))
     missing = experiment.planned - len(runs)
     parts = [counted(problems, "problem"), counted(labels, "algorithm"), counted(seeds, "seed")]
-    tail = f"; {missing} further ones have not been run" if missing else ""
+    tail = f"; {missing} more are planned and have not been run" if missing else ""
     return f"{counted(len(runs), 'cell')} of {', '.join(parts[:-1])} and {parts[-1]}{tail}."
 
 
@@ -192,12 +192,14 @@ def _proofs(runs: pd.DataFrame) -> str:
     proved = int((runs["status"].isin(CLAIMS) & runs["proved"]).sum())
     fitted = int((runs["status"] == Status.FITTED).sum())
     sentence = f"{proved} of {len(runs)} ended with a proved answer"
-    return sentence + (f", {fitted} with a fitted model, which claims nothing." if fitted else ".")
+    return sentence + (
+        f", {fitted} with a fitted model, for which nothing is proved." if fitted else "."
+    )
 
 
 def _endings(runs: pd.DataFrame) -> str:
     counter = Counter(map(ending, runs["status"], runs["proved"])).most_common()
-    return f"Endings: {', '.join(f'{name} {number}' for name, number in counter)}."
+    return f"Statuses: {', '.join(f'{name} {number}' for name, number in counter)}."
 
 
 def _by_label(runs: pd.DataFrame) -> Iterator[str]:
@@ -209,9 +211,9 @@ def _by_label(runs: pd.DataFrame) -> Iterator[str]:
         if not bool(verified.all())
     ]
     if short:
-        yield f"Without an answer every time: {', '.join(short)}."
+        yield f"Answered cells of the algorithms that did not answer all: {', '.join(short)}."
     elif runs["label"].nunique() > 1:
-        yield "Every algorithm ended with an answer every time."
+        yield "Every algorithm answered every cell."
 
 
 def _compared(ratios: Sequence[Ratio]) -> Iterator[str]:
@@ -224,7 +226,7 @@ def _compared(ratios: Sequence[Ratio]) -> Iterator[str]:
         ]
         if parts:
             yield (
-                f"On the {_problems(total.pairs)} that both answered, {total.label} took "
+                f"On the {_problems(total.pairs)} that both answered, {total.label} needed "
                 f"{' and '.join(parts)} of {total.against}."
             )
 

@@ -114,9 +114,9 @@ def ratio_table(caption: str, ratios: Sequence[Ratio]) -> PageTable | None:
     costs = [cost for cost in COSTS if any(cost in ratio.by_cost for ratio in ratios)]
     if not costs:
         return None
-    names = ["cost of", "over that of", "problem"]
+    names = ["algorithm", "compared with", "problem"]
     keys = names if any(ratio.problem for ratio in ratios) else names[:2]
-    heads = [*map(Head, keys), *(Head(name, number=True) for name in ("pairs that count", *costs))]
+    heads = [*map(Head, keys), *(Head(name, number=True) for name in ("pairs used", *costs))]
     lines = [
         [
             *(ratio.label, ratio.against, ratio.problem or "all")[: len(keys)],
@@ -138,7 +138,7 @@ def guarantee_table(ratios: Sequence[GuaranteeRatio]) -> PageTable | None:
         [r.label, str(r.problems), str(r.cells), interval_text(r.interval), f"{r.largest:.3g}"]
         for r in ratios
     ]
-    return PageTable("Updates against the guarantee", heads, lines)
+    return PageTable("Updates compared with the guarantee", heads, lines)
 
 
 def environments_table(environments: Mapping[str, Mapping[str, object]]) -> PageTable:
@@ -173,7 +173,7 @@ def _facts(described: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"BLAS {number}", " ".join(named) + (f", threads: {threads}" if threads else "")
     git = described.get("git") or {}
     if git.get("revision"):
-        changed = " with changes" if git.get("dirty") else ""
+        changed = " with uncommitted changes" if git.get("dirty") else ""
         yield "revision", f"{git['revision']}{changed}"
     for package, version in (described.get("packages") or {}).items():
         yield package, str(version)

@@ -198,7 +198,7 @@ def _page(experiment: PageData, stamp: str, up: bool) -> str:
             title=experiment.title,
             up=up,
             content=content,
-            ratios=ratio_table("Ratios of costs", cost_ratios),
+            ratios=ratio_table("Ratios of costs, algorithm / compared with", cost_ratios),
             cells=cells_table(experiment.cells),
             environments=environments_table(experiment.environments),
             facts=_facts(experiment, content),
@@ -249,7 +249,7 @@ def _shortened(content: str, folder: Path) -> str:
         if len(table) <= _LONGEST[kind]:
             return match[0]
         lines = counted(table.count("<tr") - 1, "line")
-        return f'<p>{lines}, on the experiment\'s own page: <a href="{link}">{link}</a>.</p>'
+        return f'<p>This table has {lines}: see <a href="{link}">{link}</a>.</p>'
 
     return _TABLE.sub(shown, content)
 
@@ -300,6 +300,6 @@ def _write(path: Path, text: str) -> None:
         replace_file(path, visible(text).encode())
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written ({error.strerror}); correct that, then run "
-            "`plab report --html`: the results are stored"
+            f"{path} cannot be written ({error.strerror}); make it writable, then run "
+            "`plab report --html` again; the results are stored"
         ) from error

@@ -63,12 +63,13 @@ def drawn_problems(entries: Sequence[Summary]) -> list[str]:
 
 
 _NOTE = (
-    "Medians over the seeds. Bounds of the mistakes, proved: Novikoff's (Theorem 1 of "
-    "PerceptronNotes), $R^{2} |w^{*}|^{2}$ over all consistent $w^{*}$, where there is one; and "
-    "that of Theorem 2, $R^{2} |w^{*}|^{2} + 2 L$ over all $w^{*}$, L the sum of the hinge losses "
-    "over all presentations. Largest ratio: mistakes over the smaller bound, the largest of the "
-    "seeds; the theorems hold at 1 or less. In print bounds are rounded up. Separated: seeds whose "
-    "last pass was without a mistake."
+    "Medians over the seeds. Novikoff's bound (Theorem 1 of PerceptronNotes): $R^{2} "
+    "|w^{*}|^{2}$, the least over all consistent $w^{*}$; empty if there is none. Hinge-loss "
+    "bound (Theorem 2): $R^{2} |w^{*}|^{2} + 2 L$, the least over all $w^{*}$, L the sum of the "
+    "hinge losses over all presentations. Both bounds of the mistakes are verified, and rounded "
+    "up in print. Largest ratio: mistakes over the smaller bound, the largest over the seeds; at "
+    "most 1 where the theorems hold. Separated: number of seeds whose last pass had no mistake. "
+    "Error: percent of the test examples."
 )
 
 
@@ -170,7 +171,7 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
             continue
         for name, histories in courses.items():
             if not {name, "presented"} <= trace.measures.keys():
-                raise DataError(f"the run {cell} has no course along its stream; run it again")
+                raise DataError(f"the run {cell} has no trace along its stream; run it again")
             histories.append(
                 History(*(np.asarray(trace.measures[n][0]) for n in ("presented", name)))
             )
@@ -221,9 +222,9 @@ def steepnesses(outline: Outline) -> dict[str, int]:
             steepness_of[problem] = int(parameters["steepness"])
     if len(steepness_of) < 2:
         raise DataError(
-            f"{counted(len(steepness_of), 'problem')} with a worst case, and it draws mistakes "
-            "against K; "
-            "give a grid of steepness to {dataset: streams, family: worst-case}"
+            f"{counted(len(steepness_of), 'problem')} with a worst case, but a figure of mistakes "
+            "against K needs 2; give a grid of steepness to {dataset: "
+            "streams, family: worst-case}"
         )
     return steepness_of
 
@@ -266,6 +267,15 @@ def worst_case(evidence: Evidence) -> Figure:
         Line2D([], [], color="0.6", linewidth=2.4, label=_EXACT),
         Line2D([], [], color="0.3", linewidth=0.8, linestyle=":", label=_NOVIKOFF_NAME),
     ]
-    cross = [Line2D([], [], color="0.3", marker="x", linestyle="none", label="still mistaken")]
+    cross = [
+        Line2D(
+            [],
+            [],
+            color="0.3",
+            marker="x",
+            linestyle="none",
+            label="ended before a pass without mistakes",
+        )
+    ]
     drawing.legend_above(figure, [*drawing.handles(looks), *lines, *([] if ended else cross)])
     return figure

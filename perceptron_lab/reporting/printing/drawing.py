@@ -283,7 +283,7 @@ def entitle(axes: Axes, title: str) -> None:
 def name_left_out(figure: Figure, drawn: Sized, available: Sized, things: str) -> None:
     """Say below the panels that not everything is drawn, if so."""
     if len(drawn) < len(available):
-        figure.supxlabel(f"the first {len(drawn)} of {len(available)} {things}", fontsize=7)
+        figure.supxlabel(f"showing the first {len(drawn)} of {len(available)} {things}", fontsize=7)
 
 
 def handles(

@@ -22,7 +22,8 @@ _SPECIAL = {
 _SYMBOLS = {
     **{command.removesuffix("{}"): character for character, command in _SPECIAL.items()},
     **{r"\cdot": "·", r"\dagger": "†", r"\geq": "≥", r"\infty": "∞", r"\leq": "≤", r"\tau": "τ"},
-    **{r"\log": "log", r"\min": "min", r"\,": " ", "$": "", "``": "“", "''": "”", "_+": "₊"},
+    **{r"\log": "log", r"\ln": "ln", r"\min": "min", r"\max": "max", r"\rho": "ρ", r"\le": "≤"},
+    **{r"\|": "‖", r"\ldots": "…", r"\,": " ", "$": "", "``": "“", "''": "”", "_+": "₊"},
     "--": "–",
 }
 _RAISED = str.maketrans("0123456789-+e", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵉ")

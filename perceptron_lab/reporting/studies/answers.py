@@ -44,9 +44,7 @@ def linear_problems(outline: Outline) -> dict[str, bool]:
     systems = problems_of(outline, LinearSystems)
     truth_of = {problem: record.feasible for problem, record in systems.items()}
     if not truth_of:
-        raise DataError(
-            "no problem is of the dataset linear-systems, of which the right answers are known"
-        )
+        raise DataError("no problem has a known answer; add problems of the dataset linear-systems")
     return truth_of
 
 
@@ -76,10 +74,11 @@ def lp_feasibility(evidence: Evidence) -> Table:
         *medians(entries, ["seconds"], rivals),
     ]
     note = (
-        "Decided: a point, or that there is none, is proved in exact arithmetic. Unproved: an "
-        "answer in doubles that is not exact. Undecided: no answer within the budget. False: "
-        "answers, proved or not, that are wrong. Seconds: median over the seeds; bold: the least "
-        "where every seed is decided."
+        "Decided, unproved, undecided, false: numbers of seeds. Decided: exact arithmetic "
+        "verifies a point, or that none exists. Unproved: exact arithmetic does not verify the "
+        "answer. Undecided: no answer within the budget. False: the answer is wrong, whether "
+        "verified or not. Seconds: median over the seeds. Bold: the fastest of the labels that "
+        "decide every seed."
     )
     return Table("lp_feasibility", columns, keys=3, notes=[note], long=True)
 
@@ -180,9 +179,9 @@ def _notes(runs: pd.DataFrame) -> Sequence[str]:
     ran = len(runs) - skipped
     return [
         f"Of {ran} cells that were run, {decided} are decided: a strictly feasible point, or that "
-        "there is none, is proved on the original data. Skipped: the file is not on this machine "
-        f"and could not be had, or the algorithm does not run on it ({skipped} cells, each with "
-        "its reason in the table of runs). Seconds: the most that one cell took."
+        f"none exists, is verified on the original data. Skipped ({skipped} cells): the file "
+        "could not be found or downloaded, or the algorithm does not apply; the table of runs "
+        "states the reason for each cell. Seconds, proof seconds: the largest of one cell."
     ]
 
 
@@ -205,7 +204,8 @@ def accuracy(evidence: Evidence) -> Table:
     missing = [name for name in (*_ERRORS, _SIZE) if name not in evidence.frame.columns]
     if missing:
         raise DataError(
-            "no label is a solver that states errors of its answer, such as clarabel or csdp"
+            "no label is a solver that states the errors of its answer; add one, such as "
+            "clarabel or csdp"
         )
     frame = evidence.frame.assign(
         **{name: reals(evidence.frame[name]) for name in (*_ERRORS, _SIZE)}
@@ -228,12 +228,12 @@ def accuracy(evidence: Evidence) -> Table:
         texts("status", [ending(row["status"], row["proved"]) for row in rows]),
     ]
     note = (
-        "Largest margin: maximise $t$ over $y$ and $t$ such that $A^*y - te$ lies in the cone and "
-        "$\\|y\\| \\le 1$. Errors 1 to 6: DIMACS's, of the answer in doubles, on data divided by "
-        "their largest entry. Claimed: the largest of them. Proved: gap of the proved bracket "
-        "$[\\max(0, l), u]$ of the margin, $(u - l) / (s + u + l)$ with $s$ the largest entry, to "
-        "be compared with error 5. Proves: what is proved of the answer on the original data, "
-        "after its repair."
+        "Problem solved: maximise $t$ over $y$ and $t$ such that $A^*y - te$ lies in the cone "
+        "and $\\|y\\| \\le 1$. Errors 1 to 6: the six DIMACS errors of the solver's answer in "
+        "double precision, on data divided by their largest entry. Claimed: the largest of them. "
+        "Proved: the gap of the verified bounds $[\\max(0, l), u]$ of the margin, $(u - l) / (s "
+        "+ u + l)$ with $s$ the largest entry, comparable with error 5. Proves: what is verified "
+        "on the original data from the repaired answer."
     )
     return Table("accuracy", columns, keys=2, notes=[note], long=True, widest=14)
 

@@ -284,7 +284,7 @@ def _name_absent(axes: Axes, quantity: Quantity, traces: _Traces) -> None:
         for entry, traces_of_entry in traces
         if any(np.isnan(quantity.values(trace)).all() for trace in traces_of_entry)
     ]
-    notes = ["no course: " + "; ".join(ended)] if ended else []
+    notes = ["no trace: " + "; ".join(ended)] if ended else []
     notes += [f"no {quantity.name}: " + ", ".join(without)] if without else []
     if notes:
         position = (0.02, 0.03)

@@ -52,8 +52,8 @@ def methods_with_margins(outline: Outline) -> None:
     learners = [label for label, method in outline.methods().items() if method.learns]
     if learners:
         raise DataError(
-            f"{', '.join(learners)}: learners have no margin; leave them out, or take the tables "
-            "and figures of learners"
+            f"{', '.join(learners)}: learners have no margin; leave them out, or use the tables "
+            "and figures for learners"
         )
 
 
@@ -68,8 +68,8 @@ def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
     bound_of = {(str(problem), float(seed)): float(v) for problem, seed, v in lines if v > 0.0}
     if not bound_of:
         raise DataError(
-            "no run has proved a positive upper bound of the margin, which shares are of; add "
-            "minimum-norm-point"
+            "no run has proved a positive upper bound of the margin, of which shares are "
+            "computed; add minimum-norm-point"
         )
     return bound_of
 
@@ -152,10 +152,11 @@ def margins_table(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Medians over the seeds. Share: proved margin over the least upper bound that any label has "
-    "proved; own ratio: over the bound that the run itself has proved. To 90\\,\\%: seconds until "
-    "such a point was found, in every seed. Epochs: products with all rows, of which a row looked "
-    "at is its part; other solvers' own passes are not counted. Bold: the least of a problem."
+    "Medians over the seeds. Share: verified margin over the least upper bound that any label "
+    "has proved. Own ratio: verified margin over the upper bound of the same run. To 90\\,\\%: "
+    "seconds until a point with this share was found; empty unless every seed found one. Epochs: "
+    "products with all rows, where a product with some of the rows counts as a fraction; passes "
+    "inside external solvers are not counted. Bold: the shortest time of a problem."
 )
 
 

@@ -81,17 +81,19 @@ _OBJECTIVE = f"measure.{UNPROVED}objective"
 _DIGITS = 10
 
 _CELLS = (
-    "Lower and upper: the proved bounds of the optimum in SDPA's sign, min $c'x$; width: (upper - "
-    "lower) / max(1, |upper|). Seconds to the answer, and those of its repair and proofs. Claimed: "
-    "the largest of the six DIMACS errors of the answer as the solver gave it, and its objective; "
-    "empty for methods that claim none. Unproved: the side without a bound."
+    "Lower, upper: verified bounds of the optimum in SDPA's sign convention, min $c'x$. Width: "
+    "(upper - lower) / max(1, |upper|). Seconds: time to the answer. Proof seconds: time to "
+    "repair and verify it. Claimed error: the largest of the six DIMACS errors of the answer as "
+    "the solver returned it. Claimed objective: its objective. Both are empty for methods that "
+    "claim none. Unproved: the bounds that could not be verified."
 )
 _BEST = (
-    "Lower and upper: the best bounds over all labels, and whose they are; width: (upper - lower) "
-    "/ max(1, |upper|). Two-sided: labels with both bounds, of those that were not skipped. "
-    "Listed: the optimum in SDPLIB's README, those of maxG51 and maxG55 corrected, misprinted "
-    "there (4003.809 and 9999.210). Agrees: whether the printed value, its last digit give or take "
-    "one, meets the interval."
+    "Lower, upper: the best verified bounds over all labels. Lower by, upper by: the labels that "
+    "proved them. Width: (upper - lower) / max(1, |upper|). Two-sided: number of labels with "
+    "both bounds. Asked: number of labels that were not skipped. Listed: the optimum in SDPLIB's "
+    "README; its values for maxG51 and maxG55 are misprints (4003.809 and 9999.210) and are "
+    "corrected here. Agrees: whether the interval contains a number less than one unit of the "
+    "last digit away from the printed value."
 )
 
 
@@ -248,19 +250,19 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
                 fillstyle="none",
             )
     if not drawn_points:
-        raise DataError("no run has proved both bounds of an optimum: there is nothing to draw")
+        raise DataError("nothing to draw: no run has proved both bounds of an optimum")
     drawing.rule_logarithmic(axes, "both")
     drawing.legend_above(figure, drawing.handles(looks, names=names), 2)
     return figure
 
 
 _NOTE = (
-    "Seconds: of the search; proof seconds: of its proofs and of the cut; without loading. Memory: "
-    "the most that the process held, interpreter and libraries included, in millions of bytes. "
-    "Width: (upper - lower) / max(1, |upper|), both bounds proved; goal: the width that was asked "
-    "for. Cut: the proved weight of a cut, rounded from the relaxation; ratio: of the cut to the "
-    "largest one, proved from below by the upper bound. Medians over the seeds; memory and width: "
-    "the largest."
+    "Seconds: time of the search. Proof seconds: time to verify its bounds and the cut. Neither "
+    "includes loading. Megabytes: peak memory of the process with interpreter and libraries, in "
+    "millions of bytes. Width: (upper - lower) / max(1, |upper|), from verified bounds. Goal: "
+    "the requested width. Cut: the verified weight of a cut that is rounded from the relaxation. "
+    "Cut ratio: a verified lower bound of this weight over that of the largest cut. Medians over "
+    "the seeds; memory and width are the largest."
 )
 MILLION = 1e6
 _NUMBERS = (
@@ -332,7 +334,7 @@ def _graph(outline: Outline, problem: str) -> GraphName:
         return graph_name(outline.instance(problem))
     except InputError:
         raise DataError(
-            f"maxcut_scaling: {problem} is no generated graph; give {{dataset: maxcut}} with "
+            f"maxcut_scaling: {problem} is not a generated graph; use {{dataset: maxcut}} with "
             "instances such as random-1000-2500, planar-1000-2994 and torus-40x25"
         ) from None
 

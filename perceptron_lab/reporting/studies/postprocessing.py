@@ -103,8 +103,8 @@ def continued_labels(outline: Outline) -> dict[str, Method]:
     }
     if not labels:
         raise DataError(
-            "no label continues from a solver's answer; give {name: postprocessed, parameters: "
-            "{first: scs-direct, algorithm: auto}}"
+            "no label resumes from a solver's answer; add "
+            "{name: postprocessed, parameters: {first: scs-direct, algorithm: auto}}"
         )
     return labels
 
@@ -179,13 +179,14 @@ def with_errors(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 _NOTE = (
-    "Proved: problems all cells of which have proved what is true by construction, a strictly "
-    "feasible point or that there is none (of programs of SDPLIB either): before, by the solver's "
-    "answer; after, going on from its point; alone, by the same algorithm from its own start. "
-    "Errors: medians over the problems of the largest of the six DIMACS errors of the answer to "
-    "the largest margin; apart: of the first four, by which it violates the conditions; after, "
-    "these are 0 to rounding, and the gap of the two sides is what is left. Updates and seconds: "
-    "medians, those after with the solver's."
+    "Proved: number of problems for which every cell proves what is true by construction, a "
+    "strictly feasible point or that none exists (either of them for programs of SDPLIB). "
+    "Before: by the solver's answer. After: by the algorithm that resumes from the solver's "
+    "point. Alone: by the same algorithm from its default start. Error: the largest of the six "
+    "DIMACS errors of the answer to the largest-margin problem, median over the problems. Apart: "
+    "the largest of the first four, by which the answer violates the conditions; after resuming "
+    "they are 0 up to rounding, and only the duality gap remains. Updates, seconds: medians; "
+    "those that are not alone include the solver's."
 )
 
 
@@ -244,7 +245,7 @@ def _typical(group: Sequence[Continued], cells: Cells, column: str) -> float | N
     return median_of(cells(pair).median(column) for pair in group if cells(pair).seeds)
 
 
-ANSWER = "the answer itself"
+ANSWER = "the solver's answer"
 """What the solver's answer is called, before."""
 MOST_SOLVERS = 2
 """The most solvers that are drawn, a column of panels per side each."""

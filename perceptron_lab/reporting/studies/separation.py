@@ -46,7 +46,7 @@ def asked_labels(outline: Outline) -> list[str]:
     labels = [label for label, method in outline.methods().items() if method.algorithm in ASKED]
     if not labels:
         raise DataError(
-            f"no label says anything about separation; learners that do are {', '.join(ASKED)}"
+            f"no label has a verdict on separation; learners with one are {', '.join(ASKED)}"
         )
     return labels
 
@@ -56,7 +56,7 @@ def proving_label(outline: Outline) -> str:
     for label, method in outline.methods().items():
         if method.algorithm == PROVING:
             return label
-    raise DataError(f"no label has the proved verdicts of the learner {PROVING}")
+    raise DataError(f"no label has proved verdicts on separation; add the learner {PROVING}")
 
 
 def printed_truth(outline: Outline, problem: str) -> str:
@@ -109,12 +109,13 @@ _FIGURES: Final = {
     "largest_error": ("largest error", typesetting.real),
 }
 _NOTE: Final = (
-    "Known: the verdict by construction, or that of the source; elsewhere the proved one is the "
-    "truth. Says: the answer, with its number of seeds where they differ. Converged without a "
-    "penalty says that estimates exist, which they do if and only if the classes overlap; not "
-    "converged, singular and penalised say nothing of it. Wrong: seeds on which it contradicts the "
-    "truth. Diverging: coefficients without a finite estimate. Largest: the largest coefficient, "
-    "and standard error, at the end. Medians over the seeds."
+    "Known: the verdict by construction or from the source; where it is empty, the proved "
+    "verdict counts as the truth. Says: the answer, with the number of seeds where answers "
+    "differ. Converged without a penalty claims that estimates exist, which is true if and only "
+    "if the classes overlap; not converged, singular and penalised claim nothing about "
+    "separation. Wrong: number of seeds on which the answer contradicts the truth. Diverging: "
+    "number of coefficients without a finite estimate. Largest coefficient, largest error: the "
+    "largest coefficient and standard error at the end. Medians over the seeds."
 )
 
 
@@ -200,7 +201,7 @@ def newton_label(outline: Outline) -> str:
     for label, method in outline.methods().items():
         if method.algorithm == "newton-steps":
             return label
-    raise DataError("no label takes the steps of the learner newton-steps")
+    raise DataError("no label records Newton's steps; add the learner newton-steps")
 
 
 @needs(newton_label, proving_label)

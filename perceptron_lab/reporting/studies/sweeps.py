@@ -48,7 +48,7 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     """
     frame, values = evidence.frame, _numbers(evidence, curves.y)
     if values.isna().all():
-        raise DataError(f"the column {curves.y} holds no numbers; choose another y")
+        raise DataError(f"the column {curves.y} has no numbers; set y to another column")
     positions, names = _places(evidence, curves.x)
     lines = _column(evidence, curves.by).astype(str)
     looks = drawing.looks(list(dict.fromkeys(lines)))

@@ -100,10 +100,10 @@ def profile_table(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Within $\\tau$: the share of instances (problems and seeds) that are solved, with proof, in "
-    "at most $\\tau$ times the seconds, those of the proof included, of the fastest label on the "
-    "instance. What has no proved answer counts as not solved, and so does a bound of the margin "
-    "where another label has proved a feasible point."
+    "Within $\\tau$: share of the instances (problem and seed) that the label solves with a "
+    "verified answer in at most $\\tau$ times the time of the fastest label; times include the "
+    "verification. An instance without a verified answer counts as not solved, and so does a "
+    "bound of the margin where another label has proved a feasible point."
 )
 
 
@@ -134,8 +134,8 @@ def profile_figure(evidence: Evidence) -> Figure:
         marked = slice(1, -1, max(1, len(factors_at) // _MARKS))
         axes.step(factors_at, shares, where="post", markevery=marked, **style)
     axes.set(xscale="log", xlim=(1.0, edge), ylim=(0.0, 1.02))
-    axes.set_xlabel("factor $\\tau$ of the fastest time")
-    axes.set_ylabel(f"share of {len(profile_list[0].ratios)} instances solved within")
+    axes.set_xlabel("time / time of the fastest label")
+    axes.set_ylabel(f"share of {len(profile_list[0].ratios)} instances solved")
     drawing.rule_logarithmic(axes, "x")
     drawing.rule(axes, "y", "0.9")
     names = drawing.spelt_out(evidence.algorithms())
@@ -230,7 +230,7 @@ def series_of(outline: Outline) -> list[Series]:
     ]
     if not series_list:
         raise DataError(
-            "scaling: no two problems differ in the rows of their shape alone, or in its dimension "
-            "alone; it draws sweeps over `rows` or `dimension`, as of the dataset margin-sets"
+            "scaling: no two problems differ in their rows alone or in their dimension alone; "
+            "use a grid over `rows` or `dimension`, such as that of the dataset margin-sets"
         )
     return sorted(series_list, key=lambda series: (series.size == "dimension", series[:3]))

@@ -198,8 +198,8 @@ def figure_4_1() -> Exhibit:
             numbers(f"{letter} printed", [parameters.excess(n, eta=PRINTED) for n in _DIMENSIONS]),
         ]
     note = (
-        "The left-hand side of (4.21) of Kharechko2009 for b = 1024; exact: with eta = P(x'z "
-        "$\\geq$ 1/sqrt n); printed: with eta = 1/8."
+        "The left-hand side of (4.21) of Kharechko2009 for b = 1024, which the theorem needs to "
+        "be 0 or more. Exact: with eta = P(x'z $\\geq$ 1/sqrt n). Printed: with eta = 1/8."
     )
     title = "Figure 4.1: convergence of the parametric rescaled perceptron"
     return Exhibit(title, Table("figure_4_1", columns, notes=[note]), _draw_excess)
@@ -414,9 +414,10 @@ def parameter_sets() -> Exhibit:
             columns.append(numbers(f"{name} {n}", values))
     note = (
         "Gain: the printed bound of Theorems 3.4 and 4.1 of Kharechko2009 on all queries, 4096 n "
-        "(32$^{2}$ n$^{2}$ + 32$^{2}$ n$^{2}$ log n) log(1/margin), over that of the set, in these "
-        "dimensions and with the exact eta; tries: both with the tries of Algorithm 5 counted by "
-        "their expectation. Search: Nelder and Mead's method, for the least bound with tries."
+        "(32$^{2}$ n$^{2}$ + 32$^{2}$ n$^{2}$ log n) log(1/margin), divided by the bound of this "
+        "set, in the dimension of the column, with the exact eta. Tries: the same ratio when "
+        "both bounds count the repeated tries of Algorithm 5 by their expectation. Search: "
+        "minimises the bound with tries by Nelder and Mead's method."
     )
     title = "Parameters of the rescaled perceptron by the bound of their queries"
     return Exhibit(

@@ -196,9 +196,10 @@ def ball_volumes() -> Exhibit:
         numbers("step safe", [coefficients(n, "safe").log_ratio for n in _BALL_DIMENSIONS]),
     ]
     note = (
-        "The volume of \\{x : (x - c)'E(x - c) $\\leq$ 1\\} is b / sqrt(det E), b that of the unit "
-        "ball ((7.4) of Kharechko2009). Step: the logarithm of the ratio of the volumes of the "
-        "enclosing ellipsoids after and before an update of the ellipsoid method."
+        "Log volume: ln b$_n$, b$_n$ the volume of the unit ball; "
+        "\\{x : (x - c)'E(x - c) $\\leq$ 1\\} has the volume b$_n$ / sqrt(det E), (7.4) of "
+        "Kharechko2009. Step: ln of the ratio of the volumes of the enclosing ellipsoids after "
+        "and before an update of the ellipsoid method."
     )
     title = "Volumes of balls and of the steps of the ellipsoid method"
     return Exhibit(title, Table("ball_volumes", columns, notes=[note]), _draw_volumes)

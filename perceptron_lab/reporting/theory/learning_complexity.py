@@ -118,10 +118,11 @@ def learning_complexity() -> Exhibit:
         numbers("gap", [least_upper(line.dimension, line.margin) / line.forced for line in lines]),
     ]
     note = (
-        "Forced: mistakes that every online learner can be forced to make on unit rows of this "
-        "margin; made: those of the perceptron against that adversary. Perceptron, ellipsoid, "
-        "gravity: bounds of these methods, with the volume radius of the feasible cone for the "
-        "latter two. Case: Theorem 5.9 of Kharechko2009, without its constant."
+        "Forced: number of mistakes that every online learner can be forced to make on unit rows "
+        "of this margin. Made: mistakes of the perceptron against that adversary. Perceptron, "
+        "ellipsoid, gravity: upper bounds of these methods, with the volume radius of the "
+        "feasible cone for the latter two. Gap: the least upper bound over the forced mistakes. "
+        "Case: Theorem 5.9 of Kharechko2009, without its constant."
     )
     title = "Theorem 5.9: how many mistakes learning needs"
     return Exhibit(title, Table("learning_complexity", columns, notes=[note]), _draw)

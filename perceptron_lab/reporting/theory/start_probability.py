@@ -180,11 +180,12 @@ def relaxed_tries() -> Exhibit:
         numbers("example", [hopeless_share(_MARGIN) ** math.ceil(number) for number in tries]),
     ]
     note = (
-        "Printed: log(1/delta) tries of log(n)/sigma$^{2}$ updates (Theorem 2.10 of "
-        "Kharechko2009). Needed: tries by which the exact eta alone proves the failure probability "
-        "delta. Failure: proved of the printed number in dimension 1000. Example: the share of the "
-        "starts from which no try succeeds on two nearly opposite rows in the plane, to the power "
-        "of the printed number; the failure probability is no less."
+        "Printed: the log(1/delta) tries of log(n)/sigma$^{2}$ updates of Theorem 2.10 of "
+        "Kharechko2009. Needed: number of tries for which the exact eta proves the failure "
+        "probability delta, by dimension. Failure: the failure probability that is proved for "
+        "the printed number in dimension 1000. Example: a lower bound of the failure probability "
+        "for the printed number on two nearly opposite rows in the plane; above delta the "
+        "theorem is false."
     )
     title = "Theorem 2.10: tries of the relaxed perceptron"
     return Exhibit(title, Table("relaxed_tries", columns, notes=[note]), _draw_tries)

@@ -96,8 +96,8 @@ def stored(experiment: str) -> Path:
     folder = next(filter(schema.is_store, folders), None)
     if folder is None:
         raise DataError(
-            f"neither {folders[0].name} of the repository's samples nor {folders[1]} is there; "
-            f"make it by `plab run {experiment}`"
+            f"the runs of {experiment} are neither in the repository's results/sample nor in "
+            f"{folders[1]}; make them with `plab run {experiment}`"
         )
     return folder
 
@@ -141,10 +141,11 @@ def tightness() -> Exhibit:
         Column("reason", [line.reason for line in lines], None, align="l"),
     ]
     note = (
-        "Updates over the theorem's bound with its own constants, at the margin known or proved: "
-        "the largest over the seeds for bounds of the worst case, means for expectations; least "
-        "and largest over the problems. At most 1 where the theorem holds. An algorithm on no "
-        "problem has no bound, for the reason said."
+        "Updates over the bound of the theorem with its own constants, at the known or verified "
+        "margin: the largest over the seeds for worst-case bounds, a ratio of means for bounds "
+        "of the expectation. Least, largest: over the problems; at most 1 where the theorem "
+        "holds. An algorithm without problems has no bound; the reason is in the column of the "
+        "theorem."
     )
     table = Table("tightness", columns, notes=[note], long=True)
     return Exhibit(

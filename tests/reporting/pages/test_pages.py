@@ -107,13 +107,13 @@ def test_each_cell_has_its_numbers_course_guarantee_and_message(results: Path) -
     page = (results / "first" / "index.html").read_text("utf-8")
     first, second, third, _ = cells_of(page)
     assert (first["problem"], first["algorithm"], first["updates"]) == ("mcp100", "PRA", "12")
-    assert (first["ending"], second["ending"]) == ("FEASIBLE", "UPDATE_LIMIT")
+    assert (first["status"], second["status"]) == ("FEASIBLE", "UPDATE_LIMIT")
     assert (first["seconds"], third["seconds"]) == ("0.250", "0.125")
     assert (first["margin lower"], first["margin upper"]) == ("0.0001", "0.125")
     assert "50 updates (Theorem <1>)" in first["certificate and parameters"]
     assert "read a.csv & <more>" in first["certificate and parameters"]
     assert 'aria-label="margin -1 to 0.0001, update 0 to 12"' in page
-    assert page.count('<svg class="course" role="img"') == 1
+    assert page.count('<svg class="history" role="img"') == 1
 
 
 def test_the_table_shows_the_papers_values_beside_ours(results: Path) -> None:
@@ -126,10 +126,10 @@ def test_the_table_shows_the_papers_values_beside_ours(results: Path) -> None:
 
 def test_ratios_leave_out_the_problem_without_an_answer(results: Path) -> None:
     parsed = ParsedPage((results / "first" / "index.html").read_text("utf-8"))
-    head, line = parsed.tables["Ratios over all problems"]
+    head, line = parsed.tables["Ratios of costs over all problems, algorithm / compared with"]
     shown = dict(zip(head, line, strict=True))
-    assert (shown["cost of"], shown["over that of"]) == ("EA", "PRA")
-    assert (shown["pairs that count"], shown["seconds"]) == ("1 of 2", "4")
+    assert (shown["algorithm"], shown["compared with"]) == ("EA", "PRA")
+    assert (shown["pairs used"], shown["seconds"]) == ("1 of 2", "4")
 
 
 def test_the_page_of_all_has_each_experiment_and_opens_without_a_script(results: Path) -> None:
@@ -144,7 +144,9 @@ def test_the_page_of_all_has_each_experiment_and_opens_without_a_script(results:
 def test_a_table_that_cannot_be_made_is_named_and_the_exit_code_says_so(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "Not made: table learners" in (results / "second" / "index.html").read_text("utf-8")
+    assert "Could not be made: table learners" in (results / "second" / "index.html").read_text(
+        "utf-8"
+    )
     assert main(["report", "--html", str(results)]) == 1
     printed = capsys.readouterr()
     assert "failed: second: table learners" in printed.err
@@ -232,7 +234,7 @@ def test_the_page_of_all_tells_where_long_tables_are(
     text = whole.read_text("utf-8")
     assert title not in text
     assert text.count(table) == 2
-    assert '4 lines, on the experiment\'s own page: <a href="second/index.html">' in text
+    assert 'This table has 4 lines: see <a href="second/index.html">' in text
     assert all(title in path.read_text("utf-8") for path in own)
     assert ParsedPage(text).faults == []
     monkeypatch.setitem(writing._LONGEST, "table", 100)

@@ -79,9 +79,9 @@ class Separated:
         values, vectors = np.linalg.eigh(shape)
         if values[0] <= 0.0:
             raise DataError(
-                f"{self.problem}, {self.label}: the solution is no ellipse, as C has the "
-                f"eigenvalue {values[0]:g}; where no ellipsoid separates the classes, the solver "
-                "central-path finds one"
+                f"{self.problem}, {self.label}: the solution is not an ellipse, because C has the "
+                f"eigenvalue {values[0]:g}; use the solver central-path, which finds an ellipse "
+                "where no ellipsoid separates the classes"
             )
         # The square completed: (x - c)'C(x - c) = level - (the value at the centre)
         centre = -vectors @ ((vectors.T @ linear) / values)
@@ -148,8 +148,8 @@ def planned_in(dimension: int, *, separable: bool = False) -> Need:
 
 def _without_ellipsoid(dimension: int) -> DataError:
     return DataError(
-        f"no run has an ellipsoid in dimension {dimension}; needed are ellipsoid-separation "
-        f"with components: null on the dataset ellipsoid-sets with dimension: {dimension}"
+        f"no run has an ellipsoid in dimension {dimension}; add ellipsoid-separation with "
+        f"components: null on the dataset ellipsoid-sets with dimension: {dimension}"
     )
 
 

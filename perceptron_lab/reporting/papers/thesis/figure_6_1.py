@@ -73,7 +73,7 @@ def optimisers_among(outline: Outline) -> list[str]:
     ]
     if not labels:
         raise DataError(
-            "no label is an optimiser, and levels and objectives are those of optimisers "
+            "no label is an optimiser, and only optimisers have levels and objectives; add one "
             f"(`plab list optimisers`), such as {optimisers[0]}"
         )
     return labels
@@ -134,14 +134,16 @@ def optima(evidence: Evidence) -> dict[str, Optimum]:
 
 
 _ENDS = (
-    "Objective: of the best point, proved from above. Lower bound: of the optimum, proved by the "
-    "run itself from an exactly feasible dual point. Above the optimum: by at most so "
-    "many percent of the best lower bound that any label has proved. The sequence's own stop, a "
-    "small distance of consecutive objectives, proves nothing. Medians over the seeds."
+    "Medians over the seeds. Objective: verified objective of the best point, an upper bound of "
+    "the optimum. Lower bound: verified lower bound of the optimum, from an exactly feasible "
+    "dual point of the same run. Above the optimum: by at most this many percent, compared with "
+    "the best lower bound of any label. The stopping rule of the sequence, a small difference of "
+    "consecutive objectives, proves nothing."
 )
 _LEVELS = (
-    "Level: what the objective was to be below, empty for the program without its objective. "
-    "Objective: of the point found, proved from above. Updates, queries and seconds of this level."
+    "Level: the value that the objective has to fall below; empty for the program without its "
+    "objective. Objective: verified upper bound of the objective of the point found. Updates, "
+    "queries, seconds: of this level alone."
 )
 
 
@@ -220,8 +222,8 @@ def one_problem(outline: Outline) -> str:
     problems = outline.problems()
     if len(problems) != 1:
         raise DataError(
-            f"{len(problems)} problems; it draws the objectives of one: put the others into "
-            "separate experiments"
+            f"{len(problems)} problems, but the figure draws the objectives of one; put the "
+            "others into separate experiments"
         )
     return problems[0]
 

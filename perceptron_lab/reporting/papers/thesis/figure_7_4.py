@@ -68,7 +68,7 @@ def rescaled_errors(evidence: Evidence) -> list[RescaledErrors]:
             ) from None
     if frame[_ERROR].isna().all():
         raise DataError(
-            "the table of runs has no error rates; they are there for learners, such as "
+            "the table of runs has no error rates, which only learners have; add one, such as "
             "ellipsoid-separation"
         )
     lines, parameters = [], rescalings(evidence)
@@ -89,8 +89,8 @@ def rescalings(outline: Outline) -> dict[str, Mapping[str, Any]]:
     for problem, data in parameters_of.items():
         if any(data.get(name) is None for name in ("rescaled", "exponent", "repetitions")):
             raise DataError(
-                f"the problem {problem!r} has no parameters rescaled, exponent and repetitions; "
-                "needed are problems of the dataset inverted-balls"
+                f"the problem {problem!r} lacks the parameters rescaled, exponent and "
+                "repetitions; use problems of the dataset inverted-balls"
             )
     return parameters_of
 
@@ -123,8 +123,9 @@ def table_figure_7_4(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Error rates and fits that did not converge in percent. Rescaled: all coordinates, or one, by "
-    "the factor $10^{e}$, e the exponent. Incomplete: seeds without an error rate."
+    "Error, not converged: percent of the test examples and of the fits. Rescaled: all "
+    "coordinates or one are multiplied by $10^{e}$, e the exponent. Incomplete: number of seeds "
+    "without an error rate."
 )
 
 

@@ -127,8 +127,9 @@ def known_margins(outline: Outline) -> dict[str, tuple[str, float]]:
             margins[problem] = (f"rows, {family}" if rows else family, float(margin))
     if len({margin for _, margin in margins.values()}) < FEWEST:
         raise DataError(
-            "a law of the margin needs problems of three known margins or more; give "
-            "{dataset: conic-sets, grid: {margin: [...]}} or {dataset: margin-sets, family: exact}"
+            "fewer than three known margins, but a law is fitted to at least three; use "
+            "{dataset: conic-sets, grid: {margin: [...]}} or "
+            "{dataset: margin-sets, family: exact}"
         )
     return margins
 
@@ -149,11 +150,12 @@ def dependences(evidence: Evidence) -> list[Dependence]:
 
 
 _NOTE = (
-    "Medians of the queries over the seeds, at the margins at which all cells have proved a point "
-    "(margins, down to); both laws are fitted to them. Logarithm: $a + b \\ln(1/\\rho)$, with the "
-    "least sum of squares of fit over queries minus 1. Power: $c (1/\\rho)^p$, by least squares in "
-    "logarithms. Residuals: the root of the mean square of fit over queries minus 1. At least: the "
-    "queries at the first margin that was not decided within the budget, if there is one."
+    "Margins: number of margins at which every cell has proved a point. Down to: the smallest of "
+    "them. Queries: the median over the seeds there. Both laws are fitted to these medians. "
+    "Logarithm: $a + b \\ln(1/\\rho)$, with the least sum of squares of fit over queries minus "
+    "1. Power: $c (1/\\rho)^p$, by least squares in logarithms. Residual: root mean square of "
+    "fit over queries minus 1. Better: the law with the smaller residual. At least: the queries "
+    "spent at the first margin that was not decided within the budget, if there is one."
 )
 
 

@@ -39,10 +39,7 @@ def conditioned_problems(outline: Outline) -> dict[str, ConditionedCones]:
     """Return the problems of the dataset conditioned-cones; without any there is no condition."""
     problems = problems_of(outline, ConditionedCones)
     if not problems:
-        raise DataError(
-            "no problem has a controlled condition, by which cells are set out; give one of "
-            "{dataset: conditioned-cones}"
-        )
+        raise DataError("no problem has a known condition delta; add {dataset: conditioned-cones}")
     return problems
 
 
@@ -96,12 +93,12 @@ def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
 
 
 _NOTE = (
-    "Decided: problems all cells of which have proved what is true by construction, a strictly "
-    "feasible point or that there is none; of ill-posed ones a bracket of the margin, or what the "
-    "rounded data happen to be. Down to: the least delta for which it and all larger ones are "
-    "decided. Seconds, updates and rescalings (on both sides together): medians over the problems "
-    "that are decided. Width: of the bracket of the margin that is proved, the largest over all "
-    "cells of an ill-posed side."
+    "Decided: number of problems for which every cell proves what is true by construction, a "
+    "strictly feasible point or that none exists; for ill-posed problems bounds of the margin, "
+    "or the answer for the rounded data. Down to: the smallest delta such that the problem and "
+    "all problems with a larger delta are decided. Seconds, updates, rescalings (of the primal "
+    "and the dual problem together): medians over the decided problems. Width: largest width of "
+    "the verified bounds of the margin over all cells of an ill-posed side."
 )
 
 
@@ -226,8 +223,8 @@ def resisting_problems(outline: Outline) -> dict[str, Resisting]:
     problems = problems_of(outline, Resisting)
     if not problems:
         raise DataError(
-            "no problem resists, and it compares mistakes with the number that is forced; give one "
-            "of {dataset: resisting}"
+            "no problem has a resisting oracle, for which the number of forced mistakes is "
+            "known; add {dataset: resisting}"
         )
     return problems
 
@@ -273,13 +270,13 @@ def held(evidence: Evidence) -> list[Held]:
 
 
 _NOTE_OF_QUERIES = (
-    "Forced: every algorithm makes as many mistakes at least before a point passes (docs/notes/"
-    "resisting-oracle.md), on unit rows whose margin is the final one at least. Mistakes: medians "
-    "over the seeds; where no point has passed within the budget, those so far. Least ratio: "
-    "mistakes over the number forced, of those that have ended; the theorem holds at 1 or more. "
-    "Asks for: cuts, one at its own points; or rows, in rounds on all rows known, which ends with "
-    "the number forced exactly. Bound: of the algorithm's own theorem, for updates, which are its "
-    "mistakes; rounded up in print."
+    "Forced: a lower bound of the mistakes of every algorithm before a point is accepted "
+    "(docs/notes/resisting-oracle.md), on unit rows whose margin is at least the final margin. "
+    "Mistakes: medians over the seeds; where the budget ended the run, the mistakes so far. "
+    "Least ratio: mistakes over forced mistakes, the least over the seeds, for runs that ended; "
+    "at least 1 where the theorem holds. Asks for: cuts, one at each of its own points; or rows, "
+    "in rounds on all known rows, which makes exactly the forced mistakes. Bound: the "
+    "algorithm's own upper bound of its updates, which are its mistakes; rounded up in print."
 )
 
 
@@ -313,9 +310,9 @@ def resisting_table(evidence: Evidence) -> Table:
 
 MOST_PANELS = 6
 """The largest number of panels: two rows of three dimensions."""
-_FORCED = "forced: none makes fewer"
+_FORCED = "lower bound of every algorithm"
 _BOUND = "upper bound of its theorem"
-_CROSS = "not ended, so far"
+_CROSS = "ended by the budget"
 _ROUNDS = "in rounds"
 _CIRCLE: Look = {"color": "0.2", "marker": "o", "linestyle": "-"}
 # The grid of margins on which the line of the lower bound is drawn

@@ -36,9 +36,9 @@ from perceptron_lab.reporting.summary import Shape, Summary, shape_of, summaries
 MIRROR_PROX = ("mirror-prox", "adaptive-mirror-prox")
 """Algorithms that stop by another rule than that of `YuKilincCarbonell2014`, Algorithm 1."""
 _OTHER_RULE = (
-    "Without a separator the stopping rule of {names} is norm(A x) $\\leq$ epsilon, and that of "
-    "Algorithm 1 of YuKilincCarbonell2014 a saddle-point gap $\\leq$ epsilon, which is no earlier; "
-    "at a separator both stop alike."
+    "Where no separator exists, the stopping rule of {names} is norm(A x) $\\leq$ epsilon. "
+    "Algorithm 1 of YuKilincCarbonell2014 stops at a saddle-point gap $\\leq$ epsilon, which is "
+    "never reached earlier. At a separator both stop."
 )
 
 
@@ -113,12 +113,13 @@ def rates_table(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Iterations and bounds are medians over the seeds; largest ratio: iterations over bound, the "
-    "largest of the seeds; mean ratio: mean iterations over mean bound, for bounds of the expected "
-    "iterations. Bounds are those of the theorems with their constants, at the margin "
-    "known or proved. Side epsilon: the weights prove that the margin is at most epsilon "
-    "(MARGIN\\_BOUNDED), or even that there is no separator (INFEASIBLE); side relaxed: the point "
-    "violates no constraint by more than was allowed, or even none (FEASIBLE)."
+    "Iterations, bound: medians over the seeds. Largest ratio: iterations over bound, the "
+    "largest over the seeds, for worst-case bounds. Mean ratio: mean iterations over mean bound, "
+    "for bounds of the expected iterations. Bounds have the theorems' own constants, at the "
+    "known or verified margin. Side epsilon: the weights prove that the margin is at most "
+    "epsilon (MARGIN\\_BOUNDED) or that no separator exists (INFEASIBLE). Side relaxed: the "
+    "point violates no constraint by more than the allowed amount (MARGIN\\_BOUNDED), or none at "
+    "all (FEASIBLE)."
 )
 
 
@@ -198,7 +199,9 @@ def rates_figure(evidence: Evidence) -> Figure:
     """
     ratios = bound_ratios(evidence)
     if not ratios:
-        raise DataError("no run ended with a proved answer that a theorem bounds; nothing to draw")
+        raise DataError(
+            "nothing to draw: no run ended with a proved answer whose updates a theorem bounds"
+        )
     titles = drawing.spelt_out(evidence.algorithms())
     return draw_ratios(
         (titles.get(line.name, line.name), line.side, [line.value]) for line in ratios
@@ -210,7 +213,7 @@ def draw_ratios(bars: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
     listed = list(bars)
     names = list(dict.fromkeys(name for name, _, _ in listed))
     figure, axes = drawing.panel(6.0, 0.7 + 0.23 * len(names))
-    axes.set(xscale="log", xlabel="measured / bound")
+    axes.set(xscale="log", xlabel="updates / bound of the theorem")
     for name, side, values in listed:
         _, marker, colour, fill = _MARKS[side]
         style: drawing.Style = {"color": colour, "marker": marker, "fillstyle": fill}
@@ -294,10 +297,11 @@ def table_2(evidence: Evidence) -> Table:
 
 _ABSENT = PaperEntry(None, None, "")
 _NOTE_OF_SECONDS = (
-    "Medians over the seeds. Ratio: seconds in units of MPLFP's on the same problem; $\\geq$ where "
-    "runs ended at a limit. Paper: YuKilincCarbonell2014, Table 2, as ratios of its seconds, on "
-    "instances of its own of the same dimension and rows. Status is empty where every answer is "
-    "a point proved feasible. Bold: the least of a problem among those."
+    "Medians over the seeds. Ratio: seconds over those of MPLFP on the same problem; $\\geq$ "
+    "where runs hit a limit. Paper ratio: the same ratio of the seconds in Table 2 of "
+    "YuKilincCarbonell2014, whose instances have the same dimension and rows but other entries. "
+    "Status: empty where every answer is a point proved feasible. Bold: the least of a problem "
+    "among those."
 )
 
 
@@ -323,7 +327,7 @@ def difficulties(outline: Outline) -> dict[str, float]:
     shapes = set(outline.shapes().values())
     if len(shapes) > 1:
         raise DataError(
-            f"problems of {len(shapes)} shapes {sorted(shapes)}; it draws one shape, "
+            f"problems of {len(shapes)} shapes {sorted(shapes)}, but the figure draws one shape; "
             "put the others into separate experiments"
         )
     return kappas
@@ -367,8 +371,8 @@ def difficulty(outline: Outline, problem: str) -> float:
     kappa = outline.parameters(problem).get("difficulty")
     if not isinstance(kappa, int | float):
         raise DataError(
-            f"the problem {problem!r} has no parameter difficulty; it draws problems of "
-            "the dataset margin-sets, family reflected"
+            f"the problem {problem!r} has no parameter difficulty; use problems of the dataset "
+            "margin-sets, family reflected"
         )
     return float(kappa)
 
@@ -391,10 +395,10 @@ def conic(evidence: Evidence) -> Table:
         texts("status", [entry.endings for entry in entries]),
     ]
     note = (
-        "Medians over the seeds. Rank: eigenvalues of the cone, 1 per row, 2 per second-order "
-        "cone, $n$ per matrix of order $n$. Queries: calls of a separation oracle, of which the "
-        "methods by products have few or none. Margin lower, upper: the proved bracket. Bold: the "
-        "least of a problem among the runs with a proved answer."
+        "Medians over the seeds. Rank: number of eigenvalues of the cone, 1 per row, 2 per "
+        "second-order cone, $n$ per matrix of order $n$. Queries: calls of a separation oracle; "
+        "methods that work by products make few or none. Margin lower, upper: verified bounds of "
+        "the margin. Bold: the least of a problem among the runs with a verified answer."
     )
     return Table("conic", columns, keys=3, notes=[note, *stopping_rules(evidence)], long=True)
 
@@ -418,10 +422,10 @@ def infeasible(evidence: Evidence) -> Table:
         texts("status", [entry.endings for entry in entries]),
     ]
     note = (
-        "Medians over the seeds; margin upper: the largest bound that is proved, over the seeds. "
-        "MARGIN\\_BOUNDED: the margin is proved to be at most the epsilon asked for; INFEASIBLE: "
-        "it is proved to be at most 0. Bold: the least of a problem among the runs with a proved "
-        "answer."
+        "Medians over the seeds. Margin upper: the largest verified bound over the seeds. "
+        "MARGIN\\_BOUNDED: the margin is proved to be at most the requested epsilon. INFEASIBLE: "
+        "it is proved to be at most 0. Bold: the least of a problem among the runs with a "
+        "verified answer."
     )
     notes = [note, *stopping_rules(evidence)]
     return Table("infeasible", columns, keys=3, notes=notes, long=True)

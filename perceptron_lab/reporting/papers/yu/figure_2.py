@@ -28,8 +28,8 @@ ITERATIONS = (10, 32, 100, 320, 1000)
 # Every trace has records there
 _POWERS = frozenset(2**k for k in range(max(ITERATIONS).bit_length()))
 _NO_DECISIONS = (
-    "the traces hold no decisions of test examples; run the experiment with "
-    "trace_measures: true and a test_fraction above 0"
+    "the traces have no decisions on test examples; run the experiment with trace_measures: true "
+    "and a test_fraction above 0"
 )
 
 
@@ -112,15 +112,15 @@ def classes_against_rest(outline: Outline) -> tuple[Tabular, dict[str, int]]:
         positive, negative = instances.get(outline.instance(problem), (0, 0))
         if not isinstance(record, Tabular) or negative is not None:
             raise DataError(
-                f"the problem {problem!r} is no class against the rest; it is made of "
-                "problems such as digits-3-rest (dataset tabular, task one-vs-rest)"
+                f"the problem {problem!r} is not one class against the rest; use problems such as "
+                "digits-3-rest (dataset tabular, task one-vs-rest)"
             )
         records.append(record)
         classes[problem] = positive
     if any(other != records[0] for other in records):
         raise DataError(
-            "its problems belong to several datasets; it is made of the classes of one "
-            "(dataset tabular)"
+            "its problems belong to several datasets; use the classes of one dataset (dataset "
+            "tabular)"
         )
     missing = sorted(set(records[0].names()) - {outline.instance(p) for p in problems})
     if missing:
@@ -194,9 +194,10 @@ def table_figure_2(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Test errors in percent over the seeds: the class predicted is the one whose classifier has "
-    "the largest value. Ended: classifiers whose run ended with fewer iterations; their last point "
-    "counts. Incomplete: seeds left out since a classifier has no result."
+    "Test errors in percent, over the seeds. The predicted class is the one whose classifier has "
+    "the largest value. Ended: number of classifiers whose run ended after fewer iterations; "
+    "their last point counts. Incomplete: number of seeds that are left out because a classifier "
+    "has no result."
 )
 
 

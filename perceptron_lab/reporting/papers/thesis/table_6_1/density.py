@@ -83,14 +83,16 @@ def suits(outline: Outline) -> None:
     methods = outline.methods()
     for label, algorithm in RIVALS.items():
         if label not in methods or methods[label].algorithm != algorithm:
-            raise DataError(f"maxcut_density: no label {label} of {algorithm}; add it")
+            raise DataError(
+                f"maxcut_density: no label {label} with the algorithm {algorithm}; add it"
+            )
     for problem in outline.problems():
         match = _NAME.fullmatch(outline.instance(problem))
         if match is None or not (match[3] or outline.parameters(problem).get("enclose")):
             raise DataError(
-                f"maxcut_density: {problem} is no random graph whose margin is enclosed; give "
-                "{dataset: maxcut, enclose: true} with instances such as random-100-250, or "
-                "random-100-250-0.03"
+                f"maxcut_density: {problem} is not a random graph with verified bounds of its "
+                "margin; use {{dataset: maxcut, enclose: true}} with instances such as "
+                "random-100-250, or random-100-250-0.03"
             )
 
 
@@ -160,9 +162,9 @@ def _status(graph: Graph) -> str:
 
 
 def _notes(graphs: list[Graph]) -> Iterator[str]:
-    yield "Numbers are medians over the seeds; the bounds of $\\rho$ are proved for every one."
+    yield "Numbers are medians over the seeds; the bounds of $\\rho$ are verified for every seed."
     if any(not graph.answered for graph in graphs):
-        yield "No ratio where an answer is not a proved feasible point."
+        yield "Ratios are left out where an answer is not a proved feasible point."
     else:
         yield "Every answer is a point proved feasible on the original data."
 
@@ -208,7 +210,9 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
         fixed = "unit weights" if margin is None else f"$\\rho$ = {margin:g}"
         label = f"mean degree {degree:g}, {fixed}"
         handles.append(Line2D([], [], label=label, linewidth=0.8, **style, ls=dashes))
-    left.set(xlabel="vertices n", ylabel="queries, PRA / EA", xscale="log", yscale="log")
+    left.set(
+        xlabel="vertices n", ylabel="queries of PRA / queries of EA", xscale="log", yscale="log"
+    )
     right.set(xlabel="n $\\rho^2$", xscale="log")
     for axes in (left, right):
         axes.axhline(1.0, color="0.5", linewidth=0.8)
@@ -220,7 +224,7 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
     drawing.legend_above(figure, handles, 2)
     if len(complete) < len(graphs):
         left_out = len(graphs) - len(complete)
-        figure.supxlabel(f"{left_out} graphs with answers that are not proved left out", fontsize=7)
+        figure.supxlabel(f"left out: {left_out} graphs without proved answers", fontsize=7)
     return figure
 
 

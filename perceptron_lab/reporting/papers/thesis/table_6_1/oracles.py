@@ -49,8 +49,8 @@ def with_rescaling(outline: Outline) -> None:
     for problem in outline.problems():
         if not isinstance(outline.parameters(problem).get("margin"), int | float):
             raise DataError(
-                f"rescalings: the margin of {problem} is not known by construction; take problems "
-                "that have it as a parameter, such as those of conic-sets"
+                f"rescalings: the margin of {problem} is not known by construction; use problems "
+                "with margin as a parameter, such as those of conic-sets"
             )
 
 
@@ -80,8 +80,9 @@ def rescalings(evidence: Evidence) -> Table:
         texts("ended", [entry.endings for entry in entries]),
     ]
     notes = [
-        "Numbers are medians over the seeds, of cut-off runs as well: column ``ended'' says which.",
-        "Margins are planted, and proved when the data are made.",
+        "Numbers are medians over the seeds and include runs that a limit ended: see column "
+        "``ended''.",
+        "Margins are known by construction, and verified when the data are generated.",
     ]
     return Table("rescalings", columns, keys=2, notes=notes)
 
@@ -126,8 +127,9 @@ def pairs_of(outline: Outline) -> dict[str, tuple[str, str]]:
     ]
     if incomplete or not pairs:
         raise DataError(
-            f"table_6_1_oracles: {', '.join(incomplete) or 'no two labels'} as `PRA ORACLE` of "
-            "rescaled-perceptron and `EA ORACLE` of ellipsoid; name them so"
+            f"table_6_1_oracles: {', '.join(incomplete) or 'no two labels'}: labels have to be "
+            "called `PRA ORACLE` (of rescaled-perceptron) and `EA ORACLE` (of ellipsoid), with "
+            "the same ORACLE"
         )
     return pairs
 
@@ -161,8 +163,8 @@ def table_6_1_oracles(evidence: Evidence) -> Table:
     if "" in pairs:
         columns += [_ratios("", "seconds", entries, pairs[""]), _thesis(problems)]
     notes = [
-        "Ratios are of PRA to EA: above 1 the ellipsoid method needs fewer queries, or less time.",
-        "``First phase'': updates of the perceptron before it would rescale for the first time.",
+        "Ratios: PRA over EA; above 1 the ellipsoid method needs fewer queries, or less time.",
+        "``First phase'': number of updates of the perceptron before its first rescaling.",
     ]
     return Table("table_6_1_oracles", columns, notes=notes, widest=20)
 
@@ -202,7 +204,10 @@ def _thesis(problems: Sequence[str]) -> Column:
     return numbers("thesis seconds", ratios, typesetting.real)
 
 
-_SHAPE = "cuts: its problems are to have two blocks, x_0 > 0 and one matrix, as MAXCUT's have"
+_SHAPE = (
+    "cuts: these problems do not have the two blocks of MAXCUT, x_0 > 0 and one matrix; run it "
+    "on problems of the dataset maxcut"
+)
 
 
 @dataclass(frozen=True)

@@ -242,8 +242,9 @@ def _notes(
 ) -> Iterator[str]:
     if has_thesis(entries):
         yield (
-            "Columns ``thesis'': Kharechko2009, Table 6.1, where ``updates'' counts oracle queries "
-            "and the machine ran at 2.6\\,GHz. Columns \\%: deviation of our queries from them."
+            "Columns ``thesis'': Table 6.1 of Kharechko2009, whose ``updates'' count oracle "
+            "queries, on a machine of 2.6\\,GHz. Columns \\%: deviation of our queries from the "
+            "thesis's."
         )
         yield from _rounding(entries)
     if several:
@@ -283,8 +284,8 @@ def _rounding(entries: Sequence[QueryEntry]) -> Iterator[str]:
     changed = [(entry, spread) for entry, spread in measured if spread.hangs_on_zeros]
     if changed:
         yield (
-            "These hang on zeros that come out exact, and noise of $2^{-52}$ in the points changed "
-            f"them by up to {max(spread.change for _, spread in changed):.1f}\\,\\%: "
+            f"Noise of $2^{-52}$ in the query points changes the counts that depend on exact "
+            f"zeros by up to {max(spread.change for _, spread in changed):.1f}\\,\\%: "
             f"{_listed([entry for entry, _ in changed])}."
         )
 

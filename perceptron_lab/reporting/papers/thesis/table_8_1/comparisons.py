@@ -90,8 +90,9 @@ def with_controls(outline: Outline) -> None:
     """Refuse experiments in which nothing is compared."""
     if not compared(outline):
         raise DataError(
-            f"no label {FIRST} has beside it a label {' or '.join(AGAINST)} on the same features "
-            f"(components and feature kernel), and no label {HARD} another such"
+            f"nothing to compare: no label {FIRST} has a label {' or '.join(AGAINST)} on the same "
+            f"features (components and feature kernel), and no label {HARD} has another such "
+            "label; add one"
         )
 
 
@@ -207,11 +208,12 @@ def precision_differences(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Differences of average precision in percentage points, first less second, on the same "
-    "features, seed by seed (a seed draws the first pivot): their mean, the lowest, the highest; "
-    f"lower and upper: 95\\,\\% percentile intervals of {RESAMPLES} paired bootstrap resamples of "
-    "the test examples, in each the mean over the seeds (and problems). They hold the training "
-    "examples and the pivots fixed. Above: the share of the resamples in which the first is better."
+    "Difference: average precision of the first label minus that of the second, in percentage "
+    "points, on the same features and the same seed (a seed draws the first pivot); mean, lowest "
+    f"and highest over the seeds. Lower, upper: 95\\,\\% percentile intervals from {RESAMPLES} "
+    "paired bootstrap resamples of the test examples, each averaged over the seeds (and "
+    "problems); training examples and pivots are fixed. Above: share of the resamples in which "
+    "the first label is better."
 )
 
 
@@ -349,11 +351,11 @@ def below_thesis(evidence: Evidence) -> Table:
 
 
 _NOTE_OF_CELLS = (
-    f"Cells more than {THRESHOLD:g} points below Table 8.1 of Kharechko2009, average precision in "
-    "percent. The thesis prints the best results of its support vector machines after tuning, and "
-    "does not say on which documents; ours are chosen by cross-validation on training documents. "
-    "Best C closes: what C chosen by test precision adds on the same first pivots, a bound of what "
-    f"the choice of C can explain. A cause counts as established where it leaves {THRESHOLD:g} "
-    "points or less, where first pivots give the thesis's value too, or where $t = 0$ is proved: "
-    "then the optimum ranks nothing."
+    f"Cells more than {THRESHOLD:g} points below Table 8.1 of Kharechko2009; average precision in "
+    "percent. The thesis prints the best results of its support vector machines after tuning, "
+    "and does not state on which documents; ours are tuned by cross-validation on training "
+    "documents. Best C closes: points gained if C is chosen by test precision on the same first "
+    "pivots, an upper bound of what the choice of C can explain. A cause counts as established "
+    f"if it leaves {THRESHOLD:g} points or less, if some first pivot gives the thesis's value, or "
+    "if $t = 0$ is proved: then the optimum does not rank."
 )

@@ -153,7 +153,9 @@ def with_features(outline: Outline) -> list[str]:
         if features_of(method.parameters)[0] is not None
     ]
     if not entries:
-        raise DataError("no label has a number of features; give `components` in a grid")
+        raise DataError(
+            "no label has a number of features; give the learners `components` in a grid"
+        )
     return entries
 
 

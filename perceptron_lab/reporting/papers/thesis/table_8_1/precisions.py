@@ -157,8 +157,8 @@ def entries(evidence: Evidence) -> list[PrecisionEntry]:
     runs, methods = evidence.frame, evidence.methods()
     if PRECISION not in runs:
         raise DataError(
-            f"the table of runs has no column {PRECISION}, which learners fill; make this report "
-            "of an experiment with learners, such as reuters"
+            f"the table of runs has no column {PRECISION}, which only learners fill; make this "
+            "report from an experiment with learners, such as reuters"
         )
     measures = [name for name in runs.columns if name.startswith(_MEASURE)]
     runs = runs.assign(**{name: reals(runs[name], invalid="coerce") for name in measures})

@@ -30,12 +30,12 @@ _THESIS = {
     "thesis SVM full": "svm_n20494",
 }
 _BOUNDS = (
-    "Best C: chosen by precision on the test documents, the bound of what the choice of C can "
-    "explain, and no result. "
+    "Best C: C is chosen by precision on the test documents, which is no result but an upper "
+    "bound of what the choice of C can explain. "
 )
 _TAKEN_FROM_TEST = (
     "These weights, the default, were chosen by comparing test precision with the columns of the "
-    "thesis, which does not state its own: agreement with it is no independent evidence."
+    "thesis, which does not state its weights: agreement with it is no independent evidence."
 )
 _LEAST_PROBLEMS = 3
 """Of so many problems on, one candidate that wins in every cell is a sign of a fault."""
@@ -76,16 +76,17 @@ def table_8_1(evidence: Evidence) -> Table:
     for name, group in groups.items():
         columns += [replace(column, group=name) for column in _proved_once(group)]
     note = (
-        "Average precision (microaverage precision) on the test documents in percent; in "
-        "parentheses the lowest and the highest over the seeds, each of which draws one of the "
-        "documents tied for the first pivot (without them: one seed; all features have no pivot). "
-        "k: Gram-Schmidt features, bias $\\min(10, m / m_+)$, pivots among the training documents. "
-        "Parameters by 3-fold cross-validation on training documents, among the candidates of the "
-        "configuration: the most regularised of those within 0.1 points of the best. "
+        "Average precision (microaverage precision) on the test documents in percent. In "
+        "parentheses: the lowest and the highest over the seeds, each of which draws one of the "
+        "documents tied for the first pivot; without parentheses there is one seed, and all "
+        "features have no pivot. k: number of Gram-Schmidt features, with bias $\\min(10, m / "
+        "m_+)$ and pivots among the training documents. Parameters: by 3-fold cross-validation "
+        "on training documents, the most regularised candidate of the configuration within 0.1 "
+        "points of the best. "
         f"{_BOUNDS * any(entries_of_label[0].by_test for entries_of_label in labels.values())}t: "
-        "squared separation "
-        "ratio less 1; $t = 0$: proved that no ellipsoid separates the training documents. Thesis: "
-        "Kharechko2009, Table 8.1: the best after tuning, on which documents is not said."
+        "squared separation ratio minus 1; $t = 0$: it is proved that no ellipsoid separates the "
+        "training documents. Thesis: Table 8.1 of Kharechko2009, the best results after tuning; "
+        "it does not state on which documents."
     )
     return Table("table_8_1", columns, notes=_notes(note, evidence, labels, named), widest=8)
 
@@ -112,11 +113,11 @@ def rare_categories(evidence: Evidence) -> Table:
     for entries_of_label in labels.values():
         columns += _columns(entries_of_label, components=True)
     note = (
-        "Average precision on the test documents in percent; training and test: documents of the "
-        "category. Hard ellipsoids have fewer features than positives, as stated: with as many or "
-        "more no negative lies in the positives' affine hull, and the separation ratio is "
-        "unbounded. A single positive cannot be held out: parameters are then the middle of the "
-        "grid."
+        "Average precision on the test documents in percent. Training, test: number of documents "
+        "of the category. Hard ellipsoids have fewer features than positives, as listed: with as "
+        "many or more no negative lies in the positives' affine hull, and the separation ratio "
+        "is unbounded. A single positive cannot be held out for validation: the parameters are "
+        "then the middle of the grid."
     )
     return Table("rare_categories", columns, 3, _notes(note, evidence, labels, named))
 
@@ -154,11 +155,11 @@ def learners(evidence: Evidence) -> Table:
         texts("proved", [line.proof for line in lines]),
     ]
     note = (
-        "Averages over the seeds. Chosen: the median of C (support vector machines) or of the "
-        "regularisation, for average precision and not for the error; on edge: seeds in which it "
-        "is the first or last of its candidates. "
-        "Seconds: processor time of features and final fit, tuning excluded, the largest of the "
-        "seeds."
+        "Means over the seeds. Average precision, error: percent, on the test examples. Chosen: "
+        "median of the tuned parameter, C of support vector machines or the regularisation; it "
+        "is tuned for average precision and not for the error. On edge: number of seeds in which "
+        "it is the first or last candidate. Seconds: processor time of features and final fit "
+        "without tuning, the largest over the seeds."
     )
     return Table("learners", columns, notes=[note], long=True)
 
@@ -222,7 +223,7 @@ def _notes(
         rest = 1.0 - sum(shares) / len(shares) if shares else 0.0
         if rest:
             missed.append(f"{escape(label)} {100.0 * rest:.2g}\\,\\%")
-    fits = f"Final fits that had not converged when they were ended: {', '.join(missed)}."
+    fits = f"Final fits that a limit ended before convergence: {', '.join(missed)}."
     notes = [note, _choices(labels), fits if missed else "", preprocessing(evidence, problems)]
     return [note for note in notes if note]
 
@@ -246,9 +247,11 @@ def _choices(labels: Mapping[str, Sequence[PrecisionEntry]]) -> str:
             and max(candidates, default=0.0) > 1
         ):
             single.append(f"{escape(label)} ({values[0]:g} in {len(values)} of {len(values)})")
-    sentence = f"Choices at the edge of their grid: {', '.join(edges) or 'none'}."
+    sentence = f"Tuned parameters at the edge of their grid: {', '.join(edges) or 'none'}."
     if single:
-        sentence += f" One candidate wins everywhere, a sign of a fault: {', '.join(single)}."
+        sentence += (
+            f" One candidate wins in every cell, which suggests an error: {', '.join(single)}."
+        )
     return (
         sentence
         if any(entries_of_label[0].measured("on_edge") for entries_of_label in labels.values())
@@ -267,13 +270,13 @@ def preprocessing(evidence: Evidence, problems: Sequence[str]) -> str:
             continue
         words = "scikit-learn's English stop words left out"
         described.add(
-            "Reuters-21578, Mod-Apte split (9603 training, 3299 test documents, those without a "
-            "topic among them); "
+            "Reuters-21578, Mod-Apte split (9603 training and 3299 test documents, including those "
+            "without a topic); "
             f"{'title, author, dateline and body' if record.text == 'all' else 'the body alone'}; "
             "words of two or more letters a to z, in lower case; "
             f"{words if record.stop_words else 'stop words kept'}; "
-            f"{'words of one Porter stem merged' if record.stem else 'words not stemmed'}; "
-            f"in {record.min_documents} or more training documents; "
+            f"{'words reduced to their Porter stems' if record.stem else 'words not stemmed'}; "
+            f"words in at least {record.min_documents} training documents; "
             f"weights {_WEIGHTS[record.weighting]}; "
             f"rows {'divided by their norms' if record.normalise else 'not normalised'}."
             + f" {_TAKEN_FROM_TEST}"
