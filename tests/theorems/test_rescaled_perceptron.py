@@ -360,3 +360,71 @@ def test_sparse_rows_take_the_same_path_as_dense_ones(seed):
     sparse = solve(sp.csr_array(rows), RescaledPerceptron(), seed=seed)
     assert sparse.status is dense.status is Status.FEASIBLE
     assert sparse.updates == dense.updates
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_the_perceptron_with_margin_as_phase_1_has_the_bound_of_li_et_al(seed):
+    """Margins of rho or more: (1 + 2 tau)/rho^2 updates suffice, and 1/rho^2 never do for tau >= 3.
+
+    a'x > tau for all rows gives margin norm(x) > tau, and norm(x)^2 <= T (1 + 2 tau) after T
+    updates, so that T > tau^2 / (1 + 2 tau) / margin^2.
+    """
+    rng = np.random.default_rng(seed)
+    n, tau = int(rng.integers(2, 6)), rng.uniform(3.0, 8.0)
+    preset = ("practical", "thesis")[seed % 2]
+    algorithm = RescaledPerceptron(preset=preset, phase="tau", tau=tau)
+    rho = algorithm.constants(n).rho
+    margin = rho * rng.uniform(1.0, 1.1)
+    rows, _ = planted(n, 30, margin, rng)
+    system = ConicSystem.from_rows(rows)
+    state, claim = algorithm.start(system, rng), None
+    while claim is None:
+        state, claim = algorithm.step(system, state, 10**6)
+        assert state.phase == "perceptron 1"
+    bound = algorithm.bound(system.facts(margin))
+    assert bound.theorem == "(2.11) of TsampoukaShaweTaylor, phase 1"
+    assert bound.value == pytest.approx((1 + 2 * tau) / margin**2)
+    assert tau**2 / (1 + 2 * tau) / margin**2 < state.updates <= bound.value
+    assert (rows @ claim.point > tau).all()
+    assert algorithm.perceptron_limit(n) == math.floor((1 + 2 * tau) / rho**2 * (1 + 1e-12))
+
+
+@pytest.mark.parametrize("phase", ["tau", "relaxed"])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_other_first_phases_separate_what_needs_rescaling(seed, phase):
+    rng = np.random.default_rng(seed)
+    rows, _ = planted(5, 30, 1e-5, rng)
+    algorithm = RescaledPerceptron(phase=phase)
+    system = ConicSystem.from_rows(rows)
+    state, claim, most = algorithm.start(system, rng), None, algorithm.perceptron_limit(5)
+    assert most == (3 * 4 * 5 if phase == "tau" else 0)  # tau = R^2 = 1, rho = 1 / (2 sqrt 5)
+    while claim is None:
+        state, claim = algorithm.step(system, state, 1)
+        if state.phase.startswith("perceptron"):
+            assert state.inner.updates <= most
+    assert state.rescalings > 0
+    result = solve(rows, algorithm, seed=seed, budget=Budget(updates=4000))
+    assert result.status is Status.FEASIBLE  # the perceptron needs up to 1e10 updates
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_the_first_phase_with_margin_counts_tau_in_units_of_the_longest_cut(seed):
+    """Cuts of other norms: R^2/gamma^2 + 2 tau/gamma^2, for margins gamma of rho R or more."""
+    system, _ = planted_pencil(4, 3, 0.3, np.random.default_rng(seed))
+    longest, tau = system.facts(0.3).atom_norm, 0.5
+    algorithm = RescaledPerceptron(phase="tau", tau=tau)
+    rho = algorithm.constants(system.dimension).rho
+    most = algorithm.perceptron_limit(system.dimension, longest)
+    assert most == math.floor((1 + 2 * tau / longest**2) / rho**2)
+    state = algorithm.start(system, np.random.default_rng(0))
+    assert state.limit == most
+    for margin in (0.999 * rho * longest, 1.001 * rho * longest):
+        bound = algorithm.bound(system.facts(margin))
+        assert (bound.value is None) == (margin < rho * longest)
+    assert bound.value == pytest.approx((longest**2 + 2 * tau) / margin**2)
+
+
+def test_without_a_first_phase_there_is_no_bound():
+    facts = ConicSystem.from_rows(np.eye(3)).facts(0.5)
+    bound = RescaledPerceptron(phase="relaxed").bound(facts)
+    assert (bound.value, bound.reason) == (None, "no theorem is known without a perceptron phase")

@@ -240,7 +240,7 @@ class ConicRescaledPerceptron(RescaledPerceptron):
         ``belloni-freund-vempala`` (default): rho = 1/(4 n), sigma = 1/(32 n), so that a perceptron
         phase has 16 n^2 updates; ``thesis`` and ``practical`` as in Algorithm 6, the last one
         without a theorem.
-    c, d, gamma, beta, kappa, nu
+    c, d, gamma, beta, kappa, nu, phase, tau
         As of :class:`.RescaledPerceptron`.
 
     References

@@ -12,11 +12,13 @@ from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
     RUNS_ON_ALL,
+    AnyAlgorithm,
     InCoordinates,
     State,
     Step,
     Systems,
 )
+from perceptron_lab.algorithms.margins.perceptron_with_margin import TauPerceptron
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     RelaxedPerceptron,
@@ -121,8 +123,8 @@ class RescaledState(StretchedState):
 
     rng: np.random.Generator
     inner: State
+    limit: int = 0  # Updates of the phase under way, where it is the first of an iteration
     done: int = 0
-    more: int = 0  # Updates that the first perceptron phase may take beyond 1 / rho^2
 
     def enter(self, inner: State, phase: str) -> None:
         """Begin a phase."""
@@ -157,6 +159,11 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
 
         rho = 1 / (c n^gamma),  sigma = 1 / (d n^beta),  theta = kappa / n^(beta/2).
 
+    With the perceptron with margin as step 1 (``phase: tau``) points lie deeper inside. On unit
+    rows, updates at a'x <= tau give norm(x)^2 <= T (1 + 2 tau) and z'x >= rho T after T of them,
+    hence T <= (1 + 2 tau) / rho^2: the bound of Li et al., which takes the place of 1 / rho^2. With
+    cuts of norms up to R it is (1 + 2 tau / R^2) / rho^2, with rho the margin in units of R.
+
     A given start is divided by its norm and is the start of the first perceptron phase, which gets
     2 / rho more updates: for margins of rho or more that phase then suffices, as it does from 0.
 
@@ -176,11 +183,19 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         The constants of (4.13)-(4.15), > 0; None (default) takes the preset's value.
     nu
         The rescaling factor of section 3.6, > 0 (default 1).
+    phase
+        Phase 1: ``perceptron`` (default); ``tau``, the perceptron with margin, as in section 6.7;
+        or ``relaxed``: phase 2 serves as phase 1 too, and no perceptron runs (our addition, to see
+        what phase 1 is needed for). The bounds are those of the phase in question; ``relaxed`` has
+        none, as a relaxed point usually lies on the hyperplane of its last cut.
+    tau
+        Of the phase ``tau``, > 0; None (default) stands for R^2, R the largest norm of a cut.
 
     References
     ----------
-    `Kharechko2009`, Algorithms 4 and 6, Lemmas 3.3 and 4.3, Theorems 4.1 and 4.4; J. Dunagan and
-    S. Vempala, Mathematical Programming 114 (2008).
+    `Kharechko2009`, Algorithms 4 and 6, Lemmas 3.3 and 4.3, Theorems 4.1 and 4.4, section 6.7;
+    J. Dunagan and S. Vempala, Mathematical Programming 114 (2008); Li, Zaragoza, Herbrich,
+    Shawe-Taylor and Kandola (2002), The perceptron algorithm with uneven margins.
     """
 
     systems: ClassVar[Systems] = RUNS_ON_ALL
@@ -192,6 +207,8 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     beta: Positive | None = None
     kappa: Positive | None = None
     nu: Positive = 1.0
+    phase: Literal["perceptron", "tau", "relaxed"] = "perceptron"
+    tau: Positive | None = None
 
     @property
     def changed(self) -> dict[str, float]:
@@ -209,39 +226,60 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         """Return rho, sigma and theta in dimension n; theta is at most 1."""
         return self.chosen.constants(dimension)
 
-    def perceptron_limit(self, dimension: int) -> int:
-        """Return floor(1 / rho^2), the updates of one perceptron phase."""
-        return math.floor(self.constants(dimension).rho ** -2 * (1.0 + 1e-12))
+    def perceptron_limit(self, dimension: int, longest: float = 1.0) -> int:
+        """Return the updates of one first phase: floor(1 / rho^2), or floor((1 + 2 tau) / rho^2).
+
+        With cuts of norms up to R, tau is in units of R^2. Without a first phase it is 0.
+        """
+        size = 1.0
+        if self.phase == "tau":
+            size += 2.0 * (1.0 if self.tau is None else self.tau / longest**2)
+        most = math.floor(size * self.constants(dimension).rho ** -2 * (1.0 + 1e-12))
+        return 0 if self.phase == "relaxed" else most
+
+    @property
+    def first(self) -> AnyAlgorithm:
+        """Phase 1, in any dimension; without one, that of a point 0 that makes no update."""
+        return TauPerceptron(tau=self.tau) if self.phase == "tau" else Perceptron()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> RescaledState:
-        """Return the state before the first perceptron phase, H = I."""
-        inner = Perceptron().start(system, rng)
+        """Return the state before the first phase, H = I."""
+        inner = self.first.start(system, rng)
         return RescaledState(
-            point=inner.point, weights=inner.weights, rng=rng, inner=inner, phase="perceptron 1"
+            point=inner.point,
+            weights=inner.weights,
+            rng=rng,
+            inner=inner,
+            limit=self._limit(system),
+            phase="perceptron 1",
         )
+
+    def _limit(self, view: ConicSystem) -> int:
+        longest = view.atom_norm() if self.phase == "tau" else 1.0
+        return self.perceptron_limit(view.dimension, longest)
 
     def start_at(
         self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
     ) -> RescaledState:
         """Return the state before a first phase from the point divided by its norm."""
         state = super().start_at(system, rng, point / system.norm(point))
-        state.more = self._further(system.dimension)
+        state.limit += self._further(system.dimension)
         return state
 
     def _further(self, dimension: int) -> int:
-        """Return 2 / rho, rounded up."""
-        return math.ceil(2.0 / self.constants(dimension).rho)
+        """Return 2 / rho, rounded up; 0 without a first phase."""
+        more = math.ceil(2.0 / self.constants(dimension).rho)
+        return 0 if self.phase == "relaxed" else more
 
     def step(self, system: ConicSystem, state: RescaledState, most: int) -> Step[RescaledState]:
         """Go on with the phase under way, for at most ``most`` updates."""
         view = system if state.operator is None else system.with_operator(state.operator)
-        relaxed, limit = self.relaxed(view.dimension), self.perceptron_limit(view.dimension)
-        limit += 0 if state.rescalings else state.more
+        relaxed = self.relaxed(view.dimension)
         if isinstance(state.inner, RelaxedState):
             _, claim = advance(relaxed, view, state.inner, most)
-        elif state.inner.updates < limit:
-            left = limit - state.inner.updates
-            _, claim = advance(Perceptron(), view, state.inner, min(most, left))
+        elif state.inner.updates < state.limit:
+            left = state.limit - state.inner.updates
+            _, claim = advance(self.first, view, state.inner, min(most, left))
         elif view.cut(state.inner.point) is None:
             return state, state.mapped(FeasiblePoint(state.inner.point))
         else:
@@ -256,8 +294,11 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         reason = self.without_theorem(system.dimension, system.unit_rows)
         if reason and not state.rescalings:
             state.notes.append(f"rescaled, with no bound of the updates: {reason}")
-        state.rescaled(system).stretch(claim.point, self.nu)  # H <- (I + nu x x') H
-        state.enter(Perceptron().start(view, state.rng), "perceptron")
+        operator = state.rescaled(system)
+        operator.stretch(claim.point, self.nu)  # H <- (I + nu x x') H
+        view = system.with_operator(operator)
+        state.enter(self.first.start(view, state.rng), "perceptron")
+        state.limit = self._limit(view)
         return state, None
 
     def relaxed(self, dimension: int) -> RelaxedPerceptron:
@@ -266,18 +307,25 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         return RelaxedPerceptron(sigma=constants.sigma, theta=constants.theta)
 
     def bound(self, facts: Facts) -> Bound:
-        """Return Novikoff's bound of phase 1 if it suffices, else the one behind Theorem 4.4.
+        """Return the bound of phase 1 if that suffices, else the one behind Theorem 4.4.
 
         Where the margin of the unit cuts is at least rho, the first perceptron phase separates
-        within 1 / margin^2 <= 1 / rho^2 updates. Else :meth:`most_rescalings` suffice with
-        probability 1 - exp(-n^beta); each costs 1 / rho^2 updates and, expected over the tries of
-        phase 2, (2 / sigma^2 ln(1 / theta) + 1) / eta more.
+        within 1 / margin^2 <= 1 / rho^2 updates (with ``phase: tau`` (1 + 2 tau) times as many).
+        Else :meth:`most_rescalings` suffice with probability 1 - exp(-n^beta); each costs the
+        updates of phase 1 and, expected over the tries of phase 2, (2 / sigma^2 ln(1 / theta) + 1)
+        / eta more.
         """
         constants = self.constants(facts.dimension)
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, "", NO_MARGIN)
+        if self.phase == "relaxed":
+            return Bound(None, "", "no theorem is known without a perceptron phase")
         if facts.unit_margin >= constants.rho:
-            return Bound(facts.unit_margin**-2, "Theorem 2.7 (Novikoff) of Kharechko2009, phase 1")
+            if self.phase == "tau":
+                bound = self.first.bound(facts)
+                return replace(bound, theorem=f"{bound.theorem}, phase 1")
+            theorem = "Theorem 2.7 (Novikoff) of Kharechko2009, phase 1"
+            return Bound(facts.unit_margin**-2, theorem)
         reason = self.without_theorem(facts.dimension, facts.unit_rows)
         if reason:
             return Bound(None, "", reason)
@@ -285,7 +333,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         tries = (self.relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
         rescalings = self.most_rescalings(facts.dimension, facts.unit_margin)
         return Bound(
-            rescalings * (constants.rho**-2 + tries),
+            rescalings * (self.perceptron_limit(facts.dimension) + tries),
             "Theorem 4.4 of Kharechko2009, with probability 1 - exp(-n^beta)",
             kind="expectation",
         )
@@ -295,8 +343,11 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         bound, margin = self.bound(facts), facts.unit_margin
         if bound.value is None or margin is None:
             return bound
-        enough = margin >= self.constants(facts.dimension).rho
-        more = 2.0 / margin if enough else float(self._further(facts.dimension))
+        more = (
+            2.0 / margin
+            if margin >= self.constants(facts.dimension).rho
+            else float(self._further(facts.dimension))
+        )
         return replace(bound, value=bound.value + more, theorem=f"{bound.theorem}, from a start")
 
     def most_rescalings(self, dimension: int, unit_margin: float) -> float:
