@@ -60,7 +60,7 @@ class ObjectiveSequence(_ByMethod):
     row
         The objective row ``printed``, as in the proposition (default), or ``unit``: multiplied by
         the power of two that brings its norm into [1, 2). It matters for ``tau-perceptron`` alone,
-        whose updates have the length of their cuts.
+        and as a phase of ``rescaled-perceptron``: its updates have the length of their cuts.
 
     References
     ----------
