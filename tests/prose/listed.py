@@ -45,6 +45,7 @@ TIED: Listed = {
         "Each of the 28 points": "test_numbers_of_table_6_1",
         "The 28 cells take": "test_numbers_of_table_6_1",
         "**Figure 6.1 is not reproduced.**": "test_numbers_of_verdicts_and_programs",
+        "**EA does not outperform PRA completely": "test_numbers_of_verdicts_and_programs",
     },
     "docs/papers/mirror-prox.md": {
         "The table shows the time to a verified": "test_numbers_of_table_2",

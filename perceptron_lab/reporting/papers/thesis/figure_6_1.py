@@ -228,6 +228,9 @@ def one_problem(outline: Outline) -> str:
     return problems[0]
 
 
+_HIGHEST = 100.0  # Times the optimum: the first point of a sequence may have any objective
+
+
 @needs(one_problem, of_plan=[optimisers_among])
 def figure_6_1(evidence: Evidence) -> Figure:
     """The least objective found so far against updates (left) and seconds (right).
@@ -236,7 +239,7 @@ def figure_6_1(evidence: Evidence) -> Figure:
     height is the proved objective of a feasible point. The line is the optimum, as far as any label
     has proved it: a band between the best lower and the best upper bound. (The thesis's text has
     the plot against time on the left, its caption that against updates; this is the caption's
-    order.)
+    order.) Objectives of more than 100 times the optimum are left out.
 
     Parameters
     ----------
@@ -247,6 +250,8 @@ def figure_6_1(evidence: Evidence) -> Figure:
     entries = minimised(evidence)
     looks = drawing.looks([entry.label for entry in entries])
     factors = drawing.nested(looks)
+    optimum = optima(evidence)[problem]
+    highest = _HIGHEST * optimum.upper if optimum.upper and optimum.upper > 0.0 else math.inf
     figure = drawing.canvas(7.0, 3.2)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (column, name) in zip(
@@ -256,14 +261,15 @@ def figure_6_1(evidence: Evidence) -> Figure:
         for entry in entries:
             for trace in traces_of(evidence, entry):
                 costs = np.array(getattr(trace, column), dtype=float)
-                _draw(axes, costs, best_objectives(trace), looks[entry.label], factors[entry.label])
+                heights = best_objectives(trace)
+                heights[heights > highest] = math.nan
+                _draw(axes, costs, heights, looks[entry.label], factors[entry.label])
     panels[0].set_ylabel(f"objective of {problem}")
     methods = {
         label: str(method.parameters.get("method", method.algorithm))
         for label, method in evidence.methods().items()
     }
     handles = drawing.handles(looks, names=drawing.spelt_out(methods))
-    optimum = optima(evidence)[problem]
     if optimum.lower is not None and optimum.upper is not None and optimum.lower > 0.0:
         handles.append(_optimum(list(panels), optimum))
     for axes in panels:
