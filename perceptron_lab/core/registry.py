@@ -136,6 +136,8 @@ _OURS = {
         "conditioned-cones": "datasets.generated.conditioned_cones:ConditionedCones",
         "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
         "linear-systems": "datasets.generated.linear_systems:LinearSystems",
+        "linear-programs": "datasets.generated.linear_programs:LinearPrograms",
+        "netlib": "datasets.collections.netlib:Netlib",
         "separation-families": "datasets.generated.separation_families:SeparationFamilies",
         "textbook-separation": "datasets.collections.textbook_separation:TextbookSeparation",
         "inverted-balls": "datasets.generated.ellipsoid_sets:InvertedBalls",

@@ -53,3 +53,22 @@ def test_the_experiment_runs_to_its_table_and_is_verified(tmp_path: Path) -> Non
     assert (thin["false"] == thin["seeds"]).all()
     assert table["false"].isna().sum() == 2 * 2  # of the files nobody knows
     assert not verify(tmp_path / "lp").failed
+
+
+@pytest.mark.slow
+def test_linear_programs_run_to_their_table(tmp_path: Path) -> None:
+    assert check("linear_programs")
+    sizes = [f"problems.{i}.size=6" for i in range(1, 12)]
+    words = ["problems.0.instances=[afiro]", *sizes, "seeds=[0, 1]", "experiment=lp"]
+    options = [word for assignment in words for word in ("-s", assignment)]
+    main(["run", "linear_programs", "-q", "--output", str(tmp_path), *options])
+    table = pd.read_csv(tmp_path / "lp" / "lp_feasibility.csv")
+    generated = table[table["problem"] != "afiro"]
+    assert len(generated) == 2 * 11
+    exact = generated[generated["label"] == "exact"]
+    assert (exact["decided"] == 2).all()
+    assert (generated["false"].notna()).all()
+    assert (exact["false"] == 0).all()
+    thin = generated[(generated["label"] == "HiGHS") & generated["problem"].str.endswith("-30")]
+    assert (thin["false"] == 2).all()
+    assert not verify(tmp_path / "lp").failed

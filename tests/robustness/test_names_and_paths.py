@@ -115,6 +115,12 @@ MADE = {
         "gap": st.integers(0, 40),
         "inequalities": st.integers(2, 1000),
     },
+    "linear-programs": {
+        "kind": st.sampled_from(["chain", "infeasible"]),
+        "gap": st.integers(0, 40),
+        "size": st.integers(2, 5000),
+    },
+    "netlib": {"instances": st.lists(NASTY | st.just("afiro"), max_size=2)},
     "inverted-balls": {"exponent": st.integers(-6, 6)},
     "resisting": {"dimension": st.integers(1, 1000), "margin": REALS},
     "maxcut": {"instances": st.lists(NASTY | st.just("random-50-120"), max_size=2)},

@@ -71,10 +71,10 @@ def _registered(name: str) -> Collection:
     return Collection(name, files=files, archives=tuple(stated.pop("archives")), **stated)
 
 
-# Each is read when it is asked for: SDPLIB 1.2, the 87 of its 92 files whose sha256 is known, and
-# the 22 files of Reuters-21578, Distribution 1.0, which are published as archives
+# Each is read when it is asked for: SDPLIB 1.2, the 87 of its 92 files whose sha256 is known, the
+# 22 files of Reuters-21578, Distribution 1.0, which are published as archives, programs of netlib
 COLLECTIONS: dict[str, Callable[[], Collection]] = {
-    name: partial(_registered, name) for name in ("sdplib", "reuters21578")
+    name: partial(_registered, name) for name in ("sdplib", "reuters21578", "linear_programs")
 }
 
 

@@ -14,6 +14,8 @@ from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.collections.netlib import INFEASIBLE, Netlib
+from perceptron_lab.datasets.generated.linear_programs import LinearPrograms
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
 from perceptron_lab.experiments.configuration.rows import Row, reals
 from perceptron_lab.reporting.evidence import Evidence, findings
@@ -40,11 +42,15 @@ _DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
 
 
 def linear_problems(outline: Outline) -> dict[str, bool]:
-    """Return problem -> whether it has a point, of the generated linear systems."""
-    systems = problems_of(outline, LinearSystems)
-    truth_of = {problem: record.feasible for problem, record in systems.items()}
+    """Return problem -> whether it has a point, of systems of which that is known."""
+    generated = problems_of(outline, LinearSystems), problems_of(outline, LinearPrograms)
+    truth_of = {name: record.feasible for records in generated for name, record in records.items()}
+    truth_of |= {name: name not in INFEASIBLE for name in problems_of(outline, Netlib)}
     if not truth_of:
-        raise DataError("no problem has a known answer; add problems of the dataset linear-systems")
+        raise DataError(
+            "no problem has a known answer; add problems of the dataset linear-systems, "
+            "linear-programs or netlib"
+        )
     return truth_of
 
 

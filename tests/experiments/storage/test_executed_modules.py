@@ -37,15 +37,17 @@ DATASETS: dict[str, dict[str, Any]] = {
     "ellipsoid-sets": {"training": 12, "test": 5},
     "inverted-balls": {"training": 8, "test": 5},
     "linear-systems": {"variables": 3, "inequalities": 4, "equations": 1},
+    "linear-programs": {"size": 3},
+    "netlib": {"instances": ["afiro"]},
     "streams": {"dimension": 4, "rows": 20},
     "resisting": {"dimension": 3, "margin": 0.2},
     "separation-families": {"rows": 20},
     "textbook-separation": {"instances": ["agresti-complete"]},
     "ellipsoid-separation": {"dimension": 2, "attained": 1.5, "ratio": 1.2},
 }
-NEEDS_DATA = ("sdplib", "sdpa", "reuters")
+NEEDS_DATA = ("sdplib", "sdpa", "reuters", "netlib")
 MIRROR = os.environ.get("PLAB_DATA_MIRROR", "")
-AUTOMATIC = ("margin-sets", "conic-sets", "rows-on-disk", "linear-systems")
+AUTOMATIC = ("margin-sets", "conic-sets", "rows-on-disk", "linear-systems", "linear-programs")
 """Forms of systems that `auto` tells apart; the others are met by an algorithm that loads less."""
 
 
