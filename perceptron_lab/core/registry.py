@@ -224,6 +224,7 @@ _OURS = {
         "learning_complexity": "reporting.theory.learning_complexity:learning_complexity",
         "tightness": "reporting.theory.tightness:tightness",
         "claims": "reporting.theory.refutations.claims:claims",
+        "contents": "reporting.theory.contents:contents",
     },
 }
 

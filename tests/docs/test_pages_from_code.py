@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from from_code import algorithm_pages, component_pages, errata
+from from_code import algorithm_pages, component_pages, errata, paper_contents
 from from_code.docstrings import as_restructured_text, escaped, running_text, sections
 from from_code.parameters import parameters_text
 
@@ -14,6 +14,7 @@ from perceptron_lab import list_names
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.core import registry
+from perceptron_lab.reporting.theory.contents import OPEN, items
 
 NAMES = registry.names("algorithm")
 
@@ -54,6 +55,17 @@ def test_errata_are_those_of_places_that_the_code_cites() -> None:
     assert errata.of(Perceptron) == []
     assert errata.table(Perceptron) == ""
     assert "false near rho = 1" in errata.table(Ellipsoid)
+
+
+def test_every_item_of_the_papers_has_a_row_and_what_is_open_is_marked() -> None:
+    rows = [
+        row for row in paper_contents.page().split("   * - ")[1:] if "refuted claims" not in row
+    ]
+    for row, item in zip(rows, items(), strict=True):
+        assert row.startswith(f"{item.item}\n     - {escaped(item.what)}\n")
+        assert ("**open**" in row) == (item.place == OPEN)
+        assert item.module in row
+        assert row.count("\n     - ") == 5
 
 
 def test_mathematics_in_docstrings_is_no_markup() -> None:
