@@ -45,7 +45,8 @@ def _refuse_wrong(claim: object, algorithm: Algorithm[S], system: ConicSystem) -
     if not isinstance(claim, Claim):
         allowed = ", ".join(kind.__name__ for kind in get_args(Claim))
         raise ConfigError(
-            f"{_place(algorithm)}: the step returned as its claim what is {_described(claim)}; "
+            f"{_class_location(algorithm)}: the step returned as its claim what is "
+            f"{_type_description(claim)}; "
             f"allowed: {allowed} of perceptron_lab.core.claims, or None"
         )
     for name, size in (("point", system.dimension), ("weights", system.cone.size)):
@@ -55,20 +56,21 @@ def _refuse_wrong(claim: object, algorithm: Algorithm[S], system: ConicSystem) -
         real = isinstance(array, np.ndarray) and array.dtype.kind in "fiu"
         if not real or array.shape != (size,):
             raise ConfigError(
-                f"{_place(algorithm)}: {type(claim).__name__}.{name} is {_described(array)}; "
+                f"{_class_location(algorithm)}: {type(claim).__name__}.{name} is "
+                f"{_type_description(array)}; "
                 f"allowed: an array of numbers, shape ({size},)"
             )
 
 
-def _described(value: object) -> str:
-    """Return the type of a value, and the shape and type of an array."""
+def _type_description(value: object) -> str:
+    """Describe a value by its type, and an array by its element type and shape."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype}, shape {value.shape}"
     return f"of type {type(value).__name__}"
 
 
-def _place(algorithm: Algorithm[S]) -> str:
-    """Return the class of an algorithm with the file that defines it."""
+def _class_location(algorithm: Algorithm[S]) -> str:
+    """Return the qualified name of the algorithm's class and the file that defines it."""
     kind = type(algorithm)
     try:
         return f"{kind.__qualname__} ({inspect.getsourcefile(kind)})"
@@ -76,10 +78,10 @@ def _place(algorithm: Algorithm[S]) -> str:
         return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def chosen(
+def nested_algorithm(
     role: str, name: str, parameters: Mapping[str, object] | None, **shared: object
 ) -> AnyAlgorithm:
-    """Return the record of a registered algorithm.
+    """Return the parameter record of an algorithm that another algorithm runs.
 
     Parameters
     ----------

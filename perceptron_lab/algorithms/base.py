@@ -27,7 +27,7 @@ ROUNDING = 1e-13  # Rounding error of a vanishing combination, relative to the n
 
 @dataclass
 class State:
-    """The part of a state that every algorithm has; each adds its own arrays."""
+    """The fields that the state of every algorithm has; subclasses add their own arrays."""
 
     point: FloatArray  # Shape (dimension,)
     updates: int = 0  # How often it has changed
@@ -42,8 +42,8 @@ class State:
     figures: dict[str, float] = field(default_factory=dict)  # Of the answer; claims.UNPROVED
 
     @property
-    def said(self) -> str:
-        """The remark, or the sentence of the finding."""
+    def closing_remark(self) -> str:
+        """The remark of the algorithm for the result's message, or the sentence of its finding."""
         return self.remark or self.finding.sentence
 
     def weigh(self, atom: Atom, values: FloatArray) -> None:
@@ -96,7 +96,7 @@ class Algorithm(ABC, Generic[S]):
 
     @property
     def online(self) -> bool:
-        """Whether the algorithm uses only cuts at its points, without slack, of a system.
+        """Whether the algorithm uses nothing of a system but violated constraints at its points.
 
         That is an online learning algorithm in the sense of `Kharechko2009`, Definition 2.2.
         """
@@ -175,18 +175,18 @@ class SeesAll(Algorithm[S]):
     uses_oracle: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
     # Whether it refuses matrix blocks too large for all their eigenvalues and entries
-    needs_whole: ClassVar[bool] = True
+    needs_all_entries: ClassVar[bool] = True
     # Whether it measures or transforms the space: Gram systems are given coordinates
     measures: ClassVar[bool] = False
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system with whole matrices, so that weights can be proved and projected."""
         plain = system.in_coordinates() if self.measures else system
-        return plain.completed(required=self.needs_whole)
+        return plain.completed(required=self.needs_all_entries)
 
 
 class MistakeDriven(Algorithm[S]):
-    """An online learning algorithm: one update by each cut at its point, and nothing else."""
+    """An online learning algorithm: one update for each violated constraint at its point."""
 
     online: ClassVar[bool] = True
 
@@ -206,7 +206,7 @@ class MistakeDriven(Algorithm[S]):
 
 
 def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
-    """Return a cut with a non-zero normal; or else a claim: the point, or that none exists."""
+    """Return a violated constraint with a nonzero normal, or the claim that follows without one."""
     cut = system.cut(point)
     if cut is None:
         return FeasiblePoint(point.copy())
@@ -224,7 +224,7 @@ def no_point_exists(system: ConicSystem, cut: Cut) -> MarginBelow:
 
 
 def claim_bound(system: ConicSystem, weights: FloatArray | None, epsilon: float) -> MarginBelow:
-    """Return the claim that weights bound the margin: by the run's target, or else by epsilon."""
+    """Return the claim that weights bound the margin by the run's target, or by epsilon."""
     assert weights is not None
     return MarginBelow(weights.copy(), system.worth(epsilon))
 
@@ -254,7 +254,7 @@ def claim_of(
 
 
 def finite(value: float, theorem: str) -> Bound:
-    """Return a bound, without its value where that is beyond the range of doubles."""
+    """Return a bound, with the value None if it exceeds the range of doubles."""
     return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
 
 
@@ -264,7 +264,7 @@ def squared_ratio(facts: Facts, theorem: str) -> Bound:
 
 
 def squared_accuracy(facts: Facts, epsilon: float, theorem: str) -> Bound:
-    """Return (L / epsilon)^2, their bound for weights with norm(A w) <= epsilon."""
+    """Return (L / epsilon)^2, the bound of additive algorithms for norm(A w) <= epsilon."""
     if facts.atom_norm is None or epsilon <= 0.0:
         return Bound(None, theorem, "no bound of the cuts' norms, or no epsilon, is known")
     bound = squared(facts.atom_norm, epsilon, theorem)
@@ -280,7 +280,7 @@ def squared(size: float | None, margin: float | None, theorem: str) -> Bound:
 
 
 def lengthened(bound: Bound, length: float, margin: float | None) -> Bound:
-    """Return an additive algorithm's bound with what a start of norm N adds to it: 2 N / rho.
+    """Return the bound of an additive algorithm from a start of norm N: 2 N / rho more updates.
 
     From x_0 with norm(x_0) = N, k updates by cuts of norm L or less, each with <a, x> <= b, lead to
     norm(x)^2 <= N^2 + k (L^2 + 2 b), and to <x, z> >= k rho - N for the z of margin rho. Hence
@@ -292,7 +292,7 @@ def lengthened(bound: Bound, length: float, margin: float | None) -> Bound:
 
 
 def least(*bounds: Bound) -> Bound:
-    """Return the least of several bounds of the same thing; the first one where none has a value.
+    """Return the smallest of several bounds; the first one if none of them has a value.
 
     Bounds in terms of a negative margin come after those in terms of epsilon alone.
     """

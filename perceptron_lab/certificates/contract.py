@@ -51,7 +51,7 @@ class Automorphism(ABC):
         return self.columns()
 
     @abstractmethod
-    def moved(self, step: FloatArray) -> Self | None:
+    def at_step(self, step: FloatArray) -> Self | None:
         """Return the automorphism at T (e + d), d in isometric coordinates; None if not inside."""
 
     @abstractmethod

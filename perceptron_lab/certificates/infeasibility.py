@@ -247,7 +247,7 @@ def _polished(blocks: list[Automorphism], close: bool) -> list[Automorphism] | N
         if not 0.0 <= square < (math.inf if close else 1.0):
             return None
         part = 1.0 if square < WHOLE or not close else 0.9 / math.sqrt(square)
-        stepped = [block.moved(-part * (block.image[0].T @ multipliers)) for block in blocks]
+        stepped = [block.at_step(-part * (block.image[0].T @ multipliers)) for block in blocks]
         blocks = [block for block in stepped if block is not None]
         if len(blocks) < len(stepped):
             return None

@@ -35,7 +35,7 @@ from perceptron_lab.numerics.sparse_arrays import largest_entry, scaled_rows
 # Powers of two up to which data are used as they are: their squares, and sums, are in range
 MODERATE = 250
 
-_known: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDictionary()
+_bounds: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDictionary()
 
 
 def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]) -> float:
@@ -55,7 +55,7 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
     """
     if isinstance(operator, RescaledMap):  # its map changes, so that nothing is kept
         return spectral_norm_above(operator.map) * norm_bound(operator.base, cone, kind)
-    bounds = _known.setdefault(operator, {})
+    bounds = _bounds.setdefault(operator, {})
     key = _key(cone, kind)
     if key not in bounds:
         exponent, moderate = _in_range(operator)
@@ -84,11 +84,11 @@ def _in_range(operator: Operator) -> tuple[int, Operator]:
     return exponent, Matrix(data * factor)
 
 
-def known_bound(
+def cached_bound(
     operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]
 ) -> float | None:
     """Return a bound that :func:`norm_bound` has computed before, or None."""
-    return _known.get(operator, {}).get(_key(cone, kind))
+    return _bounds.get(operator, {}).get(_key(cone, kind))
 
 
 def _key(cone: Cone, kind: str) -> tuple[str, str]:

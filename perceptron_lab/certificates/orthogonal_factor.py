@@ -49,7 +49,7 @@ def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:
             # rounding errors are reached, or there is nothing near
             return blocks if before < 1.0 else None
         multipliers = scipy.linalg.solve_triangular(factor, image, check_finite=False)
-        shifted = [block.moved(-(block.image[0].T @ multipliers)) for block in blocks]
+        shifted = [block.at_step(-(block.image[0].T @ multipliers)) for block in blocks]
         inside = [block for block in shifted if block is not None]
         if len(inside) < len(shifted):
             return None

@@ -75,7 +75,7 @@ class QuadraticRepresentation(Automorphism):
         column_error = above(2.0 * gamma(terms) * column_error, len(size))
         return columns, column_error + 4.0 * len(size) * columns.size * SMALLEST
 
-    def moved(self, step: FloatArray) -> Self | None:
+    def at_step(self, step: FloatArray) -> Self | None:
         """Return the representation at the square root of T (e + d)."""
         element = self._representation() @ ((self.unit + step) / math.sqrt(2.0))
         return type(self).at(self.indices, self.rows, 2.0 * element, self.roundings)

@@ -185,9 +185,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             echo(f"Error: {error.filename}: no such file ({error.strerror})", err=True)
             return 2
-        from perceptron_lab.solving.failures import own_error
+        from perceptron_lab.solving.failures import registered_code_error
 
-        if fault := own_error(error):
+        if fault := registered_code_error(error):
             echo(f"Error: {fault} (in a plugin, or another file that registers names)", err=True)
             return 1
         _report_bug(error)

@@ -349,7 +349,7 @@ class DirectSum(JordanAlgebra):
     """
 
     def __init__(self, parts: list[JordanAlgebra], positions: list[IntArray]) -> None:
-        self.parts, self._places = parts, positions
+        self.parts, self._entry_positions = parts, positions
         self.size = sum(part.size for part in parts)
         self.rank = sum(part.rank for part in parts)
         self._cuts = np.cumsum([part.rank for part in parts])[:-1]
@@ -357,20 +357,21 @@ class DirectSum(JordanAlgebra):
 
     def _joined(self, elements: list[FloatArray]) -> FloatArray:
         joined = np.empty((self.size, *elements[0].shape[1:]))
-        for at, element in zip(self._places, elements, strict=True):
+        for at, element in zip(self._entry_positions, elements, strict=True):
             joined[at] = element
         return joined
 
     def spectrum(self, element: FloatArray) -> tuple[FloatArray, list[Frame]]:
         """Return the eigenvalues part after part, and the list of frames."""
         spectra = [
-            part.spectrum(element[at]) for part, at in zip(self.parts, self._places, strict=True)
+            part.spectrum(element[at])
+            for part, at in zip(self.parts, self._entry_positions, strict=True)
         ]
         return np.concatenate([values for values, _ in spectra]), [frame for _, frame in spectra]
 
     def eigenvalues(self, element: FloatArray) -> FloatArray:
         """Return the eigenvalues part after part."""
-        pairs = zip(self.parts, self._places, strict=True)
+        pairs = zip(self.parts, self._entry_positions, strict=True)
         return np.concatenate([part.eigenvalues(element[at]) for part, at in pairs])
 
     def assemble(self, values: FloatArray, frame: list[Frame]) -> FloatArray:
@@ -382,21 +383,21 @@ class DirectSum(JordanAlgebra):
 
     def traces(self, frame: list[Frame], element: FloatArray) -> FloatArray:
         """Return those of the parts."""
-        triples = zip(self.parts, self._places, frame, strict=True)
+        triples = zip(self.parts, self._entry_positions, frame, strict=True)
         return np.concatenate(
             [part.traces(part_frame, element[at]) for part, at, part_frame in triples]
         )
 
     def peirce(self, frame: list[Frame], elements: FloatArray) -> FloatArray:
         """Return the coordinates part by part, in the places of the parts."""
-        triples = zip(self.parts, self._places, frame, strict=True)
+        triples = zip(self.parts, self._entry_positions, frame, strict=True)
         return self._joined(
             [part.peirce(part_frame, elements[at]) for part, at, part_frame in triples]
         )
 
     def from_peirce(self, frame: list[Frame], coordinates: FloatArray) -> FloatArray:
         """Return the elements part by part."""
-        triples = zip(self.parts, self._places, frame, strict=True)
+        triples = zip(self.parts, self._entry_positions, frame, strict=True)
         return self._joined(
             [part.from_peirce(part_frame, coordinates[at]) for part, at, part_frame in triples]
         )

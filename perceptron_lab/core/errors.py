@@ -42,10 +42,10 @@ class MissingDataError(DataError):
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason, remedy)
-        self.reason, self.mend = reason, remedy
+        self.reason, self.remedy = reason, remedy
 
     def __str__(self) -> str:
-        return "; ".join(filter(None, (self.reason, self.mend)))
+        return "; ".join(filter(None, (self.reason, self.remedy)))
 
 
 class ConfigError(PlabError):

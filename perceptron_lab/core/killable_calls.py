@@ -150,7 +150,7 @@ class _Pickler(pickle.Pickler):
         if mapped is None or mapped.mode == "c" or not os.path.isfile(mapped.filename or ""):
             return NotImplemented
         offset = mapped.offset + value.ctypes.data - mapped.ctypes.data
-        return _mapped_again, (mapped.filename, offset, value.dtype, value.shape, value.strides)
+        return _remap, (mapped.filename, offset, value.dtype, value.shape, value.strides)
 
 
 def mapping(data: object) -> np.memmap[Any, Any] | None:
@@ -162,7 +162,7 @@ def mapping(data: object) -> np.memmap[Any, Any] | None:
     return mapped
 
 
-def _mapped_again(
+def _remap(
     name: str, offset: int, kind: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> npt.NDArray[Any]:
     content = np.memmap(name, np.uint8, "r")

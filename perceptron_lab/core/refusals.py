@@ -121,13 +121,15 @@ def parameter_record(record: type[Record]) -> type[Record]:
         try:
             initialise(self, *arguments, **named)
         except ValidationError as error:
-            raise InputError(f"{record.__name__}: {_said(record, error.errors())}") from None
+            raise InputError(
+                f"{record.__name__}: {_fault_sentences(record, error.errors())}"
+            ) from None
 
     checked.__init__ = refusing
     return cast("type[Record]", checked)
 
 
-def _said(record: type[Any], faults: Iterable[Any]) -> str:
+def _fault_sentences(record: type[Any], faults: Iterable[Any]) -> str:
     """Return faults as parameter, value received, values allowed: one sentence per parameter."""
     names = [field.name for field in fields(record)]
     messages: dict[str, str] = {}

@@ -157,9 +157,9 @@ def _decimals_of(contents: Contents) -> Any:
         decimals = contents.decimals
     elif not isinstance(rows, Doubles) or not isinstance(rows.values, np.ndarray):
         return None
-    elif rows.whole is not None:
+    elif rows.integers is not None:
         digits = len(str(int(rows.multiple))) - 1
-        decimals = np.vectorize(lambda x: Decimal(int(x)).scaleb(-digits), [object])(rows.whole)
+        decimals = np.vectorize(lambda x: Decimal(int(x)).scaleb(-digits), [object])(rows.integers)
     elif rows.roundings:
         return None
     else:

@@ -210,7 +210,9 @@ def _sparse(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column
         span = slice(ends[j], ends[j + 1])
         values = np.append(1.0, factor.entries[span]) * math.sqrt(factor.pivots[j])
         columns.append((how.order[np.append(j, rows[span])], values))
-    columns += [(how.order[how.head + k :], factor.rest[k:, k]) for k in range(len(factor.rest))]
+    columns += [
+        (how.order[how.head + k :], factor.remainder[k:, k]) for k in range(len(factor.remainder))
+    ]
     return columns
 
 

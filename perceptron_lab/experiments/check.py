@@ -29,7 +29,7 @@ from perceptron_lab.experiments.configuration.plan import (
 )
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.solving.failures import own_error
+from perceptron_lab.solving.failures import registered_code_error
 
 NEEDS: Final = "needs"
 """The attribute of a function of the evidence that holds its needs, functions of an outline."""
@@ -147,7 +147,7 @@ def unsuitable(experiment: Experiment) -> Iterator[Fault]:
             reason = str(error).removeprefix(f"{name}: ")
             yield Fault(crumbs, f"the {kind} {name!r} cannot be made: {reason}")
         except Exception as error:
-            if not (reason := own_error(error)):
+            if not (reason := registered_code_error(error)):
                 raise
             yield Fault(crumbs, f"the needs of the {kind} {name!r}: {reason}")
 

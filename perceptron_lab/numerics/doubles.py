@@ -46,7 +46,7 @@ class Doubles:
         The nearest doubles (single precision stays single), of any shape, or a CSR array of them.
     roundings
         0: they are the numbers given; 1: some were rounded, once.
-    whole
+    integers
         Where some were rounded: whole numbers (doubles, exact) that are ``multiple`` times the
         numbers given, if there are any; else None.
     multiple
@@ -55,12 +55,12 @@ class Doubles:
 
     values: Any
     roundings: int = 0
-    whole: Any = None
+    integers: Any = None
     multiple: float = 1.0
 
     def part(self, indices: npt.NDArray[np.int64]) -> Doubles:
         """Return some rows."""
-        integers = None if self.whole is None else self.whole[indices]
+        integers = None if self.integers is None else self.integers[indices]
         return Doubles(self.values[indices], self.roundings, integers, self.multiple)
 
 

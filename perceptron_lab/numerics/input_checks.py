@@ -328,7 +328,8 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> T
                 f"--positive {plain_label(first)})"
             )
         raise InputError(
-            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, {_some_of(classes)}; give "
+            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, {_some_labels(classes)}; "
+            "give "
             f"two classes{remedy}"
         )
     signs = np.where(array == classes[1], 1.0, -1.0)
@@ -349,7 +350,7 @@ def _against_rest(array: npt.NDArray[Any], classes: npt.NDArray[Any], positive: 
     if at is None:
         suggestion = did_you_mean(str(positive), [str(plain_label(label)) for label in named])
         raise InputError(
-            f"no label is {positive!r}{suggestion}; the labels are {_some_of(classes)}"
+            f"no label is {positive!r}{suggestion}; the labels are {_some_labels(classes)}"
         )
     label = plain_label(named.pop(at))
     rest = plain_label(named[0]) if len(named) == 1 else f"not {label}"
@@ -388,7 +389,7 @@ def _category_order(labels: object) -> list[Any] | None:
     return list(np.asarray(categories).tolist())  # as numpy makes numbers of dates among labels
 
 
-def _some_of(classes: npt.NDArray[Any]) -> str:
+def _some_labels(classes: npt.NDArray[Any]) -> str:
     return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
 
 

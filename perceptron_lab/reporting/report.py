@@ -42,7 +42,7 @@ from perceptron_lab.experiments.storage.results_folder import (
 )
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.solving.failures import own_fault
+from perceptron_lab.solving.failures import registered_output_fault
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -324,7 +324,7 @@ class Failures:
         except PlabError as error:
             self._add(kind, name, str(error).removeprefix(f"{name}: "))
         except Exception as error:
-            if fault := own_fault(kind, name, error):
+            if fault := registered_output_fault(kind, name, error):
                 self._add(kind, name, fault)
             else:
                 self.bug = self.bug or error

@@ -26,7 +26,7 @@ from perceptron_lab.core.time_limit import (
     time_is_up,
     time_limit,
 )
-from perceptron_lab.solving.failures import describe, kept, log, numerical, sentence
+from perceptron_lab.solving.failures import describe, ends_run, log, numerical, sentence
 from perceptron_lab.solving.judge import Judge
 from perceptron_lab.solving.recording import Recorder
 from perceptron_lab.systems import ConicSystem, CutStatistics, System
@@ -70,7 +70,7 @@ def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -
         by_kind = _by_kind(options.oracles, view, algorithm)
         started = _aimed(view.started(by_kind, np.random.default_rng(streams[0])), goal)
         cuts = CutStatistics(started.cone) if options.trace.trace_cuts else None
-        started.counters.seen = None if cuts is None else cuts.see
+        started.counters.observe_cut = None if cuts is None else cuts.see
         recorder = Recorder(seconds / SHARE, options, cuts)
         run = _Run(Judge(started, goal), algorithm, options, recorder, late=late)
         with np.errstate(over="ignore", invalid="ignore"):  # checked: no NaN is proved
@@ -160,7 +160,7 @@ class _Run:
         self.state = State(np.zeros(system.dimension))
         clock = clock_seconds()
         start = self.options.start
-        start_point = None if start is None else self.given(start)
+        start_point = None if start is None else self.start_point(start)
         try:
             if self.late is None:
                 self.state = self._started(rng, start_point)
@@ -197,7 +197,7 @@ class _Run:
         left = max(0.0, self.budget.seconds - self.seconds - self.beyond)
         return time_limit(left, _stopping(self.options.stop))
 
-    def given(self, start: npt.ArrayLike) -> FloatArray:
+    def start_point(self, start: npt.ArrayLike) -> FloatArray:
         """Return a starting point in the system's coordinates; refuse an invalid one."""
         system = self.judge.system
         if not self.algorithm.takes_start:
@@ -332,7 +332,7 @@ class _Run:
             self.late = error
             return None
         except Exception as error:
-            if not kept(error, updates=before):
+            if not ends_run(error, updates=before):
                 raise
             self.failure = error
             return None
@@ -399,7 +399,9 @@ class _Run:
             trace=self.recorder.trace,
             certificate=judge.certificate,
             bound=bound,
-            message="; ".join(filter(None, [judge.message or unsaid, state.said, advice])),
+            message="; ".join(
+                filter(None, [judge.message or unsaid, state.closing_remark, advice])
+            ),
             finding=judge.finding | state.finding,
             goal=judge.goal,
             goal_reached=reached,
@@ -423,7 +425,7 @@ class _Run:
                 return algorithm.bound(known)
             return algorithm.certificate_bound(known, system.target or algorithm.epsilon)
         except Exception as error:
-            if not kept(error):
+            if not ends_run(error):
                 raise
             log(error, f"{registry.name_of('algorithm', algorithm)} failed to say its bound")
             return Bound(None, "", f"its evaluation failed: {sentence(error)}")

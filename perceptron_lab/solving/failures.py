@@ -23,10 +23,10 @@ _log = logging.getLogger("perceptron_lab")
 
 def numerical(error: Exception) -> bool:
     """Return whether an algorithm failed for its numbers: a result, even before its first state."""
-    return isinstance(error, (ArithmeticError, np.linalg.LinAlgError)) and kept(error)
+    return isinstance(error, (ArithmeticError, np.linalg.LinAlgError)) and ends_run(error)
 
 
-def kept(error: Exception, *, updates: int = 1) -> bool:
+def ends_run(error: Exception, *, updates: int = 1) -> bool:
     """Return whether a run ends by this exception, keeping its proofs, instead of passing it on.
 
     Passed on are refusals before the first update, and what leaves nothing to prove with: no
@@ -52,20 +52,20 @@ def describe(error: Exception, name: str, certificate: dict[str, object]) -> str
     ]
     certificate["exception"] = [sentence(error), *frames]
     log(error, f"{name} failed; what is proved is kept")
-    location = own_place(error) or frames[-1]
+    location = registered_code_location(error) or frames[-1]
     return f"{name} failed in {location}: {sentence(error)}"
 
 
-def own_error(error: BaseException) -> str:
+def registered_code_error(error: BaseException) -> str:
     """Return an exception in code that a user has registered: ``FILE:LINE: kind: text``.
 
     Empty if no line of registered code was being executed.
     """
-    location = own_place(error)
+    location = registered_code_location(error)
     return f"{location}: {sentence(error)}" if location else ""
 
 
-def own_place(error: BaseException) -> str:
+def registered_code_location(error: BaseException) -> str:
     """Return the innermost line of registered code in a traceback: ``FILE:LINE``, or empty.
 
     Modules in the folder of a registered one belong to its user, too. Frames that called this
@@ -87,13 +87,14 @@ def own_place(error: BaseException) -> str:
     )
 
 
-def own_fault(kind: str, name: str, error: BaseException) -> str:
-    """Describe the failure of a registered table or figure: :func:`own_error`, or its wrong value.
+def registered_output_fault(kind: str, name: str, error: BaseException) -> str:
+    """Describe the failure of a table or figure that a user has registered.
 
-    Empty for those of this package.
+    It is :func:`registered_code_error`, or the wrong value that it returns; empty for the tables
+    and figures of this package.
     """
     additions = {(kind_of, name): target for kind_of, name, target in registry.additions()}
-    description, target = own_error(error), additions.get((kind, name))
+    description, target = registered_code_error(error), additions.get((kind, name))
     if description or target is None:
         return description
     files = ", ".join(sorted(file.name for file in _files_of(target)))

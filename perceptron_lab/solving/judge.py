@@ -28,7 +28,7 @@ from perceptron_lab.core.goals import Goal, MarginRatio, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp
-from perceptron_lab.solving.failures import kept, log, sentence
+from perceptron_lab.solving.failures import ends_run, log, sentence
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.certified import central_weights
 
@@ -65,7 +65,7 @@ class Judge:
     weights: FloatArray | None = None
     repeated: bool = False
     rejection: str = ""  # Why the last rejected claim could not be verified
-    _tried: tuple[float, float] = (0.0, np.inf)
+    _last_attempt: tuple[float, float] = (0.0, np.inf)
     _last: Claim | None = None
     _settled: Status | None = None
     _updates: int = -1
@@ -119,7 +119,7 @@ class Judge:
         try:
             proof = self.system.prove_point(point)
         except Exception as error:
-            if not kept(error):
+            if not ends_run(error):
                 raise
             log(error, "the proof of a point failed")
             proof = PointProof(False, -math.inf, 0, f"no proof: {sentence(error)}")
@@ -140,7 +140,7 @@ class Judge:
                 self.say(finding=Finding(relaxed_margin=float(lower)))
                 self.certificate["claim"] = {"margin_above": bound}
                 return Status.MARGIN_BOUNDED
-        elif self._mended(claim.point):
+        elif self._shift_inside(claim.point):
             return Status.FEASIBLE
         verified = (
             f"only a margin of {text_below(lower, 3)} or more" if lower > -math.inf else "nothing"
@@ -162,7 +162,7 @@ class Judge:
         self.say("the point is proved strictly feasible, its ratio is not")
         return None
 
-    def _mended(self, point: FloatArray) -> bool:
+    def _shift_inside(self, point: FloatArray) -> bool:
         """Try point + delta * interior for growing delta, where an interior point is known."""
         interior = self.system.interior
         if interior is None:
@@ -177,7 +177,7 @@ class Judge:
 
     def _bound(self, weights: FloatArray) -> float | None:
         """Prove an upper bound of the margin, and keep it if it is the least so far."""
-        upper = self._attempted(self.system.prove_weights, weights)
+        upper = self._try_proof(self.system.prove_weights, weights)
         if upper is not None and (self.upper is None or upper < self.upper):
             self.upper, self.weights = upper, self.system.weights_to_origin(weights).copy()
         return upper
@@ -187,16 +187,16 @@ class Judge:
         if state.weights is not None:
             self._bound(state.weights)
         if self.upper is None:
-            weights = self._attempted(central_weights, self.system)
+            weights = self._try_proof(central_weights, self.system)
             if weights is not None:
                 self._bound(weights)
 
-    def _attempted(self, proof: Callable[[Given], Proof | None], argument: Given) -> Proof | None:
+    def _try_proof(self, proof: Callable[[Given], Proof | None], argument: Given) -> Proof | None:
         """Try a proof by weights; an exception proves nothing, and loses nothing."""
         try:
             return proof(argument)
         except Exception as error:
-            if not kept(error):
+            if not ends_run(error):
                 raise
             log(error, "the proof of weights failed")
             self._failure = error
@@ -205,20 +205,20 @@ class Judge:
     def _settle_weights(self, claim: MarginBelow, state: State) -> Status | None:
         upper = self._bound(claim.weights)
         if upper == 0.0:
-            self.say(f"the weights prove it: {self._nothing(claim.weights)}")
+            self.say(f"the weights prove it: {self._consequence(claim.weights)}")
             return Status.INFEASIBLE
         # Where a run continues after bounds, for a goal that they do not reach, the proof that
         # exact weights with A w = 0 are near is tried again when norm(A w) has halved.
         try_again = not self._feasible
         if try_again and self.goal != "decide" and upper is not None:
-            products, least = self._tried
+            products, least = self._last_attempt
             try_again = upper <= 0.5 * least
-            self._tried = (products, upper) if try_again else self._tried
+            self._last_attempt = (products, upper) if try_again else self._last_attempt
         if try_again and self._infeasible(claim.weights):
             return Status.INFEASIBLE
         bound = claim.bound if self.system.margin_is_proved else upper
         if upper is not None and bound is not None and upper <= bound:
-            if self.goal == "decide" and self._sought(claim.weights, state.point):
+            if self.goal == "decide" and self._seek_exact_weights(claim.weights, state.point):
                 return Status.INFEASIBLE
             self.say(f"a margin of at most {text_above(upper, 3)} is proved")
             self.certificate["claim"] = {"margin_below": bound}
@@ -233,22 +233,22 @@ class Judge:
     def _infeasible(self, weights: FloatArray) -> bool:
         """Try to prove that exact weights with A w = 0 exist near these."""
         self._failure = None
-        proof = self._attempted(partial(self.system.prove_infeasible, quick=True), weights)
+        proof = self._try_proof(partial(self.system.prove_infeasible, quick=True), weights)
         late = isinstance(self._failure, TimeIsUp)
         self._interrupted = weights.copy() if late else self._interrupted
-        return self._kept(proof)
+        return self._accept_infeasibility(proof)
 
-    def _sought(self, weights: FloatArray, point: FloatArray) -> bool:
+    def _seek_exact_weights(self, weights: FloatArray, point: FloatArray) -> bool:
         """Seek exact weights of rows, in the time that is left where all else has been tried."""
         if self._interrupted is not None or self._feasible:
             return False
-        return self._kept(
-            self._attempted(
+        return self._accept_infeasibility(
+            self._try_proof(
                 lambda argument: self.system.seek_contradiction(argument, point), weights
             )
         )
 
-    def _kept(self, proof: InfeasibilityProof | None) -> bool:
+    def _accept_infeasibility(self, proof: InfeasibilityProof | None) -> bool:
         """Keep a proof that there are exact weights; return whether there is one."""
         if proof is None:
             return False
@@ -257,11 +257,11 @@ class Judge:
         self.certificate["infeasibility_method"] = proof.method
         self.say(
             "exact weights with A w = 0 are proved to exist near these: "
-            f"{self._nothing(proof.weights)}"
+            f"{self._consequence(proof.weights)}"
         )
         return True
 
-    def _nothing(self, weights: FloatArray) -> str:
+    def _consequence(self, weights: FloatArray) -> str:
         """Return in words the consequence of weights with A w = 0."""
         if not self.system.homogenised:
             return "no point is strictly feasible"
@@ -276,16 +276,16 @@ class Judge:
         It is tried when norm(A w) has fallen, and products as many as there are unknowns have been
         spent since the last time: so many cost as much as trying.
         """
-        products, (before, least) = self.system.counters.products, self._tried
+        products, (before, least) = self.system.counters.products, self._last_attempt
         if state.weights is None or products - before < self.system.operator.unknowns:
             return None
         upper = self._bound(state.weights)
         if upper == 0.0:
-            self.say(f"the weights prove it: {self._nothing(state.weights)}")
+            self.say(f"the weights prove it: {self._consequence(state.weights)}")
             return Status.INFEASIBLE
         if upper is None or upper > 0.9 * least:
             return None
-        self._tried = products, upper
+        self._last_attempt = products, upper
         return Status.INFEASIBLE if self._infeasible(state.weights) else None
 
     def reached(self, state: State, computed: tuple[float, float]) -> Status | None:
@@ -316,7 +316,7 @@ class Judge:
         self.say(f"the goal {self.goal} is proved")
         if status is Status.INFEASIBLE:
             assert self.weights is not None
-            self.say(f"the weights prove it: {self._nothing(self.weights)}")
+            self.say(f"the weights prove it: {self._consequence(self.weights)}")
         return status
 
     def proved(self, status: Status, *, spent: bool = False) -> Proved:
@@ -343,7 +343,7 @@ class Judge:
             status = Status.INFEASIBLE
         if self.upper == 0.0 and status is not Status.INFEASIBLE:
             assert self.weights is not None
-            self._add(f"the weights prove it: {self._nothing(self.weights)}")
+            self._add(f"the weights prove it: {self._consequence(self.weights)}")
             status = Status.INFEASIBLE
         data, name = self.system.provenance, self.system.margin_name
         self.certificate |= {"margin": name} if name else {}

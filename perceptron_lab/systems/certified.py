@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.infeasibility import RATIONAL, InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_point, prove_weights
-from perceptron_lab.certificates.norms import known_bound, norm_bound
+from perceptron_lab.certificates.norms import cached_bound, norm_bound
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.base import Operator, chosen_rows, combined
 from perceptron_lab.cones.operators.classes import Classes
@@ -76,7 +76,7 @@ def exact_weights(
     TimeIsUp
         If a time limit ends first.
     """
-    if not _near(operator, weights):
+    if not _may_be_exact(operator, weights):
         return None
     mass, last_size = weights * operator.row_norms(), 0
     rows, entries = (_ROWS, _ENTRIES) if quick else (_MOST_ROWS, _MOST_ENTRIES)
@@ -91,7 +91,9 @@ def exact_weights(
     return None
 
 
-def sought_weights(operator: Matrix, weights: FloatArray, scores: FloatArray) -> FloatArray | None:
+def search_exact_weights(
+    operator: Matrix, weights: FloatArray, scores: FloatArray
+) -> FloatArray | None:
     """Return doubles near exact weights: near the given weights, or on any other rows.
 
     Parameters
@@ -109,20 +111,20 @@ def sought_weights(operator: Matrix, weights: FloatArray, scores: FloatArray) ->
     """
     exact = exact_weights(operator, weights)
     norms = operator.row_norms()
-    if exact is not None or not (_near(operator, weights) and norms.min() > 0.0):
+    if exact is not None or not (_may_be_exact(operator, weights) and norms.min() > 0.0):
         return exact
     mass = weights * norms
     heavy = mass > _PARTS[0] * mass.max()
     order = np.lexsort((np.abs(scores) / norms, ~heavy))
     size = _FIRST * operator.dimension
     while True:
-        exact = _in_set(operator, np.sort(order[:size]))
+        exact = _in_support(operator, np.sort(order[:size]))
         if exact is not None or size >= len(order):
             return exact
         size *= 2
 
 
-def _in_set(operator: Matrix, support: IntArray) -> FloatArray | None:
+def _in_support(operator: Matrix, support: IntArray) -> FloatArray | None:
     """Return doubles near exact weights at a vertex of some rows, or of all but one of these."""
     size = operator.size
     for _ in range(_VERTICES):
@@ -141,7 +143,7 @@ def _in_set(operator: Matrix, support: IntArray) -> FloatArray | None:
     return None
 
 
-def _near(operator: Matrix, weights: FloatArray) -> bool:
+def _may_be_exact(operator: Matrix, weights: FloatArray) -> bool:
     """Return whether the rows are what they are stored as, and exact weights may be near."""
     total = float(weights @ operator.row_norms())
     if operator.roundings or not (np.isfinite(total) and total > 0.0):
@@ -354,7 +356,7 @@ class CertifiedSystem(CountedSystem):
         if not isinstance(operator, Matrix) or not self.cone.of_rows:
             return None
         scores = operator.scores(self.operator.compact(point))
-        weights_found = sought_weights(operator, self.weights_to_origin(weights), scores)
+        weights_found = search_exact_weights(operator, self.weights_to_origin(weights), scores)
         return None if weights_found is None else InfeasibilityProof(weights_found, 0.0, RATIONAL)
 
     def answer(self, result: Result) -> Result:
@@ -394,7 +396,7 @@ class CertifiedSystem(CountedSystem):
             norm=norm,
             shortest=shortest,
             unit_rows=self.unit_rows,
-            spectral=known_bound(self.operator, self.cone, "euclidean"),
+            spectral=cached_bound(self.operator, self.cone, "euclidean"),
         )
 
     def spectral_norm(self) -> float:

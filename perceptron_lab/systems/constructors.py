@@ -82,7 +82,7 @@ def of_rows(rows: Rows, memory: int | None = None, margin: Margin = "unit") -> P
                 "labels, or 'unit' or 'directional'"
             )
         return _classes(Doubles(rows.examples), rows.signs, rows.omitted)
-    return _seen(_checked(rows, memory), margin)
+    return _unit_or_plain_rows(_checked(rows, memory), margin)
 
 
 def of_labelled(
@@ -97,7 +97,7 @@ def of_labelled(
     """Return the rows s_i (x_i, rho); see :meth:`.ConicSystem.from_labelled`."""
     constant = _constant(augment, affine)
     checked = _checked(examples, memory)
-    data, integers = checked.values, checked.whole
+    data, integers = checked.values, checked.integers
     signs = signs_of(labels, data.shape[0])
     if margin == "geometric":
         if constant != 1.0:
@@ -115,7 +115,7 @@ def of_labelled(
     elif integers is not None:
         integers = _signed(integers, signs, None)
     rows = _signed(data, signs.astype(augmented_precision(data.dtype, constant)), constant)
-    return _seen(replace(checked, values=rows, whole=integers), margin)
+    return _unit_or_plain_rows(replace(checked, values=rows, integers=integers), margin)
 
 
 def geometric_bracket(
@@ -238,7 +238,7 @@ def _constant(augment: float, affine: bool) -> float | None:
     return float(augment) if affine else None
 
 
-def _seen(doubles: Doubles, margin: Margin) -> Parts:
+def _unit_or_plain_rows(doubles: Doubles, margin: Margin) -> Parts:
     """Return rows as they are, or through unit rows and proved on whole numbers if they can be."""
     original = Matrix(doubles.values, roundings=doubles.roundings)
     norms = original.row_norms()
@@ -249,8 +249,8 @@ def _seen(doubles: Doubles, margin: Margin) -> Parts:
         raise InputError(f"margin {margin!r}; give 'unit', 'directional' or 'geometric'")
     view = Matrix(doubles.values, 1.0 / norms, doubles.roundings)
     proved_on, multiple = original, 1.0
-    if doubles.whole is not None:
-        proved_on, multiple = Matrix(doubles.whole), doubles.multiple
+    if doubles.integers is not None:
+        proved_on, multiple = Matrix(doubles.integers), doubles.multiple
     return Parts(view, Orthant(doubles.values.shape[0]), proved_on, multiple)
 
 

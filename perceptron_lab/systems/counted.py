@@ -153,8 +153,8 @@ class CountedSystem(System):
         self.counters.products += self.operator.normal_cost
         normal = self.operator.normal(atom)
         cut = Cut(normal, atom, self.norm(normal))
-        if self.counters.seen is not None:
-            self.counters.seen(cut, self._depth(cut, point))
+        if self.counters.observe_cut is not None:
+            self.counters.observe_cut(cut, self._depth(cut, point))
         return cut
 
     def _depth(self, cut: Cut, point: FloatArray) -> float:

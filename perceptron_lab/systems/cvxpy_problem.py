@@ -233,13 +233,13 @@ class Part(NamedTuple):
     """Scores of one cone: the means of two rows (constant, matrix) each, mostly the same one."""
 
     rows: sp.csr_array
-    others: sp.csr_array
+    mirrored: sp.csr_array
     cone: Cone
 
     @property
     def different(self) -> bool:
         """Whether some score is the mean of two different rows."""
-        return self.rows is not self.others and bool(abs(self.rows - self.others).max() > 0.0)
+        return self.rows is not self.mirrored and bool(abs(self.rows - self.mirrored).max() > 0.0)
 
 
 def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
@@ -254,7 +254,9 @@ def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
     cone = Product([part.cone for part in parts])
     equations = conditions_of([block for block in blocks if block.kind == "Zero"])
     if not equations:
-        means = [(part.rows + part.others) / 2.0 if part.different else part.rows for part in parts]
+        means = [
+            (part.rows + part.mirrored) / 2.0 if part.different else part.rows for part in parts
+        ]
         rounded = any(part.different for part in parts)
         return ConicSystem(
             Matrix(sp.csr_array(sp.vstack(means)), roundings=int(rounded)), cone, homogenised=True
@@ -293,7 +295,7 @@ def _means(part: Part) -> Iterator[Condition]:
     """Yield the scores as conditions on x, exactly."""
     for i in range(part.rows.shape[0]):
         sums = dict[int, Fraction]()
-        for rows in (part.rows, part.others):
+        for rows in (part.rows, part.mirrored):
             span = slice(rows.indptr[i], rows.indptr[i + 1])
             pairs = zip(rows.indices[span].tolist(), rows.data[span].tolist(), strict=True)
             for j, number in pairs:

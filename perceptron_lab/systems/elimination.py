@@ -254,7 +254,7 @@ class EliminatedSystem(ConicSystem):
         C x = d.
     rows
         M x + c >= 0, one for each score.
-    given
+    original_cone
         K, the scores in the same order: views may have others.
     elimination
         x0 and N.
@@ -264,7 +264,7 @@ class EliminatedSystem(ConicSystem):
 
     equations: tuple[Condition, ...] = ()
     rows: tuple[Condition, ...] = ()
-    given: Cone = field(default_factory=lambda: Orthant(1))
+    original_cone: Cone = field(default_factory=lambda: Orthant(1))
     elimination: Elimination = field(default_factory=Elimination)
     variables: tuple[str, ...] = ()
 
@@ -286,7 +286,7 @@ class EliminatedSystem(ConicSystem):
             homogenised=True,
             equations=tuple(equations),
             rows=tuple(rows),
-            given=cone,
+            original_cone=cone,
             elimination=elimination,
             variables=tuple(variables),
         )
@@ -325,7 +325,7 @@ class EliminatedSystem(ConicSystem):
         ):
             return PointProof(False, -math.inf, 0, "the scores span more than doubles do")
         column = Matrix(doubles[:, None], roundings=1)
-        return prove_point(column, self.given, np.ones(1))
+        return prove_point(column, self.original_cone, np.ones(1))
 
     def prove_point(self, point: FloatArray) -> PointProof:
         """Prove the margin of a point (t, z), and that the x it stands for is a solution."""

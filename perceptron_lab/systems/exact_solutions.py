@@ -84,7 +84,9 @@ def near_multiples(
         return _peeled_solution(equations, guess, order, most)
     factors = factorised(equations, order, most_pivots)
     return (
-        None if factors is None else factors.near([equation.right for equation in equations], guess)
+        None
+        if factors is None
+        else factors.solution_near([equation.right for equation in equations], guess)
     )
 
 
@@ -106,7 +108,7 @@ def _peeled_solution(
         factors = factorised([equations[i] for i in rows], columns, most)
         fractions = [_fraction(int(value.p), int(value.q)) for value in solution]
         rights = [equations[i].right for i in rows]
-        core = None if factors is None else factors.near(rights, fractions)
+        core = None if factors is None else factors.solution_near(rights, fractions)
         if core is None:
             return None
         for j in columns:
@@ -206,7 +208,7 @@ class Factors:
     rows: list[int]
     pivots: list[int]
 
-    def near(
+    def solution_near(
         self, rights: Sequence[int], guess: Sequence[Fraction]
     ) -> tuple[list[int], int] | None:
         """Return N and D > 0 with N / D a solution; the unknowns but the pivots keep their guess.
@@ -303,7 +305,7 @@ def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
     columns = []
     for free in sorted(set(range(width)) - set(factors.pivots)):
         guess = [Fraction(int(j == free)) for j in range(width)]
-        column = factors.near([0] * len(equations), guess)
+        column = factors.solution_near([0] * len(equations), guess)
         if column is None:
             return None
         columns.append(column[0])

@@ -38,7 +38,7 @@ DESCENTS = 5
 class NegativeMargin:
     """A proved bracket of the margin rho = -|rho| within the span of the rows.
 
-    ``print`` shows it; :meth:`known` adds it to facts, for the bounds of algorithms.
+    ``print`` shows it; :meth:`with_radius` adds it to facts, for the bounds of algorithms.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class NegativeMargin:
     centre_norm: float | None = None
     reason: str = ""
 
-    def known(self, facts: Facts) -> Facts:
+    def with_radius(self, facts: Facts) -> Facts:
         """Return these facts with the proved radius -upper in them, if there is one."""
         radius = -self.upper if self.upper < 0.0 else None
         return replace(facts, hull_radius=radius, centre_norm=self.centre_norm)

@@ -104,7 +104,7 @@ class LiftedMatrix:
         offset = 1 << max(0, longest - _WORD * (words - 1))
         shift = offset << _WORD * (words - 1)
         shifted = [[a + shift for a in row] for row in in_time(self._matrix)]
-        return np.moveaxis(_words(shifted, words), -1, 0).copy(), offset
+        return np.moveaxis(_to_words(shifted, words), -1, 0).copy(), offset
 
     def _hadamard(self, right: Sequence[int]) -> tuple[int, int]:
         """Return bits of upper bounds of the numerators of x and of its denominator."""
@@ -131,9 +131,9 @@ class _Digits:
         self._table, self._offset = matrix.table
         longest = max(map(abs, right)).bit_length()
         words = max(len(self._table), max(longest - _WORD, 0) // _WORD + 1)
-        self._rest = _words([[b] for b in right], words + 2)[:, 0].astype(np.int64)
-        signs = np.ascontiguousarray(self._rest[:, -1]).astype(np.int32)
-        self._rest[:, -1] = signs
+        self._residual = _to_words([[b] for b in right], words + 2)[:, 0].astype(np.int64)
+        signs = np.ascontiguousarray(self._residual[:, -1]).astype(np.int32)
+        self._residual[:, -1] = signs
         self._digits = np.empty((0, len(right)), dtype=np.uint32)
 
     def values(self, bits: int) -> tuple[list[fmpz], fmpz]:
@@ -151,7 +151,7 @@ class _Digits:
         """Lift until there are so many digits; the clock is read in between."""
         size = self._digits.shape[1]
         # Products of words, and divisions, which take longer
-        step = (len(self._table) + 1) * size * size + 16 * self._rest.size
+        step = (len(self._table) + 1) * size * size + 16 * self._residual.size
         at_once = max(1, _AT_A_TIME // step)
         while len(self._digits) < steps:
             check_time()
@@ -161,7 +161,7 @@ class _Digits:
                 self._matrix.inverse,
                 self._table,
                 self._offset,
-                self._rest,
+                self._residual,
                 self._matrix.prime,
                 digits,
             )
@@ -169,7 +169,7 @@ class _Digits:
             self._digits = np.vstack([self._digits, digits])
 
 
-def _words(table: Sequence[Sequence[int]], words: int) -> Any:
+def _to_words(table: Sequence[Sequence[int]], words: int) -> Any:
     """Return whole numbers as words of 32 bits, the least first, two's complement."""
     size = words * _WORD // 8
     content = b"".join(

@@ -112,7 +112,7 @@ class Deepest(NamedTuple):
     scores: FloatArray
 
 
-Seen = Callable[[Cut, float], None]
+CutObserver = Callable[[Cut, float], None]
 """Called with a cut and its depth -<a, y> / (norm(a) norm(y)) at the point y, NaN for y = 0."""
 
 
@@ -120,13 +120,13 @@ Seen = Callable[[Cut, float], None]
 class Counters:
     """Calls of the oracle, and full applications of the data, shared by all views of a system.
 
-    ``seen`` is called with each single cut of an oracle; None if cuts are not observed. Methods
-    that sweep over rows in compiled loops, or look at whole spectra, ask for no single cuts.
+    ``observe_cut`` is called with each single cut of an oracle; None if cuts are not observed.
+    Methods that sweep over rows in compiled loops, or compute whole spectra, ask for no single cut.
     """
 
     queries: int = 0
     products: float = 0.0
-    seen: Seen | None = None
+    observe_cut: CutObserver | None = None
 
 
 @dataclass

@@ -299,7 +299,7 @@ def test_a_step_out_of_the_cone_is_refused(cone: Cone) -> None:
     weights = cone.assemble(np.linspace(0.1, 1.0, cone.rank), frame)
     for block in built(cone, RNG(1).standard_normal((cone.size, 2)), weights):
         for step in (-1.5 * block.unit, -2.0 * block.unit, -7.0 * block.unit):
-            assert block.moved(step) is None
-        moved = block.moved(-0.5 * block.unit)
+            assert block.at_step(step) is None
+        moved = block.at_step(-0.5 * block.unit)
         assert moved is not None
         np.testing.assert_allclose(moved.weights(), 0.5 * block.weights(), rtol=1e-12, atol=1e-15)

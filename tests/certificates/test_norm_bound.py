@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from perceptron_lab.certificates import norms, spectral_norm
 from perceptron_lab.certificates.matrices import semidefinite
-from perceptron_lab.certificates.norms import known_bound, norm_bound
+from perceptron_lab.certificates.norms import cached_bound, norm_bound
 from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.cones.operators.gram import Coordinates, Gram
 from perceptron_lab.cones.operators.kernels import Rbf, symmetric
@@ -332,14 +332,14 @@ def test_a_bound_is_computed_once_and_known_from_then_on(
     kind: Literal["atoms", "euclidean"],
 ) -> None:
     operator = Matrix(np.eye(3))
-    assert known_bound(operator, Orthant(3), kind) is None
+    assert cached_bound(operator, Orthant(3), kind) is None
     bound = norm_bound(operator, Orthant(3), kind)
     assert (
-        known_bound(operator, Orthant(3), kind) == bound == norm_bound(operator, Orthant(3), kind)
+        cached_bound(operator, Orthant(3), kind) == bound == norm_bound(operator, Orthant(3), kind)
     )
     other: Literal["atoms", "euclidean"] = "euclidean" if kind == "atoms" else "atoms"
-    assert known_bound(operator, Orthant(3), other) is None
-    assert known_bound(Matrix(np.eye(3)), Orthant(3), kind) is None
+    assert cached_bound(operator, Orthant(3), other) is None
+    assert cached_bound(Matrix(np.eye(3)), Orthant(3), kind) is None
 
 
 def test_data_of_no_known_kind_are_refused() -> None:

@@ -11,7 +11,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.systems import certified as module
-from perceptron_lab.systems.certified import exact_weights, sought_weights
+from perceptron_lab.systems.certified import exact_weights, search_exact_weights
 from tests.certificates.test_exact_weights import twin
 from tests.stops import StopAt
 
@@ -59,7 +59,7 @@ def test_weights_of_other_rows_are_found(
     weights = np.zeros(len(rows))
     weights[:2] = 1.0
     assert exact_weights(Matrix(rows), weights) is None
-    found = sought_weights(Matrix(rows), weights, np.linspace(0.0, 1.0, len(rows)))
+    found = search_exact_weights(Matrix(rows), weights, np.linspace(0.0, 1.0, len(rows)))
     assert vanishes(rows, found)
     assert found is not None
     assert found[0] == found[1] == 0.0
@@ -71,10 +71,10 @@ def test_where_there_are_none_none_are_found() -> None:
     rows = np.vstack([nearly_opposite(0), others[others @ point > 0.0]])
     weights = np.zeros(len(rows))
     weights[:2] = 1.0
-    assert sought_weights(Matrix(rows), weights, rows @ point) is None
+    assert search_exact_weights(Matrix(rows), weights, rows @ point) is None
     far = np.ones(len(rows))
-    assert sought_weights(Matrix(rows), far, rows @ point) is None
-    assert sought_weights(Matrix(rows, roundings=1), weights, rows @ point) is None
+    assert search_exact_weights(Matrix(rows), far, rows @ point) is None
+    assert search_exact_weights(Matrix(rows, roundings=1), weights, rows @ point) is None
 
 
 def test_sets_grow_until_they_are_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,11 +84,11 @@ def test_sets_grow_until_they_are_all_rows(monkeypatch: pytest.MonkeyPatch) -> N
         sizes.append(len(support))
         assert {0, 1} <= set(support.tolist())  # rows of weights are in all of them
 
-    monkeypatch.setattr(module, "_in_set", none)
+    monkeypatch.setattr(module, "_in_support", none)
     rows = np.vstack([nearly_opposite(0), twin(0, 3)])
     weights = np.zeros(len(rows))
     weights[:2] = 1.0
-    assert sought_weights(Matrix(rows), weights, np.linspace(1.0, 0.0, len(rows))) is None
+    assert search_exact_weights(Matrix(rows), weights, np.linspace(1.0, 0.0, len(rows))) is None
     assert sizes == [100, 200, len(rows)]
 
 
@@ -98,7 +98,7 @@ def test_the_search_ends_in_time(questions: int) -> None:
     weights = np.zeros(len(rows))
     weights[:2] = 1.0
     with time_limit(1e6, StopAt(questions)), pytest.raises(TimeIsUp):
-        sought_weights(Matrix(rows), weights, np.linspace(0.0, 1.0, len(rows)))
+        search_exact_weights(Matrix(rows), weights, np.linspace(0.0, 1.0, len(rows)))
 
 
 def test_without_time_for_the_search_the_bound_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_without_time_for_the_search_the_bound_is_kept(monkeypatch: pytest.Monke
         raise TimeIsUp
 
     monkeypatch.setattr(module, "_ROWS", 3)
-    monkeypatch.setattr("perceptron_lab.systems.certified.sought_weights", late)
+    monkeypatch.setattr("perceptron_lab.systems.certified.search_exact_weights", late)
     found = solve(twin(0, 8), budget=Budget(seconds=20.0))
     assert found.status is Status.MARGIN_BOUNDED
     assert found.margin_upper is not None

@@ -51,7 +51,7 @@ def test_a_problem_can_be_run_again() -> None:
     system = Resisting(dimension=4, margin=0.1).problem(0).system
     assert isinstance(system, ResistingSystem)
     first, again = solve(system, "ellipsoid"), solve(system, "ellipsoid")
-    assert system.adversary.shown == 0
+    assert system.adversary.revealed == 0
     assert first.queries == again.queries
     assert np.array_equal(first.point, again.point)
 

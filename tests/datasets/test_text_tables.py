@@ -74,9 +74,9 @@ def test_numbers_are_the_decimals_printed(tmp_path: Path, data: st.DataObject) -
     given_numbers = [Fraction(x) for row in rows for x in row]
     values = [Fraction(x) for x in found.values.ravel().tolist()]
     assert [float(x) for x in given_numbers] == found.values.ravel().tolist()
-    if found.whole is not None:
+    if found.integers is not None:
         multiple = Fraction(found.multiple)
-        whole = [Fraction(x) for x in found.whole.ravel().tolist()]
+        whole = [Fraction(x) for x in found.integers.ravel().tolist()]
         assert whole == [multiple * x for x in given_numbers]
     if found.roundings == 0:
         assert values == given_numbers

@@ -104,7 +104,7 @@ def inside_hull(seed: int) -> tuple[ConicSystem, Facts, float]:
     system = ConicSystem.from_rows(rows)
     found = negative_margin(system)
     assert 0.0 < -found.upper <= radius
-    return system, found.known(system.facts()), radius
+    return system, found.with_radius(system.facts()), radius
 
 
 def check_inside_bound(algorithm: Any, seed: int, epsilon: float) -> None:

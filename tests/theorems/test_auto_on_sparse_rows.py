@@ -53,7 +53,7 @@ def test_a_path_that_decides_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     def failing(*_: object) -> None:
         raise NumericalError("the path ends")
 
-    monkeypatch.setattr(separation, "followed", failing)
+    monkeypatch.setattr(separation, "path_separator", failing)
     found = solve(sparse(0, feasible=False))
     assert found.status is Status.INFEASIBLE
     assert "Wolfe" in notes_of(found)

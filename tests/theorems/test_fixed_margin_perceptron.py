@@ -234,7 +234,7 @@ def test_at_a_fixed_length_the_margin_is_reached_within_the_bound(
     least, most = range_of(algorithm, given)
     beta, gap, longest = algorithm.beta, given.margin - algorithm.beta, given.longest
     rate = gap * beta / longest**2 / (1 + 2 * beta / longest) / most
-    assert algorithm.chosen_rate(given.shortest, longest) == pytest.approx(rate)
+    assert algorithm.learning_rate(given.shortest, longest) == pytest.approx(rate)
     state, bound = run_to_claim(algorithm, given)
     assert given.worst(state.point) > beta / ROOM
     x = rate * most * longest / beta
@@ -251,7 +251,7 @@ def test_at_a_fixed_length_the_margin_is_reached_within_the_bound(
 def test_it_is_so_at_other_rates_and_slower(seed: int, share: float) -> None:
     given = known(seed)
     best = fixed(given, 0.5)
-    rate = share * best.chosen_rate(given.shortest, given.longest)
+    rate = share * best.learning_rate(given.shortest, given.longest)
     _, bound = run_to_claim(FixedLengthPerceptron(beta=best.beta, rate=rate), given)
     least = best.bound(given.facts).value
     assert least is not None
@@ -270,7 +270,7 @@ def test_below_the_critical_rate_every_update_turns_towards_the_best_direction(
     beta, gap, longest = told.beta, given.margin - told.beta, given.longest
     critical = told.critical_rate(given.facts)
     assert critical == pytest.approx(2 / most * gap * beta / (longest**2 - given.margin**2))
-    for rate in (0.99 * critical, told.chosen_rate(given.shortest, longest)):
+    for rate in (0.99 * critical, told.learning_rate(given.shortest, longest)):
         algorithm = FixedLengthPerceptron(beta=beta, factor=factor, rate=rate)
         steps = np.diff(angles(algorithm, given))
         x = rate * most * longest / beta

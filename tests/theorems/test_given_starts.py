@@ -196,16 +196,16 @@ def test_data_rescaled_by_a_start_have_its_image_inside(seed: int) -> None:
     plain = Range.of(view)
     e = plain.algebra.identity
     for start in starts(centre, rng):
-        base = plain.around(view, start)
-        spread = plain.algebra.eigenvalues(base.seen(e))
+        base = plain.rescaled_at(view, start)
+        spread = plain.algebra.eigenvalues(base.in_base(e))
         assert spread.max() <= SPREAD * spread.min() * (1 + 1e-9)
         scores = plain.roots * view.scores(start)
         low = plain.algebra.eigenvalues(scores).min()
         shift = max(-2.0 * low, 0.0)
-        image = plain.algebra.eigenvalues(base.seen(scores + shift * e))
+        image = plain.algebra.eigenvalues(base.in_base(scores + shift * e))
         if shift > 1e-3 * np.abs(scores).max():
             assert image == pytest.approx(np.full(len(image), image.mean()), rel=1e-6)
-        columns = base.seen(plain.columns)
+        columns = base.in_base(plain.columns)
         assert base.columns == pytest.approx(columns)
         result = solve(system, "projection-rescaling", start=start)
         assert result.status is Status.FEASIBLE

@@ -91,7 +91,7 @@ def test_short_steps_follow_the_path(parameters: dict[str, Any], side: str) -> N
         assert pair.theta == pytest.approx((1.0 - nu) ** k, rel=1e-6)
         assert pair.primal @ pair.dual == pytest.approx(rank * pair.theta, rel=1e-5)
         middle, scores = embedding.blocks.scaling(pair.primal, pair.dual).middle, np.empty(size)
-        scores[embedding.blocks.places] = middle
+        scores[embedding.blocks.indices] = middle
         eigenvalues = view.cone.eigenvalues(scores / np.sqrt(view.cone.multiplicity))
         values = eigenvalues / math.sqrt(pair.theta)
         assert np.linalg.norm(1.0 / values - values) / 2.0 <= 0.5 + 1e-6

@@ -16,7 +16,7 @@ import scipy.optimize
 import scipy.spatial
 
 from perceptron_lab import Budget, ConicSystem, negative_margin, solve
-from perceptron_lab.algorithms.smoothing.smoothed_perceptron import Euclidean, begin, turn
+from perceptron_lab.algorithms.smoothing.smoothed_perceptron import Euclidean, begin, iterate
 from perceptron_lab.cones.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.core.results import FloatArray, Status
 from tests.families import gram_margin, infeasible, linear_gram, signed_gram
@@ -251,7 +251,7 @@ def test_lemma_7_bounds_the_distance_to_the_witnesses(seed: int, dimension: int)
                 reached = view.norm(state.mean)
                 most = size / math.sqrt((k + 1) * (k + 2)) * (distance + 1e-6)
                 assert reached <= most + 1e-7  # of a Gram matrix the norm is a root of rounding
-                turn(view, state, prox)
+                iterate(view, state, prox)
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=2), Rbf(gamma=0.5)], ids=repr)

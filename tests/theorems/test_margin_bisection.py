@@ -170,7 +170,7 @@ def test_a_fixed_length_keeps_its_bound_from_any_combination_of_rows(
         assert bound is not None
         weights = rng.exponential(1.0, len(given.rows)) ** 4
         begun = WeightedPoint(weights @ given.rows, weights, 0.0)
-        rate = like.chosen_rate(given.shortest, given.longest)
+        rate = like.learning_rate(given.shortest, given.longest)
         angle = factor == "angle"
         trial = MarginTrial(
             like.beta, begun, AllRows(given.rows.copy()), "fixed-length", angle, bound + 2, rate

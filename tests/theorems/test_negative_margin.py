@@ -102,7 +102,7 @@ def test_feasible_rows_have_no_negative_margin() -> None:
     assert found.lower <= 0.0
     assert "0 could not be proved to lie inside the hull" in str(found)
     facts = ConicSystem.from_rows(np.eye(2)).facts()
-    assert found.known(facts).hull_radius is None
+    assert found.with_radius(facts).hull_radius is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -237,7 +237,7 @@ def test_the_share_of_a_span_is_a_lower_bound(seed: int) -> None:
 def test_an_infeasible_run_knows_how_infeasible_it_is() -> None:
     rows = drawn(3, 0)
     system = ConicSystem.from_rows(rows)
-    facts = negative_margin(system).known(system.facts())
+    facts = negative_margin(system).with_radius(system.facts())
     result = solve(system, "von-neumann", facts=facts)
     assert result.status is Status.INFEASIBLE
     assert "for 0 inside the hull" in result.bound.theorem

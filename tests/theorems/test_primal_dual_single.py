@@ -121,7 +121,7 @@ def test_the_steps_go_on_in_double_precision_from_the_same_sums(seed: int) -> No
     # the sums are those of the run in single precision, and consistent in double precision
     state: Any = states[at]
     assert state.weights @ np.ones(200) == pytest.approx(state.total)
-    assert state.total >= single.course.numbers[TOTAL]
+    assert state.total >= single.run_state.numbers[TOTAL]
     for kept, exact in (
         (state.scores, system.operator.scores(state.point)),
         (state.image, system.operator.combine(state.weights)),
@@ -146,7 +146,7 @@ def test_sums_that_are_not_numbers_begin_anew_in_double_precision() -> None:
     rows = of_margin(0.01, 1)
     system = ready(SINGLE, ConicSystem.from_rows(rows))
     state: Any = SINGLE.start(system, np.random.default_rng(0))
-    state.course.centre[:] = np.nan
+    state.run_state.centre[:] = np.nan
     state, claim = SINGLE.step(system, state, 10)
     assert claim is None
     assert isinstance(state, PrimalDualState)

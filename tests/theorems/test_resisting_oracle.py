@@ -103,7 +103,7 @@ def test_the_final_set_has_the_margin_whatever_was_asked(dimension: int, margin:
     for seed in range(2):
         adversary = Adversary(dimension, margin)
         asked(adversary, np.random.default_rng(seed))
-        assert adversary.mistakes >= adversary.shown == adversary.forced
+        assert adversary.mistakes >= adversary.revealed == adversary.forced
         centre = adversary.centre()
         assert exactly_within(adversary.rows, centre, margin)
         proof = ConicSystem.from_rows(adversary.rows).prove_point(centre)
@@ -145,7 +145,7 @@ def test_in_the_plane_the_bound_is_attained(margin: float) -> None:
     adversary = Adversary(2, margin)
     point = np.array([0.6, -0.8])
     while (row := adversary.answer(point)) is not None:
-        ends = adversary.rows[: adversary.shown]
+        ends = adversary.rows[: adversary.revealed]
         turned = np.column_stack([-ends[:, 1], ends[:, 0]])
         both = np.vstack([turned, -turned])
         left = both[(both @ ends.T >= -1e-12).all(axis=1)]

@@ -183,9 +183,9 @@ def test_sparse_rows_stay_sparse_and_are_separated_as_those_written_out() -> Non
         point = search.separate(rng, rounding(300))
         assert point is not None
         assert (dense @ point).min() > 0.0
-        assert search.newton > 0
+        assert search.newton_steps > 0
         assert not search.events
-        assert search._given is None
+        assert search._rows is None
 
 
 def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
@@ -197,9 +197,9 @@ def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
     point = search.separate(rng, rounding(3000))
     assert point is not None
     assert operator.scores(point).min() > 0.0
-    assert search.newton > 0
+    assert search.newton_steps > 0
     assert not search.events
-    assert search._given is None
+    assert search._rows is None
 
 
 def sparse_operator(difficulty: float, *, flipped: bool = False, again: int = 0) -> Matrix:
@@ -221,7 +221,7 @@ def test_thin_sparse_rows_are_separated_as_they_are_stored(difficulty: float) ->
     point = search.separate(np.random.default_rng(0), rounding(1000))
     assert point is not None
     assert operator.scores(point).min() > 0.0
-    assert search._given is None
+    assert search._rows is None
 
 
 @pytest.mark.parametrize(("flipped", "again"), [(True, 0), (False, 1), (False, 30)])
@@ -235,7 +235,7 @@ def test_contradictions_among_sparse_rows_are_found_as_they_are_stored(
     assert (search.hull >= 0.0).all()
     assert search.hull.sum() == pytest.approx(1.0)
     assert np.linalg.norm(operator.combine(search.hull)) <= rounding(1000)
-    assert search._given is None
+    assert search._rows is None
     if again:
         assert np.count_nonzero(search.hull) <= 2 * again
 
@@ -261,9 +261,9 @@ def test_sparse_rows_on_which_newtons_method_fails_are_written_out(
     point = search.separate(np.random.default_rng(0), rounding(1000))
     assert point is not None
     assert operator.scores(point).min() > 0.0
-    assert search.newton == 1
+    assert search.newton_steps == 1
     assert search.events[0].startswith("Newton's method on 3000 sparse rows came to a point")
-    assert search._given is not None
+    assert search._rows is not None
 
 
 @pytest.mark.parametrize("rows", [300, 400, 600])

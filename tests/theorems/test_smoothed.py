@@ -22,7 +22,7 @@ from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
     SmoothedPerceptron,
     SmoothedState,
     begin,
-    turn,
+    iterate,
 )
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import (
     IteratedSmoothedVonNeumann,
@@ -126,7 +126,7 @@ def test_lemma_9_the_norm_falls_with_the_distance_to_the_witnesses(seed: int, si
             assert state.smoothing == pytest.approx(4 * prox.constant(system) / ((k + 1) * (k + 2)))
             length = system.norm(state.mean)
             assert length <= math.sqrt(2 * state.smoothing) * reach * (1 + 1e-9) + 1e-12
-            turn(system, state, prox)
+            iterate(system, state, prox)
 
 
 def test_mu_0_of_the_paper_is_2_n_and_the_other_one_is_smaller() -> None:
@@ -241,7 +241,7 @@ def test_the_smoothed_loss_lies_below_minus_half_the_square_of_the_combination(
         assert smooth <= -(combined**2) / 2.0 + slack
         assert loss - state.smoothing * largest - slack <= smooth <= loss + slack
         assert state.smoothing == pytest.approx(4 * prox.constant(system) / ((k + 1) * (k + 2)))
-        turn(system, state, prox)
+        iterate(system, state, prox)
 
 
 @pytest.mark.parametrize("prox_name", ["entropy", "euclidean", "around a random point"])
@@ -254,13 +254,13 @@ def test_what_the_state_carries_along_is_what_it_says(
     state, cone = begin(system, prox), system.cone
     for k in range(30):
         assert state.weights is not None
-        assert state.updates == state.iterations == state.turn == k
+        assert state.updates == state.iterations == state.call_iterations == k
         assert state.weights @ cone.identity == pytest.approx(1.0)
         assert cone.eigenvalues(state.weights / cone.multiplicity).min() >= -1e-12
         assert state.mean == pytest.approx(system.operator.combine(state.weights), abs=1e-9)
         assert state.scores == pytest.approx(system.operator.scores(state.point), abs=1e-9)
         assert state.score == pytest.approx(cone.eigenvalues(state.scores).min(), abs=1e-9)
-        turn(system, state, prox)
+        iterate(system, state, prox)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
@@ -362,7 +362,7 @@ def calls_of(
         state, claim = algorithm.step(system, state, 1)
         if state.call > call:
             calls.append((state.accuracy, 0))
-        calls[-1] = (state.accuracy, state.turn)
+        calls[-1] = (state.accuracy, state.call_iterations)
     return calls, claim, first
 
 
@@ -423,7 +423,7 @@ def test_every_call_begins_around_the_last_answer_and_is_gamma_times_as_accurate
             assert np.array_equal(state.around, weights)
             image = system.norm(system.operator.combine(state.around))
             assert state.accuracy == pytest.approx(max(image, 1e-3) / 1.3)
-            assert state.turn == 0
+            assert state.call_iterations == 0
             assert state.phase == f"call {state.call}"
             states.append((state.accuracy, state.updates))
     for (before, earlier), (after, later) in pairwise(states):
@@ -440,4 +440,4 @@ def test_a_call_that_has_run_out_of_double_precision_ends_with_the_reason() -> N
     state.accuracy, state.limit = 1e-9, 5.0
     with pytest.raises(NumericalError, match="beyond double precision"):
         algorithm.step(system, state, 100)
-    assert state.turn == 6
+    assert state.call_iterations == 6

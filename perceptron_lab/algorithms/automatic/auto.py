@@ -44,7 +44,7 @@ FEW_UNKNOWNS = 100
 
 @dataclass(kw_only=True)
 class WorkingState(State):
-    """The working set, the search on it, and that for the largest margin once y is proved."""
+    """The working set, the search for its separator, and the search for the largest margin."""
 
     rng: np.random.Generator
     search: RowSeparation | None = None
@@ -52,7 +52,7 @@ class WorkingState(State):
     began: str = MEAN
 
     def annotate(self) -> None:
-        """Set the notes."""
+        """Write the methods used into the notes of the state."""
         self.notes = [self.began]
         if self.search is not None:
             size, how = len(self.search.working), self.search.summary
@@ -64,7 +64,7 @@ class WorkingState(State):
             self.notes.append("then minimum-norm-point continued towards the largest margin")
 
     def separate(self, system: ConicSystem, joining: IntArray) -> bool:
-        """Let rows join; make y a separator of the working set, or set weights on it: False."""
+        """Add rows and separate the working set; return False if weights were found instead."""
         if self.search is None:
             self.search = RowSeparation(system.matrix, joining)
         elif len(joining):
@@ -84,7 +84,7 @@ class WorkingState(State):
         return point is not None
 
     def widen(self, system: ConicSystem, largest: MinimumNormState) -> Claim | None:
-        """Continue towards the largest margin; claim a point that attains it, or its ratio."""
+        """Step ``minimum-norm-point``; claim its point once the margin or ratio is attained."""
         before = largest.updates
         _, claim = WIDEST.step(system, largest, 1)
         self.point, self.weights = largest.point, largest.weights
@@ -161,7 +161,7 @@ class Auto(SeesAll[State]):
         return WIDEST.compiled(system, oracles)
 
     def view(self, system: ConicSystem) -> ConicSystem:
-        """Return rows in coordinates, and other cones with whole matrices but for large ones.
+        """Return rows in coordinates, and other cones with dense blocks unless these are large.
 
         Where any answer will do and the ellipsoid method has no hope to come by weights, sparse
         blocks keep their pattern as well.
@@ -208,7 +208,7 @@ class Auto(SeesAll[State]):
         return state, None
 
     def _round(self, system: ConicSystem, state: WorkingState) -> Claim | None:
-        """Price all rows; claim y, or let rows join and separate the working set."""
+        """Compute all scores; claim y, or extend the working set and separate it."""
         if state.largest is not None:
             return state.widen(system, state.largest)
         operator, size, unit = system.operator, system.cone.size, system.dimension

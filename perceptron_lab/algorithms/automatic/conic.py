@@ -1,4 +1,4 @@
-"""The part of ``auto`` for cones other than rows: a sequence of algorithms."""
+"""The methods of ``auto`` for cones other than rows: a fixed sequence of algorithms."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ PART = 0.5
 
 @dataclass(kw_only=True)
 class DelegatedState(State):
-    """The state of the algorithm that is used on a conic system."""
+    """The state of the nested algorithm that is currently running on a conic system."""
 
     rng: np.random.Generator
     inner: State
     algorithm: AnyAlgorithm
     epsilon: float
     first: int
-    done: int = 0
+    earlier_updates: int = 0
     # The system's when a point was claimed: where it stays the same, the point was proved.
     tolerance: float | None = None
     # The final bound of a method, while another one tries to decide; the system's tolerance when it
     # was claimed: where that has grown, it was not proved
-    waiting: Claim | None = None
-    told: float | None = None
+    pending_bound: Claim | None = None
+    bound_tolerance: float | None = None
 
     @classmethod
     def of(cls, system: ConicSystem, rng: np.random.Generator, epsilon: float) -> DelegatedState:
@@ -77,7 +77,7 @@ class DelegatedState(State):
     ) -> DelegatedState:
         """Return the state of the interior-point or the ellipsoid method, started at a point."""
         newton = affordable(system)
-        algorithm: AnyAlgorithm = InteriorPoint(epsilon=epsilon) if newton else last(epsilon)
+        algorithm: AnyAlgorithm = InteriorPoint(epsilon=epsilon) if newton else last_resort(epsilon)
         name = "interior-point" if newton else "ellipsoid"
         inner = algorithm.start_at(system, rng, point)
         return cls(
@@ -93,16 +93,16 @@ class DelegatedState(State):
         )
 
     def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
-        """Let another algorithm continue, from its own start."""
+        """Start another algorithm from its own first point, after the updates made so far."""
         updates, before = self.inner.updates, self.notes[0].removesuffix(self.phase)
         spent = f"{counted(updates, 'update')} of {self.phase}, then " if updates else ""
-        self.done += updates
+        self.earlier_updates += updates
         self.notes = [f"{before}{spent}{name}"]
         self.algorithm, self.phase = algorithm, name
         self.inner = algorithm.start(system, self.rng)
 
     def advance(self, system: ConicSystem, most: int) -> Claim | None:
-        """Continue with the algorithm whose turn it is."""
+        """Step the current algorithm, or replace it by the next one when its part is over."""
         widening = self.algorithm is WIDEST_OF_CONES
         if not widening and self.tolerance == system.tolerance:
             self.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
@@ -111,44 +111,44 @@ class DelegatedState(State):
             left = self.first - self.inner.updates
             most = min(most, left)  # whatever is asked for at a time
             if left <= 0:
-                self._begin_newton(system)
+                self._start_interior_point(system)
                 return None
         elif self.phase == "interior-point" and self.inner.ending:
-            self._begin_ellipsoid(system)
+            self._start_ellipsoid(system)
             return None
         try:
             _, claim = advance(self.algorithm, system, self.inner, min(most, FIRST_UPDATES))
         except NumericalError:
             if self.phase in ("ellipsoid", "von-neumann"):
                 raise
-            return self._go_on(system, None)
-        self.updates = self.iterations = self.done + self.inner.updates
+            return self._try_next_method(system, None)
+        self.updates = self.iterations = self.earlier_updates + self.inner.updates
         self.point, self.weights = self.inner.point, self.inner.weights
         if isinstance(claim, FeasiblePoint):
             self.tolerance = system.tolerance
         elif claim is not None and self.inner.ending:
-            return self._go_on(system, claim)
+            return self._try_next_method(system, claim)
         elif self.phase == "projection-rescaling" and isinstance(claim, MarginBelow):
-            return self._hold(system, claim)
+            return self._defer_bound(system, claim)
         return None if widening else claim
 
-    def _hold(self, system: ConicSystem, claim: MarginBelow) -> Claim | None:
-        """Keep a bound for the end, and claim of its weights for now that they have A w = 0."""
+    def _defer_bound(self, system: ConicSystem, claim: MarginBelow) -> Claim | None:
+        """Defer a bound to the end of the run, and claim its weights to have A w = 0 first."""
         from perceptron_lab.algorithms.interior_point.path_in_balls import PathInBalls, within_reach
 
         if within_reach(system):
-            self.waiting = MarginBelow(claim.weights, max(claim.bound, self.epsilon))
+            self.pending_bound = MarginBelow(claim.weights, max(claim.bound, self.epsilon))
             self.hand_over(system, PathInBalls(), "path-in-balls")
             return MarginBelow(claim.weights, 0.0)
         return claim
 
-    def _go_on(self, system: ConicSystem, claim: Claim | None) -> Claim | None:
-        """Let the next algorithm try what one has left undecided, with this claim at most."""
+    def _try_next_method(self, system: ConicSystem, claim: Claim | None) -> Claim | None:
+        """Start the next method on an undecided system, or claim the best bound so far."""
         from perceptron_lab.algorithms.interior_point.path_in_balls import PathInBalls, within_reach
 
         newton, in_balls = self.phase == "interior-point", self.phase == "path-in-balls"
         if newton:
-            self.waiting = claim
+            self.pending_bound = claim
         if newton and affordable(system) and iteration_operations(system) <= LIGHT:
             self.hand_over(system, ProjectionRescaling(), "projection-rescaling")
             return None
@@ -157,31 +157,33 @@ class DelegatedState(State):
             self.hand_over(system, PathInBalls(), "path-in-balls")
             return None
         if in_balls:
-            self.waiting = self.waiting or self._bounded(system)
+            self.pending_bound = self.pending_bound or self._path_bound(system)
         if projecting or in_balls:
-            claim = self.waiting if self.told in (None, system.tolerance) else None
-            self.told = system.tolerance
+            claim = self.pending_bound if self.bound_tolerance in (None, system.tolerance) else None
+            self.bound_tolerance = system.tolerance
         if claim is None:
-            self._begin_ellipsoid(system)
+            self._start_ellipsoid(system)
         return claim
 
-    def _bounded(self, system: ConicSystem) -> Claim | None:
-        """Return the bound of the path's last weights, unless it is above epsilon."""
+    def _path_bound(self, system: ConicSystem) -> Claim | None:
+        """Return the bound by the last weights of the path, or None if it exceeds epsilon."""
         weights = self.inner.weights
         if weights is None or system.upper(weights) > system.worth(self.epsilon):
             return None
         return claim_bound(system, weights, self.epsilon)
 
-    def _begin_newton(self, system: ConicSystem) -> None:
+    def _start_interior_point(self, system: ConicSystem) -> None:
+        """Start the interior-point method, or the ellipsoid method if that costs too much."""
         if affordable(system):
             self.hand_over(system, InteriorPoint(epsilon=self.epsilon), "interior-point")
         else:
-            self._begin_ellipsoid(system)
+            self._start_ellipsoid(system)
 
-    def _begin_ellipsoid(self, system: ConicSystem) -> None:
-        self.hand_over(system, last(self.epsilon), "ellipsoid")
+    def _start_ellipsoid(self, system: ConicSystem) -> None:
+        """Start the ellipsoid method."""
+        self.hand_over(system, last_resort(self.epsilon), "ellipsoid")
 
 
-def last(epsilon: float) -> Ellipsoid:
-    """Return the method for what nothing else is for, where a margin below epsilon is none."""
+def last_resort(epsilon: float) -> Ellipsoid:
+    """Return the ellipsoid method that treats margins below epsilon as infeasible."""
     return Ellipsoid(margin=min(epsilon, 0.5))

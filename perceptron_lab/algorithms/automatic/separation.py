@@ -1,4 +1,4 @@
-"""The search of ``auto`` for a separator of a few rows, or weights that prove infeasibility."""
+"""The search of ``auto`` for a separator of a working set, or for weights with A w near 0."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from perceptron_lab.algorithms.automatic.sparse_rows import (
     PATH,
     as_stored,
-    followed,
-    searched,
+    newton_search,
+    path_separator,
     stays_sparse,
 )
 from perceptron_lab.algorithms.interior_point.interior_point import affordable
@@ -76,11 +76,11 @@ class RowSeparation:
     From 5 on everything is in double precision, and 3 and 4 take turns, with twice the stretches
     each time.
 
-    ``working`` says which rows of the operator, of norm 1, shape ``(k,)``; ``hull`` are the weights
-    of the last point of least norm, shape ``(k,)``; ``patience`` counts the stretches of the space
-    in the next attempt; ``steps``, ``newton`` and ``led`` the primal-dual and the Newton steps, and
-    those of the interior-point method; ``events`` are the decisions, in words; ``transform``
-    whitens the rows.
+    ``working`` holds the indices of the rows of norm 1, shape ``(k,)``. ``hull`` holds the weights
+    of the last point of least norm, shape ``(k,)``. ``patience`` is the number of stretches of the
+    space in the next attempt. ``steps``, ``newton_steps`` and ``path_steps`` count the primal-dual
+    steps, the Newton steps and the steps of the interior-point method. ``events`` are the decisions
+    in words, and ``transform`` is the matrix that whitens the rows.
     """
 
     operator: Matrix
@@ -88,87 +88,88 @@ class RowSeparation:
     hull: FloatArray | None = None
     patience: int = FIRST_PATIENCE
     steps: int = 0
-    newton: int = 0
-    led: int = 0
+    newton_steps: int = 0
+    path_steps: int = 0
     events: list[str] = field(default_factory=list)
     transform: FloatArray | None = None
-    _tested: bool = False
-    _sparse: bool = field(init=False)
-    _leading: bool = field(init=False)
-    _stepping: bool = field(init=False)
-    _reached: FloatArray | None = None
-    _single: RealArray | None = None
-    _course: EntropicState | None = None
-    _swept: RescaledSweeps | None = None
-    _given: FloatArray | None = None
-    _begun: bool = False
-    _nearer: bool = False
-    _exact: ActiveSet | None = None
+    _condition_tested: bool = False
+    _tries_newton: bool = field(init=False)
+    _tries_path: bool = field(init=False)
+    _tries_steps: bool = field(init=False)
+    _newton_point: FloatArray | None = None
+    _single_rows: RealArray | None = None
+    _step_state: EntropicState | None = None
+    _sweeps: RescaledSweeps | None = None
+    _rows: FloatArray | None = None
+    _wolfe_tried: bool = False
+    _wolfe_ahead: bool = False
+    _active_set: ActiveSet | None = None
 
     def __post_init__(self) -> None:
         entries = len(self.working) * self.operator.dimension
-        self._leading = self._sparse = entries > SMALL and stays_sparse(self.operator)
-        self._stepping = len(self.working) > FEW * self.operator.dimension
+        self._tries_path = self._tries_newton = entries > SMALL and stays_sparse(self.operator)
+        self._tries_steps = len(self.working) > FEW * self.operator.dimension
 
     @property
-    def given(self) -> FloatArray:
+    def rows(self) -> FloatArray:
         """The rows in double precision, shape ``(k, n)``."""
-        rows = self._given
+        rows = self._rows
         if rows is None:
             rows = self.operator.rows(self.working)
         elif len(rows) < len(self.working):
             joining = self.operator.rows(self.working[len(rows) :])
             rows = np.concatenate([rows, joining])
-        self._given = rows
+        self._rows = rows
         return rows
 
     @property
-    def swept(self) -> RescaledSweeps:
-        """The rows in double precision, and in the space in which they are swept."""
-        if self._swept is None:
-            self._swept = RescaledSweeps(self.given, self.transform)
-        elif len(self._swept.given) < len(self.working):
-            self._swept.join(self.given)
-        return self._swept
+    def sweeps(self) -> RescaledSweeps:
+        """The rescaled perceptron on the working rows, extended by rows that have joined."""
+        if self._sweeps is None:
+            self._sweeps = RescaledSweeps(self.rows, self.transform)
+        elif len(self._sweeps.rows) < len(self.working):
+            self._sweeps.join(self.rows)
+        return self._sweeps
 
     @property
     def summary(self) -> str:
-        """The work so far, in words."""
+        """The methods used so far with their step counts, as text."""
         parts = []
-        if self.newton:
-            parts.append(f"{counted(self.newton, 'Newton step')} on the squared hinge loss")
-        if self.led:
-            parts.append(f"{counted(self.led, 'step')} of the interior-point method")
+        if self.newton_steps:
+            parts.append(f"{counted(self.newton_steps, 'Newton step')} on the squared hinge loss")
+        if self.path_steps:
+            parts.append(f"{counted(self.path_steps, 'step')} of the interior-point method")
         if self.steps:
             parts.append(f"{counted(self.steps, 'primal-dual step')} in single precision")
-        if self._swept is not None:
-            digits = "single" if self._swept.precision is np.float32 else "double"
-            rescaled = counted(self._swept.stretches, "rescaling")
+        if self._sweeps is not None:
+            digits = "single" if self._sweeps.precision is np.float32 else "double"
+            rescaled = counted(self._sweeps.stretches, "rescaling")
             parts.append(f"the rescaled perceptron in {digits} precision, with {rescaled}")
         return " and ".join(parts) or "Wolfe's algorithm"
 
     @property
     def _factoring(self) -> int:
-        """The multiplications of a factorisation of the rows."""
+        """The number of multiplications of a QR factorisation of the working rows."""
         return len(self.working) * self.operator.dimension**2
 
     @property
     def _steps_at_once(self) -> int:
+        """The number of primal-dual steps between two checks."""
         return min(STEPS, max(FEWEST_STEPS, self.operator.dimension))
 
     def join(self, joining: IntArray) -> None:
-        """Take more rows in."""
+        """Add rows to the working set, with weight 0."""
         if not self.steps and len(joining) >= self.operator.dimension:
-            self._nearer = False  # so many more: the first few steps were no more than a start
+            self._wolfe_ahead = False  # so many more: the first few steps were no more than a start
         self.working = np.concatenate([self.working, joining])
         if self.hull is not None:
             self.hull = np.concatenate([self.hull, np.zeros(len(joining))])
 
     def restart(self) -> None:
         """Restart the search, in double precision from now on."""
-        self._leading = self._sparse = self._stepping = False
+        self._tries_path = self._tries_newton = self._tries_steps = False
         self.transform = None
-        self._swept = RescaledSweeps(self.given, precision=np.float64)
+        self._sweeps = RescaledSweeps(self.rows, precision=np.float64)
         self.events.append("sweeps begun again in double precision")
 
     def separate(self, rng: np.random.Generator, zero: float) -> FloatArray | None:
@@ -181,29 +182,31 @@ class RowSeparation:
         if not settled:
             settled, point = self._by_path(rng, zero)
         if not settled:
-            settled, point = self._begin(zero)
+            settled, point = self._try_wolfe_first(zero)
         if not settled:
-            settled, point = self._stepped(zero)
+            settled, point = self._by_primal_dual(zero)
         while not settled:
             check_time()
-            before = self.swept.seen
-            point = self.swept.separate(rng, self.patience)
+            before = self.sweeps.rows_examined
+            point = self.sweeps.separate(rng, self.patience)
             if point is not None:
                 break
-            settled, point = self._by_nearest(self._turns(self.swept.seen - before), zero)
+            settled, point = self._by_wolfe(
+                self._turns_after_sweeps(self.sweeps.rows_examined - before), zero
+            )
             if not settled:
-                if self._whiten(self.given):
-                    self._swept = RescaledSweeps(self.given, self.transform, np.float64)
-                self._persist()
+                if self._whiten(self.rows):
+                    self._sweeps = RescaledSweeps(self.rows, self.transform, np.float64)
+                self._extend_patience()
         return point
 
     def _by_newton(self, zero: float) -> Settled:
-        """Seek a separator of sparse rows, or weights; it is left out after the first failure."""
-        if not self._sparse:
+        """Minimise the squared hinge loss of sparse rows; not repeated after its first failure."""
+        if not self._tries_newton:
             return False, None
-        run = searched(self.operator, self.working, self._reached, zero)
-        self.newton += run.steps
-        self._reached = run.point
+        run = newton_search(self.operator, self.working, self._newton_point, zero)
+        self.newton_steps += run.steps
+        self._newton_point = run.point
         if run.separated:
             return True, run.point
         self.events.append(
@@ -216,26 +219,26 @@ class RowSeparation:
         if time_is_up():
             self.hull = run.weights if run.length < math.inf else None
             raise TimeIsUp
-        self._sparse = False
+        self._tries_newton = False
         # worth to be written out for steps only where they can be whitened as well
-        self._stepping &= self._factoring <= CHEAP
+        self._tries_steps &= self._factoring <= CHEAP
         return False, None
 
     def _by_path(self, rng: np.random.Generator, zero: float) -> Settled:
-        """Seek either in sparse rows along the central path, which minds no small margin."""
-        if not self._leading:
+        """Run the interior-point method on sparse rows; it is insensitive to small margins."""
+        if not self._tries_path:
             return False, None
         rows = ConicSystem.from_rows(as_stored(self.operator, self.working), margin="directional")
         if not affordable(rows):
             return False, None
         path, length = PATH.start(rows, rng), math.inf
         try:
-            point = followed(rows, path, zero)
+            point = path_separator(rows, path, zero)
         except NumericalError:
             point = None
         finally:  # also where the time is up
             assert path.weights is not None
-            self.led += path.updates
+            self.path_steps += path.updates
             self.hull = path.weights / path.weights.sum()
         if point is None:
             length = rows.upper(self.hull)
@@ -245,69 +248,69 @@ class RowSeparation:
             )
         if point is not None or length <= zero:
             return True, point
-        self._leading, self.hull = False, None
+        self._tries_path, self.hull = False, None
         return False, None
 
-    def _begin(self, zero: float) -> Settled:
-        """Try Wolfe's algorithm on the first rows, or where it has been ahead of the steps."""
-        if self._exact is not None:
-            point = self._sharpened()
+    def _try_wolfe_first(self, zero: float) -> Settled:
+        """Run Wolfe's algorithm on a small first set, or where it was faster than the steps."""
+        if self._active_set is not None:
+            point = self._largest_margin_point()
             if point is not None:
                 return True, point
-        begun, self._begun = self._begun, True
+        begun, self._wolfe_tried = self._wolfe_tried, True
         entries = len(self.working) * self.operator.dimension
-        turns = self._turns_beside(entries) if self._nearer else 0
+        turns = self._affordable_turns(entries) if self._wolfe_ahead else 0
         if not begun and entries <= SMALL:
             turns = 2 * self.operator.dimension
         if turns <= 0:
             return False, None
-        self._nearer, point = self._by_nearest(turns, zero)
-        return self._nearer, point
+        self._wolfe_ahead, point = self._by_wolfe(turns, zero)
+        return self._wolfe_ahead, point
 
-    def _stepped(self, zero: float) -> Settled:
-        """Seek a separator by primal-dual steps and in turns by Wolfe's algorithm.
+    def _by_primal_dual(self, zero: float) -> Settled:
+        """Alternate primal-dual steps in single precision with Wolfe's algorithm.
 
         From the first failure on the steps are left out.
         """
-        if not self._stepping:
+        if not self._tries_steps:
             return False, None
         if self._factoring <= AT_ONCE:
-            self._whiten(self.given)
+            self._whiten(self.rows)
         single = self._in_single()
-        if self._course is not None:
-            self._course = carried(self._course, single)
+        if self._step_state is not None:
+            self._step_state = carried(self._step_state, single)
         left, first = MOST_STEPS, True
         while left > 0:
-            testing = self._factoring <= CHEAP and not self._tested
+            testing = self._factoring <= CHEAP and not self._condition_tested
             most = self._steps_at_once // (2 if testing else 1)
-            run = separate(single, most, start=self._course)
-            self._course, left = run.course, left - most
+            run = separate(single, most, start=self._step_state)
+            self._step_state, left = run.state, left - most
             self.steps += run.iterations
             if run.separated:
                 return True, run.point if self.transform is None else self.transform @ run.point
             check_time()
-            if testing and self._whiten(self.given):
-                self._single = self._course = None
+            if testing and self._whiten(self.rows):
+                self._single_rows = self._step_state = None
                 single, left = self._in_single(), MOST_STEPS
                 continue
             # more steps once more: they are the faster ones of the two where a margin is not tiny
-            turns = 0 if first else self._turns_beside(single.size)
+            turns = 0 if first else self._affordable_turns(single.size)
             first = False
-            settled, point = self._by_nearest(turns, zero) if turns > FEW_TURNS else (False, None)
+            settled, point = self._by_wolfe(turns, zero) if turns > FEW_TURNS else (False, None)
             if settled:
-                self._nearer = True
+                self._wolfe_ahead = True
                 return True, point
             if run.length <= HOPELESS:
                 break
-        self._stepping, self._single = False, None
+        self._tries_steps, self._single_rows = False, None
         self.events.append(
             f"primal-dual steps did not separate {counted(len(self.working), 'row')}: the rescaled "
             "perceptron continued"
         )
         return False, None
 
-    def _turns_beside(self, entries: int) -> int:
-        """Return the number of iterations of Wolfe's algorithm that cost as much as some steps.
+    def _affordable_turns(self, entries: int) -> int:
+        """Return the turns of Wolfe's algorithm that cost as much as a batch of steps.
 
         A step takes two multiplications an entry, in single precision; a turn prices all rows now
         and then, and goes over its triangular factor a few times. To begin, that is built again.
@@ -318,51 +321,51 @@ class RowSeparation:
         return int(work / (rows * dimension / 4 + 4 * dimension**2))
 
     def _in_single(self) -> RealArray:
-        """Return the rows in the space of the steps."""
-        written = self.given if self.transform is not None else None
+        """Return the whitened working rows in single precision, for the primal-dual steps."""
+        written = self.rows if self.transform is not None else None
         source = self.operator, self.working, self.transform
-        self._single = in_single(*source, converted=self._single, written=written)
-        return self._single
+        self._single_rows = in_single(*source, converted=self._single_rows, written=written)
+        return self._single_rows
 
-    def _turns(self, products: int) -> int:
-        """Return the turns of Wolfe's algorithm that are due after sweeps over so many rows."""
+    def _turns_after_sweeps(self, products: int) -> int:
+        """Return the turns of Wolfe's algorithm that follow sweeps with this many row products."""
         dimension = self.operator.dimension
-        if self.swept.stretches < self.patience:
+        if self.sweeps.stretches < self.patience:
             return 4 * dimension
         return max(100, round(SHARE * products / dimension))
 
-    def _by_nearest(self, turns: int, zero: float) -> Settled:
-        """Continue towards the point of least norm in the hull, for so many turns.
+    def _by_wolfe(self, turns: int, zero: float) -> Settled:
+        """Run a number of turns of Wolfe's algorithm for the point of least norm in the hull.
 
         Returns whether that settles it, and the separator if there is one.
         """
-        nearest, self.hull, steps = minimum_norm_point(self.given, turns, self.hull, separator=True)
+        nearest, self.hull, steps = minimum_norm_point(self.rows, turns, self.hull, separator=True)
         length = float(np.linalg.norm(nearest))
         self.events.append(
-            f"{counted(steps, 'step')} of Wolfe's algorithm on {counted(len(self.given), 'row')}: "
+            f"{counted(steps, 'step')} of Wolfe's algorithm on {counted(len(self.rows), 'row')}: "
             f"the point of their hull nearest to 0 has norm {length:.1e}"
         )
-        if separates(self.given, nearest):
+        if separates(self.rows, nearest):
             return True, nearest
         if length <= zero:
             return True, None
         check_time()
         if steps < turns:
-            even = equal_scores(self.given[self.hull > 0.0])
-            if separates(self.given, even):
+            even = equal_scores(self.rows[self.hull > 0.0])
+            if separates(self.rows, even):
                 self.events.append("the point of equal scores on the rows that carry it separates")
                 return True, even
-            point = self._sharpened()
-            if point is not None or np.linalg.norm(self.hull @ self.given) <= zero:
+            point = self._largest_margin_point()
+            if point is not None or np.linalg.norm(self.hull @ self.rows) <= zero:
                 return True, point
         return False, None
 
     def _whiten(self, rows: FloatArray) -> bool:
-        """Choose the map that whitens the rows if they are ill-conditioned; it is tried once."""
+        """Whiten the rows if their condition number is large; the condition is tested once."""
         dimension = self.operator.dimension
-        if self._tested or dimension > LARGEST_DIMENSION:
+        if self._condition_tested or dimension > LARGEST_DIMENSION:
             return False
-        self._tested = True
+        self._condition_tested = True
         check_time(2.0 * self._factoring)
         factor = PivotedFactor.of_gram(rows)
         if factor.condition <= ILL_CONDITIONED:
@@ -374,11 +377,11 @@ class RowSeparation:
         )
         return True
 
-    def _sharpened(self) -> FloatArray | None:
-        """Return the separator of largest margin, or None; the hull may have turned out to be 0."""
+    def _largest_margin_point(self) -> FloatArray | None:
+        """Return the separator of largest margin, or None; then the hull may contain 0."""
         assert self.hull is not None
-        rows, carrying = self.given, np.flatnonzero(self.hull)
-        exact, self._exact = self._exact or ActiveSet(carrying, rows[carrying]), None
+        rows, carrying = self.rows, np.flatnonzero(self.hull)
+        exact, self._active_set = self._active_set or ActiveSet(carrying, rows[carrying]), None
         exact.enter(rows, np.arange(len(rows)))
         if exact.vanishing:
             self.hull = np.zeros(len(rows))
@@ -386,26 +389,26 @@ class RowSeparation:
             self.events.append("a convex combination of the rows is 0")
         elif separates(rows, exact.point):
             self.events.append(f"the largest margin of these rows is {1.0 / exact.length:.1e}")
-            self._exact = exact  # for when more rows join
+            self._active_set = exact  # for when more rows join
             return exact.point
         return None
 
-    def _persist(self) -> None:
-        """Prepare a longer attempt."""
+    def _extend_patience(self) -> None:
+        """Double the number of stretches of the next attempt, and change to double precision."""
         if self.patience > MOST_PATIENCE:
             assert self.hull is not None
-            length = float(np.linalg.norm(self.hull @ self.given))
+            length = float(np.linalg.norm(self.hull @ self.rows))
             raise NumericalError(
                 f"{counted(len(self.working), 'row')} not separated after "
-                f"{counted(self.swept.stretches, 'rescaling')}, and their hull is {length:.1e} "
+                f"{counted(self.sweeps.stretches, 'rescaling')}, and their hull is {length:.1e} "
                 "from 0: the margin is beyond double precision here"
             )
         self.patience *= 2
-        if self.swept.precision is np.float32:
-            self._swept = self.swept.in_double()
+        if self.sweeps.precision is np.float32:
+            self._sweeps = self.sweeps.in_double()
             self.events.append("from here on in double precision")
 
 
 def rounding(dimension: int) -> float:
-    """Return the distance below which a point of the hull of unit rows counts as 0."""
+    """Return the norm below which a point of the hull of unit rows is treated as 0."""
     return float(1e-13 * np.sqrt(dimension))

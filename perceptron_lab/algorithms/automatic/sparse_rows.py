@@ -31,16 +31,16 @@ SPARE = 4.0
 
 
 def stays_sparse(operator: Matrix) -> bool:
-    """Return whether passes over these rows as they are stored are cheaper than written out."""
+    """Return whether products with the stored sparse rows are cheaper than with dense ones."""
     stored = operator.stored
     most = min(SPARSE * operator.size * operator.dimension, MOST_ENTRIES)
     return isinstance(stored, sp.csr_array) and stored.nnz <= most
 
 
-def searched(
+def newton_search(
     operator: Matrix, indices: IntArray, start: FloatArray | None, threshold: float
 ) -> HingeRun:
-    """Run Newton's method on some rows; return a separator, or weights with A w near 0.
+    """Run Newton's method on sparse rows; return a separator, or weights with A w near 0.
 
     Where a few rows contradict each other, two equal examples with different labels for instance,
     their residuals stay while those of all other rows vanish, slowly: these few are tried alone.
@@ -63,14 +63,14 @@ def searched(
         run = newton_on_hinge(rows, AT_ONCE, start=start, clearance=clearance, threshold=threshold)
         start, steps, products = run.point, steps + run.steps, products + run.products
         if not run.separated:
-            run = _of_few(rows, run, threshold)
+            run = _retry_on_large_weights(rows, run, threshold)
         ended = not run.steps or products >= MOST_PRODUCTS or time_is_up()
         if run.separated or run.length <= threshold or ended:
             return replace(run, steps=steps, products=products)
 
 
-def _of_few(rows: sp.csr_array, run: HingeRun, threshold: float) -> HingeRun:
-    """Return weights of the rows of large ones alone, if those are few and their hull near 0."""
+def _retry_on_large_weights(rows: sp.csr_array, run: HingeRun, threshold: float) -> HingeRun:
+    """Return the minimum-norm weights of the few rows of large weight, if A w is then near 0."""
     large = np.flatnonzero(run.weights > LARGE * run.weights.max())
     if not 0 < len(large) <= FEW:
         return run
@@ -84,8 +84,8 @@ def _of_few(rows: sp.csr_array, run: HingeRun, threshold: float) -> HingeRun:
     return replace(run, weights=weights, length=length) if length <= threshold else run
 
 
-def followed(system: ConicSystem, path: PathState, threshold: float) -> FloatArray | None:
-    """Return the separator that the interior-point method ends with, or None.
+def path_separator(system: ConicSystem, path: PathState, threshold: float) -> FloatArray | None:
+    """Run the interior-point method; return its separator, or None if it finds none.
 
     Then the path's weights are what it has ended with, norm(A w) <= near <e, w> where that proves
     infeasibility. A numerical error, if double precision ends the path before.
@@ -103,7 +103,7 @@ def followed(system: ConicSystem, path: PathState, threshold: float) -> FloatArr
 
 
 def as_stored(operator: Matrix, indices: IntArray) -> sp.csr_array:
-    """Return some rows times their scale, as doubles with indices of 32 bits."""
+    """Return the normalised rows in CSR form, as doubles with 32-bit indices."""
     stored, scale = operator.stored, operator.scale
     assert isinstance(stored, sp.csr_array)
     rows = stored if np.array_equal(indices, np.arange(operator.size)) else stored[indices]

@@ -1,4 +1,4 @@
-"""Base classes of external solvers: called once, or trained for longer and longer."""
+"""Base classes of external solvers: those called once, and models trained repeatedly."""
 
 from __future__ import annotations
 
@@ -35,38 +35,38 @@ Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
 class ExternalAlgorithm(SeesAll[S]):
     """An external solver, whose answers are verified like those of all algorithms."""
 
-    needs_whole: ClassVar[bool] = False  # most refuse all matrix blocks
+    needs_all_entries: ClassVar[bool] = False  # most refuse all matrix blocks
     measures: ClassVar[bool] = True
 
     def bound(self, facts: Facts) -> Bound:
-        """Return no bound: none is stated in terms of calls."""
+        """Return no bound: no theorem bounds the number of calls."""
         return Bound(None, type(self).__name__, "a reference solver without a bound in these terms")
 
 
 @dataclass(kw_only=True)
 class SingleAnswerState(State):
-    """The point and the weights of the answer once it exists, or the reason why it does not."""
+    """The point and the weights of the solver's answer, or the reason why there is none."""
 
     answer: Claim | None = None
     silence: str = ""
 
 
 class SingleAnswerSolver(ExternalAlgorithm[SingleAnswerState]):
-    """A solver that is asked once: one update, at the end of which it claims its answer.
+    """A solver that is called once, in a single update, and claims its answer.
 
     Of large data it works in a process that is killed when the time is up. If it gives up, the run
     ends at its budget, if that is spent, or else with the solver's own reason as a numerical error.
     """
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SingleAnswerState:
-        """Return the state before the solver is asked, at 0."""
+        """Return the state at 0, before the solver is called."""
         refuse_other_cones(self, system)
         return SingleAnswerState(np.zeros(system.dimension))
 
     def step(
         self, system: ConicSystem, state: SingleAnswerState, most: int
     ) -> Step[SingleAnswerState]:
-        """Ask once, then repeat the answer."""
+        """Call the solver in the first step; repeat its claim in later ones."""
         if state.silence:
             raise NumericalError(state.silence)
         if state.answer is None:
@@ -74,7 +74,7 @@ class SingleAnswerSolver(ExternalAlgorithm[SingleAnswerState]):
             state.ending = f"{type(self).__name__} is asked once, and has answered"
             arguments = self, system, state, seconds_left()
             with suppress(TimeIsUp):  # the driver's clock then ends the run
-                state, counters = in_time(system, _answered, *arguments)
+                state, counters = in_time(system, _call_solver, *arguments)
                 system.counters.queries = counters.queries
                 system.counters.products = counters.products
         return state, state.answer
@@ -90,10 +90,10 @@ class SingleAnswerSolver(ExternalAlgorithm[SingleAnswerState]):
         """
 
 
-def _answered(
+def _call_solver(
     solver: SingleAnswerSolver, system: ConicSystem, state: SingleAnswerState, seconds: float
 ) -> tuple[SingleAnswerState, Counters]:
-    """Return a state with a solver's answer, or with the reason for its failure; and counters."""
+    """Call a solver; return the state with its answer or failure, and the counters."""
     try:
         with quiet(), time_limit(seconds):
             state.answer = solver.ask(system, state)
@@ -120,7 +120,7 @@ def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: ob
 
 
 def _sendable(data: object) -> bool:
-    """Return whether another process can have data without a copy of a file's numbers."""
+    """Return whether data can be passed to another process without copying a mapped file."""
     if sp.issparse(data) or ((mapped := mapping(data)) is not None and mapped.mode != "c"):
         return True
     part = data
@@ -131,7 +131,7 @@ def _sendable(data: object) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence a solver's warnings: the proof says whether its answer is right."""
+    """Silence a solver's warnings: the verification decides whether its answer is right."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -139,13 +139,13 @@ def quiet() -> Iterator[None]:
 
 @dataclass(kw_only=True)
 class TrainedState(State):
-    """The iterations of the next training, and whether none can add anything."""
+    """The length of the next training, and whether the model has converged."""
 
     length: int
     trained: bool = False
 
     def count(self, solver: str, iterations: int, longest: int) -> None:
-        """Count a training; fewer iterations than allowed mean convergence, others are doubled."""
+        """Count a training; double the next length unless the model has converged."""
         self.updates += 1
         self.iterations += iterations
         self.phase = f"at most {self.length} iterations"  # the budget is looked at in between
@@ -157,13 +157,13 @@ class TrainedState(State):
 
 
 def stacked(*parts: Rows | sp.csc_array) -> Rows:
-    """Return rows one below the other."""
+    """Return row blocks stacked vertically, sparse if they are sparse."""
     pair: Any = parts
     return sp.csr_array(sp.vstack(pair)) if sp.issparse(parts[0]) else np.vstack(pair)
 
 
 def refuse_other_cones(algorithm: AnyAlgorithm, system: ConicSystem) -> None:
-    """Refuse every system but one of rows."""
+    """Raise InputError unless the system consists of rows."""
     if not system.cone.of_rows:
         name = registry.name_of("algorithm", algorithm)
         raise InputError(f"{name} separates rows and kernels only; choose another algorithm")
@@ -191,5 +191,5 @@ def supported(system: ConicSystem, state: State, epsilon: float) -> Claim | None
 
 
 def claimed(system: ConicSystem, state: State, epsilon: float) -> Claim:
-    """Return the claim that a point with weights allows; the point, if they allow none."""
+    """Return the claim that a point with weights allows; otherwise the point itself."""
     return supported(system, state, epsilon) or FeasiblePoint(state.point.copy())

@@ -49,7 +49,7 @@ class ConeProgram(LargestMarginSolver):
         return f"{package} {metadata.version(package)}"
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
-        """Solve the program, ever more finely."""
+        """Solve the program with ever tighter tolerances and yield each answer."""
         import_module(type(self).__name__.lower())  # an absent one is refused here, not by cvxpy
         problem = CvxpyProgram(program)
         for options in self.options():
@@ -83,7 +83,7 @@ class CvxpyProgram:
         return str(self._problem.status)
 
     def solution(self, options: dict[str, str | float]) -> MarginAnswer:
-        """Return the point, its own slack, as cvxpy has no other, and the multipliers."""
+        """Return the point, its slack computed from the data, and the multipliers."""
         self._problem.solve(**options)
         duals = [bound.dual_value for bound in self._bounds]
         if self._problem.status not in ANSWERED or any(dual is None for dual in duals):
@@ -103,7 +103,7 @@ class CvxpyProgram:
 
 
 class WrittenBlock(NamedTuple):
-    """A kind of block in the terms of cvxpy."""
+    """How a kind of block is written as a cvxpy constraint, and how its multiplier is read."""
 
     # Of a block, its data, y and t: that data @ y - t e lies in the block
     constraint: Callable[[Any, Rows, Any, Any], Any]
@@ -160,7 +160,7 @@ class Clarabel(ConeProgram):
     time_limit: Positive = 300.0
 
     def options(self) -> list[dict[str, str | float]]:
-        """Return the keywords of ``cvxpy.Problem.solve``; one thread, as everyone's."""
+        """Return the keywords of ``cvxpy.Problem.solve``; one thread, as for all solvers."""
         tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), self.tolerance)
         limits = {"time_limit": min(self.time_limit, seconds_left()), "max_threads": 1}
         return [{"solver": "CLARABEL", **tolerances, **limits}]

@@ -42,7 +42,7 @@ KINDS = (Orthant, SecondOrder, Semidefinite)
 
 @dataclass(frozen=True)
 class ConeBlock:
-    """A block as a solver takes it: its kind, its size or order, its entries and their factors."""
+    """A cone block in a solver's input: kind, order, entry indices and scaling factors."""
 
     kind: type[Cone]
     size: int
@@ -68,21 +68,21 @@ class Direct(LargestMarginSolver):
     version: ClassVar[str]
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
-        """Ask once."""
+        """Call the solver once."""
         matrix, constant = program.conditions()
         objective = np.append(np.zeros(matrix.shape[1] - 1), -1.0)
         blocks = [*self.blocks(program.cone.blocks), _ball(program)]
-        solved, note = self.answered(matrix, constant, objective, blocks)
+        solved, note = self.call_solver(matrix, constant, objective, blocks)
         yield Reply(program.answer_from(solved.point, solved.slack, solved.multipliers), note)
 
-    def answered(
+    def call_solver(
         self,
         matrix: sp.csr_array,
         constant: FloatArray,
         objective: FloatArray,
         blocks: Sequence[ConeBlock],
     ) -> tuple[Solved, str]:
-        """Minimise objective'x subject to matrix x + constant in the blocks.
+        """Minimise objective'x such that matrix x + constant lies in the blocks.
 
         Returns x, slack and multipliers entry by entry as the rows of the matrix are, those off a
         matrix's diagonal doubled in the multipliers; and the solver's name, version and status.
@@ -102,7 +102,7 @@ class Direct(LargestMarginSolver):
         return Solved(solved.point, slack, weights, solved.status), note
 
     def blocks(self, parts: Iterable[tuple[Cone, slice]]) -> Iterator[ConeBlock]:
-        """Yield the blocks of a cone, whose matrices are whole, as the solver takes them."""
+        """Yield the blocks of a cone with dense matrices, in the solver's form."""
         for part, span in parts:
             positions = np.arange(span.start, span.stop)
             if isinstance(part, Semidefinite):
@@ -275,7 +275,7 @@ class Ecos(Direct):
     iterations: Count = 100
 
     def find(self) -> None:
-        """Refuse to run where it is not installed."""
+        """Raise InputError if ECOS is not installed."""
         _installed()
 
     def solve(
@@ -306,12 +306,12 @@ class Ecos(Direct):
 
     @property
     def version(self) -> str:  # type: ignore[override]
-        """The version that is installed."""
+        """The installed version of ECOS."""
         return metadata.version("ecos")
 
 
 def _installed() -> ModuleType:
-    """Return the package."""
+    """Import and return the ECOS package."""
     try:
         import ecos
     except ModuleNotFoundError:

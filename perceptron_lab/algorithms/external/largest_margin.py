@@ -49,7 +49,7 @@ DUAL = 1e-14
 
 @dataclass(frozen=True)
 class MarginAnswer:
-    """An answer, as a solver gives it: the program's (y, t) and Z, the dual's (w, q).
+    """A solver's primal solution (y, t), its slack Z, and its dual solution (w, q).
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class MarginAnswer:
 
 
 class LargestMargin:
-    """The program of a system, its data divided by their largest entry ``size``."""
+    """The largest-margin program of a system, with data divided by their largest entry."""
 
     def __init__(self, system: ConicSystem) -> None:
         rows = rows_of(system)
@@ -112,7 +112,7 @@ class LargestMargin:
         )
 
     def repaired(self, weights: FloatArray) -> FloatArray:
-        """Return weights whose rows have none below 0; matrices are moved inside by the proofs."""
+        """Set negative weights of rows to 0; the certificates move matrix weights into the cone."""
         repaired = weights.copy()
         for part, span in self.cone.blocks:
             if isinstance(part, Orthant):
@@ -120,7 +120,7 @@ class LargestMargin:
         return repaired
 
     def answer_of(self, point: FloatArray, weights: FloatArray | None) -> MarginAnswer:
-        """Return a point and weights, whatever their lengths, as an answer.
+        """Return the answer that a point and weights of any length represent after scaling.
 
         y of norm 1 with the largest t for which A*y - t e lies in K, or y = 0 if that is negative;
         weights w of the base, e / r where there are none in the dual cone, and of the ball the
@@ -146,17 +146,17 @@ class LargestMargin:
         )
 
     def _is_dual(self, weights: FloatArray) -> bool:
-        """Return whether weights of mass 1 lie in the dual cone, but for rounding."""
+        """Return whether weights of mass 1 lie in the dual cone, up to rounding."""
         return self.cone.lowest(weights / self.cone.multiplicity) >= -DUAL
 
     def better(self, first: MarginAnswer, other: MarginAnswer) -> MarginAnswer:
-        """Return the point of larger t and the weights of lesser r."""
+        """Combine two answers: the point of larger t, and the weights of smaller r."""
         best = first if first.top >= other.top else other
         least = first if first.pull[-1] <= other.pull[-1] else other
         return replace(best, weights=least.weights, pull=least.pull)
 
     def figures(self, answer: MarginAnswer) -> dict[str, float]:
-        """Return the six DIMACS errors of an answer and the size of the data, named for runs.csv.
+        """Return the six DIMACS errors of an answer and the size of the data, by column name.
 
         The program is DIMACS's dual, max b'z such that Z = C - A'z, and (w, q) its X. Here b and C
         have one entry 1 each and no other, so that 1 + norm(b) = 1 + norm(C) = 2.
@@ -192,7 +192,7 @@ def _lowest(element: FloatArray) -> float:
 
 
 def refuse_blocks(algorithm: AnyAlgorithm, system: ConicSystem, *, matrices: bool = True) -> None:
-    """Refuse blocks other than rows, second-order cones and, if they are taken, matrices."""
+    """Raise InputError for blocks that the solver does not support."""
     kinds = (Orthant, SecondOrder, Semidefinite)[: 2 + matrices]
     for part, _ in system.cone.blocks:
         if type(part) not in kinds:
@@ -204,7 +204,7 @@ def refuse_blocks(algorithm: AnyAlgorithm, system: ConicSystem, *, matrices: boo
 
 
 class Reply(NamedTuple):
-    """An answer, the solver's name and version in words, and what it calls the answer."""
+    """An answer with the solver's name, version and reported status."""
 
     answer: MarginAnswer
     remark: str
@@ -213,7 +213,7 @@ class Reply(NamedTuple):
 
 @parameter_record
 class LargestMarginSolver(SingleAnswerSolver):
-    """A solver that is asked for the largest margin: its answer, and the errors of that.
+    """A solver of the largest-margin program; its answer is reported with its errors.
 
     Parameters
     ----------
@@ -221,14 +221,14 @@ class LargestMarginSolver(SingleAnswerSolver):
         The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     """
 
-    needs_whole: ClassVar[bool] = True
+    needs_all_entries: ClassVar[bool] = True
     takes_matrices: ClassVar[bool] = True
 
     epsilon: Positive = 1e-6
     tolerance: Proportion = 1e-8
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SingleAnswerState:
-        """Return the state before the solver is asked, at 0."""
+        """Return the state at 0, before the solver is called."""
         refuse_blocks(self, system, matrices=self.takes_matrices)
         self.find()
         return SingleAnswerState(np.zeros(system.dimension))
@@ -237,7 +237,7 @@ class LargestMarginSolver(SingleAnswerSolver):
         """Raise an ``InputError`` if the solver is not installed."""
 
     def ask(self, system: ConicSystem, state: SingleAnswerState) -> Claim:
-        """Ask for the largest margin, until an answer will do."""
+        """Call the solver until an answer supports a claim; otherwise claim its last point."""
         program = LargestMargin(system)
         for reply in self.replies(program):
             state.point, state.weights = reply.answer.point, program.repaired(reply.answer.weights)
@@ -251,4 +251,4 @@ class LargestMarginSolver(SingleAnswerSolver):
 
     @abstractmethod
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
-        """Yield the solver's replies, each finer than the one before."""
+        """Yield the solver's replies, each with a tighter tolerance than the one before."""

@@ -1,4 +1,4 @@
-"""scikit-learn's models as references: SVC (LIBSVM), and linear ones trained ever longer."""
+"""scikit-learn's models as references: SVC (LIBSVM), and linear models with restarts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Kernel = Literal["linear", "precomputed"]
 
 @dataclass(kw_only=True)
 class ModelState(TrainedState):
-    """A linear model under training; its iterations are the model's own, of all trainings.
+    """A linear model between trainings; iterations are summed over all trainings.
 
     ``examples`` are s_i a_i, shape ``(m, dimension)``, and ``labels`` the signs s_i, of both kinds:
     a homogeneous model y of these classes has s_i <s_i a_i, y> = <a_i, y>, and separates them if y
@@ -54,7 +54,7 @@ class ModelState(TrainedState):
 
 
 class Trained(ExternalAlgorithm[ModelState]):
-    """A linear model without a bias: trained, tested, trained for twice as long, and so on.
+    """A linear model without a bias, trained with repeatedly doubled iteration limits.
 
     Each training is one update, and a phase. It ends with a point that separates; where none does,
     the last point is claimed, and not believed: when the model takes itself to be trained, or at
@@ -82,7 +82,7 @@ class Trained(ExternalAlgorithm[ModelState]):
         )
 
     def step(self, system: ConicSystem, state: ModelState, most: int) -> Step[ModelState]:
-        """Train once; claim the point if it lies inside, or if it is the last."""
+        """Train once; claim the point if it is feasible or if this was the last training."""
         if state.trained:
             return state, FeasiblePoint(state.point.copy())
         try:
@@ -98,7 +98,7 @@ class Trained(ExternalAlgorithm[ModelState]):
 
     @abstractmethod
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
-        """Train for ``length`` iterations at most; return the coefficients, and how many it made.
+        """Train for up to ``length`` iterations; return the coefficients and the iterations made.
 
         Fewer mean that the model takes itself to be trained.
         """
@@ -110,7 +110,7 @@ def _trained(model: Trained, state: ModelState) -> tuple[FloatArray, int]:
 
 
 def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
-    """Return s_i a_i and s_i, the signs in turn; a single row comes with both signs."""
+    """Return s_i a_i and alternating signs s_i; a single row is given with both signs."""
     doubled = stacked(rows, rows) if rows.shape[0] == 1 else rows
     signs = np.where(np.arange(doubled.shape[0]) % 2 == 0, 1.0, -1.0)
     return scaled_rows(doubled, signs), signs
@@ -195,7 +195,7 @@ class Sgd(Trained):
     longest: Count = 65536
 
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
-        """Pass over the rows ``length`` times more; never takes itself to be trained."""
+        """Make ``length`` more passes over the rows; the model never counts as converged."""
         parameters = {"loss": self.loss, "alpha": self.regularisation, "learning_rate": self.steps}
         return _passed(SGDClassifier(**parameters, eta0=1.0), state)
 
@@ -218,12 +218,12 @@ class SklearnPerceptron(Trained):
     longest: Count = 65536
 
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
-        """Pass over the rows ``length`` times more; never takes itself to be trained."""
+        """Make ``length`` more passes over the rows; the model never counts as converged."""
         return _passed(Perceptron(), state)
 
 
 def _passed(model: SGDClassifier | Perceptron, state: ModelState) -> tuple[FloatArray, int]:
-    """Return the coefficients and the passes of a model that resumes from those of the state."""
+    """Return coefficients and passes of a model that resumes from the coefficients of the state."""
     seed = (state.seed + state.updates) % 2**31
     model.set_params(fit_intercept=False, max_iter=state.length, tol=None, random_state=seed)
     model.fit(state.examples, state.labels, coef_init=state.point[None, :])
@@ -264,7 +264,7 @@ class Svc(SeesAll[TrainedState]):
     """
 
     systems: ClassVar[Systems] = {"runs": "rows kernel"}
-    needs_whole: ClassVar[bool] = False
+    needs_all_entries: ClassVar[bool] = False
 
     penalty: Positive = 1e6
     epsilon: Positive = 1e-6
@@ -284,7 +284,7 @@ class Svc(SeesAll[TrainedState]):
         return TrainedState(nothing, weights=weights, length=length)
 
     def step(self, system: ConicSystem, state: TrainedState, most: int) -> Step[TrainedState]:
-        """Train once; claim a separator or a bound, after the last training the point anyway."""
+        """Train once; claim a separator or a bound, and after the last training the point."""
         if state.trained:
             return state, claimed(system, state, self.epsilon)
         try:
@@ -299,7 +299,7 @@ class Svc(SeesAll[TrainedState]):
         return state, answer(system, state, self.epsilon)
 
     def _train(self, system: ConicSystem, length: int) -> tuple[FloatArray, float, int]:
-        """Return weights, the bias, and the iterations made: fewer if the machine converged."""
+        """Return weights, bias and iterations; fewer than ``length`` if it has converged."""
         examples, signs, kernel = training_data(system)
         machine = SVC(
             C=self.penalty, tol=self.tolerance, max_iter=length, kernel=kernel, cache_size=1000.0
@@ -321,7 +321,7 @@ class Svc(SeesAll[TrainedState]):
 
 
 def training_data(system: ConicSystem) -> tuple[Rows, FloatArray, Kernel]:
-    """Return the rows, or the inner products of the features, with both signs; and the signs.
+    """Return the rows, or the kernel matrix of their features, with both signs; and the signs.
 
     Of two classes with a free bias: the examples and their signs.
     """

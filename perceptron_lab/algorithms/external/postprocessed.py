@@ -1,4 +1,4 @@
-"""An algorithm that starts at another one's answer, such as that of an external solver."""
+"""A second algorithm started at the answer of a first one, such as an external solver."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from perceptron_lab.algorithms.advance import advance, chosen
+from perceptron_lab.algorithms.advance import advance, nested_algorithm
 from perceptron_lab.algorithms.base import (
     OWN_START,
     RUNS_ON_ALL,
@@ -41,7 +41,7 @@ STARTED = f"{UNPROVED}start_"
 
 @dataclass(kw_only=True)
 class PostprocessedState(State):
-    """The algorithm under way and its state; ``second`` where it is the one from the start."""
+    """The current algorithm and its state; ``second`` says whether it is the second one."""
 
     rng: np.random.Generator
     algorithm: AnyAlgorithm
@@ -50,16 +50,16 @@ class PostprocessedState(State):
     first_figures: dict[str, float]
     best: MarginAnswer
     second: bool = False
-    done: int = 0
+    earlier_updates: int = 0
 
     def mirror(self) -> None:
-        """Take the inner state over."""
+        """Copy point, weights and counts from the nested state."""
         inner = self.inner
         self.point, self.weights, self.ending = inner.point, inner.weights, inner.ending
-        self.updates = self.iterations = self.done + inner.updates
+        self.updates = self.iterations = self.earlier_updates + inner.updates
 
     def measure(self, claim: Claim | None) -> None:
-        """Let the answer be the best of what was found and claimed, and state its errors."""
+        """Keep the best answer found or claimed so far, and compute its errors."""
         point, weights = self.point, self.weights
         if isinstance(claim, FeasiblePoint):
             point = claim.point
@@ -129,11 +129,13 @@ class Postprocessed(SeesAll[PostprocessedState]):
 
     def opening(self) -> AnyAlgorithm:
         """Return the record of the first algorithm."""
-        return chosen("the first", self.first, self.first_parameters, epsilon=self.epsilon)
+        return nested_algorithm(
+            "the first", self.first, self.first_parameters, epsilon=self.epsilon
+        )
 
     def following(self) -> AnyAlgorithm:
         """Return the record of the second."""
-        return chosen("the second", self.algorithm, self.parameters, epsilon=self.epsilon)
+        return nested_algorithm("the second", self.algorithm, self.parameters, epsilon=self.epsilon)
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
         """Return the compiled functions of both algorithms."""
@@ -161,7 +163,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
     def step(
         self, system: ConicSystem, state: PostprocessedState, most: int
     ) -> Step[PostprocessedState]:
-        """Make up to ``most`` updates of the algorithm under way."""
+        """Make up to ``most`` updates of the current algorithm."""
         if not state.second:
             return state, self._open(system, state, most)
         state.inner, claim = advance(state.algorithm, system, state.inner, most)
@@ -173,7 +175,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
     def _open(
         self, system: ConicSystem, state: PostprocessedState, most: int
     ) -> FeasiblePoint | None:
-        """Go on with the first algorithm; go over to the second when it has answered."""
+        """Step the first algorithm; switch to the second once it has answered."""
         left = self.updates - state.inner.updates
         try:
             state.inner, claim = advance(state.algorithm, system, state.inner, min(most, left))
@@ -184,14 +186,14 @@ class Postprocessed(SeesAll[PostprocessedState]):
             return self._follow(system, state, None, silence)
         state.mirror()
         if claim is not None or state.inner.updates >= self.updates:
-            remark = state.inner.said or f"{self.first} has answered"
+            remark = state.inner.closing_remark or f"{self.first} has answered"
             return self._follow(system, state, state.inner.point, remark)
         return None
 
     def _follow(
         self, system: ConicSystem, state: PostprocessedState, point: FloatArray | None, note: str
     ) -> FeasiblePoint | None:
-        """Start the second algorithm, at the point of the first answer if there is one.
+        """Start the second algorithm at the point of the first answer, if there is one.
 
         The point is claimed if it is feasible.
         """
@@ -205,7 +207,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
             for name, value in stated.items()
             if value is not None and name != SIZE and point is not None
         }
-        state.done, state.second = state.inner.updates, True
+        state.earlier_updates, state.second = state.inner.updates, True
         state.algorithm, state.phase = self.following(), self.algorithm
         usable = point is not None and bool(np.isfinite(point).all()) and system.norm(point) > 0.0
         if point is not None and usable:
@@ -214,7 +216,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
         else:
             state.inner = state.algorithm.start(system, state.rng)
             where = "from its own start"
-        updates = counted(state.done, "update")
+        updates = counted(state.earlier_updates, "update")
         state.notes = [f"{note}, after {updates}; then {self.algorithm} {where}"]
         state.remark = state.notes[0]
         state.mirror()
@@ -224,5 +226,5 @@ class Postprocessed(SeesAll[PostprocessedState]):
         return FeasiblePoint(point.copy())
 
     def bound(self, facts: Facts) -> Bound:
-        """Return no bound: the norm of the start is not known before."""
+        """Return no bound: it would depend on the norm of the start, which is not known."""
         return Bound(None, self.following().bound(facts).theorem, OWN_START)

@@ -71,7 +71,7 @@ class Highs(SingleAnswerSolver):
     time_limit: Positive = 300.0
 
     def ask(self, system: ConicSystem, state: SingleAnswerState) -> Claim:
-        """Solve the program, and for want of a feasible point the alternative's."""
+        """Solve the program; if it has no feasible point, solve Farkas' alternative."""
         rows = rows_of(system)
         if self.program == "margin":
             return self._largest_margin(system, state, rows)

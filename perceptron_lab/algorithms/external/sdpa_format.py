@@ -47,7 +47,7 @@ def sdpa_data(program: LargestMargin) -> SdpaData:
     sizes, entries = [], []
     for number, (part, span) in enumerate(_matrices(program)):
         sizes.append(_order(part))
-        entries += [(at, number, i, j) for at, i, j in _places(part, span)]
+        entries += [(at, number, i, j) for at, i, j in _upper_entries(part, span)]
     rows = places_of_rows(program.cone.blocks)
     if len(rows):
         entries += [(int(at), len(sizes), position, position) for position, at in enumerate(rows)]
@@ -90,7 +90,7 @@ Matrices = Semidefinite | SecondOrder
 
 
 def _matrices(program: LargestMargin) -> list[tuple[Matrices, slice]]:
-    """Return the blocks that are matrices in SDPA's format, each with its span; then the ball."""
+    """Return the blocks that SDPA writes as matrices, each with its span; the ball comes last."""
     blocks = program.cone.blocks
     blocks_with_spans = [
         (part, span) for part, span in blocks if isinstance(part, Semidefinite | SecondOrder)
@@ -106,8 +106,8 @@ def _order(part: Matrices) -> int:
     return part.rank if isinstance(part, Semidefinite) else part.size
 
 
-def _places(part: Matrices, span: slice) -> list[tuple[int, int, int]]:
-    """Return flat place, row and column of every entry on and above the diagonal."""
+def _upper_entries(part: Matrices, span: slice) -> list[tuple[int, int, int]]:
+    """Return flat index, row and column of each entry of the upper triangle."""
     positions = range(span.start, span.stop)
     if isinstance(part, Semidefinite):
         return list(zip(positions, part.rows.tolist(), part.columns.tolist(), strict=True))
@@ -185,7 +185,7 @@ def parse_sections(text: str, variables: int, blocks: Sequence[int]) -> BlockAns
 
 
 def _numbers_of(text: str, where: str) -> FloatArray:
-    """Return the numbers of a text, which may be those of some thousand rows by as many columns."""
+    """Parse the numbers of a text by numpy, since a dense matrix may have millions of them."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

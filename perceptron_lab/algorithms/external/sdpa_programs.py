@@ -39,7 +39,7 @@ PROGRAM, ANSWER = "program.dat-s", "answer"
 
 @parameter_record
 class SdpaProgram(LargestMarginSolver):
-    """A program that reads SDPA's format.
+    """A command-line solver that reads SDPA's sparse format.
 
     Attributes
     ----------
@@ -56,23 +56,23 @@ class SdpaProgram(LargestMarginSolver):
     time_limit: Positive = 300.0
 
     def find(self) -> None:
-        """Refuse to run where it is not on PATH."""
+        """Raise InputError if the program is not on PATH."""
         self.path()
 
     def path(self) -> str:
-        """Return where the program is."""
+        """Return the path of the program."""
         path = shutil.which(self.command)
         if path is None:
             raise InputError(f"{self.command} is not on PATH; Debian: apt install {self.package}")
         return path
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
-        """Ask once."""
-        solution, note = self.answered(sdpa_data(program))
+        """Run the program once."""
+        solution, note = self.call_solver(sdpa_data(program))
         yield Reply(answer_of(program, solution), note)
 
-    def answered(self, data: SdpaData) -> tuple[BlockAnswer, str]:
-        """Write a program, run it, and read its answer; return that, and its name and version."""
+    def call_solver(self, data: SdpaData) -> tuple[BlockAnswer, str]:
+        """Write the input, run the program, and return its answer, name and version."""
         with tempfile.TemporaryDirectory(prefix=f"plab-{self.command}-") as folder:
             return self._run(data, Path(folder))
 
@@ -116,14 +116,14 @@ class SdpaProgram(LargestMarginSolver):
         return solution, named
 
     def prepare(self, folder: Path) -> None:
-        """Write further files that the program reads: none."""
+        """Write further input files; by default there are none."""
 
     @abstractmethod
     def arguments(self) -> list[str]:
         """Return the arguments of the command; it is run in the folder of its files."""
 
     def parse(self, text: str, variables: int, blocks: Sequence[int]) -> BlockAnswer:
-        """Return the answer that a file holds."""
+        """Parse the answer in an output file."""
         return parse_entries(text, variables, blocks)
 
 
@@ -153,7 +153,7 @@ class Csdp(SdpaProgram):
     version: ClassVar[str] = r"CSDP (\S+)"
 
     def prepare(self, folder: Path) -> None:
-        """Write CSDP's parameters: its defaults but for the tolerances."""
+        """Write CSDP's parameter file: defaults except for the tolerances."""
         tolerances = dict.fromkeys(("axtol", "atytol", "objtol"), self.tolerance)
         settings = tolerances | _CSDP
         lines = [f"{name}={value:g}" for name, value in settings.items()]
@@ -209,7 +209,7 @@ class Sdpa(SdpaProgram):
     tolerance: Proportion = 1e-7
 
     def prepare(self, folder: Path) -> None:
-        """Write SDPA's parameters: its defaults but for the tolerances, and all digits printed."""
+        """Write SDPA's parameter file: defaults except for tolerances and printed digits."""
         digits = "%+.17e"
         lines = [
             "100 maxIteration",

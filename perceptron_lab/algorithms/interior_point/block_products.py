@@ -250,7 +250,7 @@ class SecondOrderScaling(PairScaling):
         return np.asarray(quotient)
 
     def lowest(self, element: FloatArray) -> float:
-        """Return the least of P(lambda^-1/2) d over the blocks, relative to e."""
+        """Return the lowest eigenvalue of P(lambda^-1/2) d over the blocks."""
         ends, block, unit = self._of.ends, self._of.block, self._unit
         along = self._of.sums(self._of.signs * unit * element)
         across = (along + element[ends]) / (unit[ends] + 1.0)
@@ -259,13 +259,13 @@ class SecondOrderScaling(PairScaling):
 
 
 class ProductBlocks(ConeBlocks):
-    """The parts below one another; ``places`` says where each coordinate lies in the cone."""
+    """Blocks of several kinds, stacked; ``indices`` maps coordinates to the cone's."""
 
     def __init__(self, parts: Sequence[ConeBlocks], data: FloatArray) -> None:
-        super().__init__(np.concatenate([part.places for part in parts]), data)
+        super().__init__(np.concatenate([part.indices for part in parts]), data)
         self.parts = parts
         self.identity = np.concatenate([part.identity for part in parts])
-        self.spans = spans([len(part.places) for part in parts])
+        self.spans = spans([len(part.indices) for part in parts])
 
     def scaling(self, primal: FloatArray, dual: FloatArray) -> ProductScaling:
         """Return the scalings of the parts."""
@@ -324,7 +324,7 @@ class ProductScaling(PairScaling):
 
 
 def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
-    """Return the blocks by kinds, matrices by their orders.
+    """Return the blocks of a cone by kind; matrix blocks are grouped by order.
 
     Parameters
     ----------
@@ -358,6 +358,6 @@ def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
 
 
 def spans(sizes: Sequence[int]) -> list[slice]:
-    """Return where parts of these sizes lie below one another."""
+    """Return the slices that parts of these sizes occupy when they are stacked."""
     ends = np.cumsum(sizes).tolist()
     return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]

@@ -62,7 +62,7 @@ class ConeBlocks(ABC):
 
     Parameters
     ----------
-    places
+    indices
         Where they lie in the flat coordinates of the cone, block after block, shape ``(size,)``.
     data
         A* there in isometric coordinates, shape ``(size, dimension)``.
@@ -76,7 +76,7 @@ class ConeBlocks(ABC):
     identity: FloatArray
 
     def __init__(self, indices: IntArray, data: Rows) -> None:
-        self.places, self.data = indices, data
+        self.indices, self.data = indices, data
 
     @abstractmethod
     def scaling(self, primal: FloatArray, dual: FloatArray) -> PairScaling:

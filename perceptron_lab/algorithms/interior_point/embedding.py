@@ -41,9 +41,9 @@ LONGEST = 1e10
 
 @dataclass
 class PathDirection:
-    """A change of a pair: of y, w, theta, s and z, and of the latter two as the scaling sees them.
+    """A direction of the iterate, with ds and dz also in the scaled space.
 
-    ``seen_primal`` is W^-1 ds and ``seen_dual`` W'dz.
+    ``scaled_primal`` is W^-1 ds and ``scaled_dual`` W'dz.
     """
 
     point: FloatArray
@@ -51,13 +51,13 @@ class PathDirection:
     theta: float
     primal: FloatArray
     dual: FloatArray
-    seen_primal: FloatArray
-    seen_dual: FloatArray
+    scaled_primal: FloatArray
+    scaled_dual: FloatArray
 
 
 @dataclass
 class PathIterate:
-    """A pair of the embedding: y, shape ``(dimension,)``; w, s and z, shape ``(size,)``; theta."""
+    """An iterate of the embedding: y, shape ``(dimension,)``; w, s, z, shape ``(size,)``; theta."""
 
     point: FloatArray
     weights: FloatArray
@@ -66,7 +66,7 @@ class PathIterate:
     dual: FloatArray
 
     def along(self, step: float, direction: PathDirection) -> PathIterate:
-        """Return the pair a step along a direction."""
+        """Return the iterate plus a step along a direction."""
         return PathIterate(
             self.point + step * direction.point,
             self.weights + step * direction.weights,
@@ -97,7 +97,7 @@ class Embedding:
             self.blocks = RowBlocks(np.arange(cone.size), sp.csr_array(data))
         else:
             self.blocks = blocks_of(cone, dense_array(data) * root[:, None])
-        self._root = root[self.blocks.places]
+        self._root = root[self.blocks.indices]
 
     def start(self) -> PathIterate:
         """Return s = z = e, theta = 1."""
@@ -139,12 +139,12 @@ class Embedding:
     def flat(self, element: FloatArray) -> FloatArray:
         """Return an element as weights in the cone's flat coordinates."""
         weights = np.empty(len(element))
-        weights[self.blocks.places] = element * self._root
+        weights[self.blocks.indices] = element * self._root
         return weights
 
 
 class ScaledIterate:
-    """A pair seen through its Nesterov-Todd scaling W, where Newton's directions are solved for.
+    """An iterate with its Nesterov-Todd scaling W; Newton's equations are solved in this space.
 
     With B = W^-1 A* the direction of dtheta and a given W^-1 ds + W'dz = g is that of the
     least-squares problem B dy ~ g - dtheta (W^-1 e + W'e), whose residual is W'dw.
@@ -162,7 +162,7 @@ class ScaledIterate:
         self._scaling = self._of.scaling(iterate.primal, iterate.dual)
         self._columns = self._scaling.columns()
         e = self._of.identity
-        self._seen = self._scaling.primal(e), self._scaling.dual(e)
+        self._scaled_identity = self._scaling.primal(e), self._scaling.dual(e)
         self._weight, self._factor = _factored(self._columns)
 
     @property
@@ -188,7 +188,7 @@ class ScaledIterate:
 
     def direction(self, target: FloatArray, theta: float) -> PathDirection:
         """Return the direction with W^-1 ds + W'dz = target and dtheta = theta."""
-        first, second = (theta * image for image in self._seen)
+        first, second = (theta * image for image in self._scaled_identity)
         point, residual = self._solved(target - first - second)
         weights, shift = self._scaling.dual_back(residual), theta * self._of.identity
         return PathDirection(
@@ -197,8 +197,8 @@ class ScaledIterate:
             theta=theta,
             primal=self._of.data @ point + shift,
             dual=weights + shift,
-            seen_primal=self._columns @ point + first,
-            seen_dual=residual + second,
+            scaled_primal=self._columns @ point + first,
+            scaled_dual=residual + second,
         )
 
     def towards(self, share: float, bend: PathDirection | None = None) -> PathDirection:
@@ -208,13 +208,13 @@ class ScaledIterate:
         """
         required = share * self.gap * self._of.identity
         if bend is not None:
-            required = required - self._scaling.product(bend.seen_primal, bend.seen_dual)
+            required = required - self._scaling.product(bend.scaled_primal, bend.scaled_dual)
         target = self._scaling.quotient(required) - self._scaling.middle
         return self.direction(target, (share - 1.0) * self.iterate.theta)
 
     def lengths(self, direction: PathDirection) -> tuple[float, float]:
-        """Return the steps that lead s and z to the boundary of the cone."""
-        lows = map(self._scaling.lowest, (direction.seen_primal, direction.seen_dual))
+        """Return the step lengths at which s and z reach the boundary of the cone."""
+        lows = map(self._scaling.lowest, (direction.scaled_primal, direction.scaled_dual))
         first, second = (1.0 / max(-low, 1.0 / LONGEST) for low in lows)
         return first, second
 

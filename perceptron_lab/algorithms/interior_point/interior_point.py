@@ -61,7 +61,7 @@ EIGENVALUE = 30.0
 
 @dataclass(kw_only=True)
 class PathState(State):
-    """The pair of the embedding, and what was claimed of it."""
+    """The iterate of the embedding, and the last claim made from it."""
 
     embedding: Embedding
     iterate: PathIterate
@@ -72,14 +72,14 @@ class PathState(State):
     claims: int = 0  # of weights with A w = 0
 
     def follow(self, iterate: PathIterate) -> None:
-        """Go on to another pair."""
+        """Replace the iterate by the next one on the path."""
         self.iterate = iterate
         self.point, self.weights = iterate.point, self.embedding.flat(iterate.dual)
         self.updates += 1
         self.iterations += 1
 
     def claiming(self, system: ConicSystem, claim: Claim) -> Claim:
-        """Remember a claim and return it."""
+        """Store a claim and the tolerance at which it is made, and return it."""
         self.claim, self.tolerance = claim, system.tolerance
         return claim
 
@@ -187,21 +187,21 @@ class InteriorPoint(SeesAll[PathState]):
             claim = self._answer(system, state, ahead, lengths)
             if claim is not None:
                 return claim
-            following = self._following(scaled, ahead, min(*lengths, 1.0))
+            following = self._next_iterate(scaled, ahead, min(*lengths, 1.0))
         except np.linalg.LinAlgError:
             following = None
         if following is None:
-            return self._last_word(system, state)
+            return self._claim_bound(system, state)
         state.follow(following)
         assert state.weights is not None
         if system.target and system.upper(state.weights) <= system.target:
             return state.claiming(system, claim_bound(system, state.weights, self.epsilon))
         return self._claim_point(system, state, state.point) if self.steps == "short" else None
 
-    def _following(
+    def _next_iterate(
         self, scaled: ScaledIterate, ahead: PathDirection, length: float
     ) -> PathIterate | None:
-        """Return the next pair; None where none is within reach in double precision."""
+        """Return the next iterate, or None if double precision allows no further step."""
         theta = scaled.iterate.theta
         if theta < LEAST_THETA or abs(scaled.trace - (1.0 + theta)) > LOST:
             return None
@@ -234,14 +234,14 @@ class InteriorPoint(SeesAll[PathState]):
     def _claim_point(
         self, system: ConicSystem, state: PathState, point: FloatArray
     ) -> Claim | None:
-        """Return the claim of a point if it is inside."""
+        """Return the claim of the current point if it lies inside the cone."""
         if not system.contains(point):
             return None
         state.point = point
         return state.claiming(system, FeasiblePoint(point.copy()))
 
-    def _last_word(self, system: ConicSystem, state: PathState) -> Claim:
-        """Claim that the weights z bound the margin, if by no more than is worth it."""
+    def _claim_bound(self, system: ConicSystem, state: PathState) -> Claim:
+        """Claim that the weights z bound the margin, unless the bound is too large to be useful."""
         theta = state.iterate.theta
         state.ending = f"the path ends at theta = {theta:.1e} in double precision"
         weights = state.embedding.flat(state.iterate.dual)
@@ -282,19 +282,19 @@ class InteriorPoint(SeesAll[PathState]):
 
 
 def reduction(rank: int) -> float:
-    """Return 1 / sqrt(2r), the part of theta that a short step takes off."""
+    """Return 1 / sqrt(2r), the relative decrease of theta in a short step."""
     return 1.0 / math.sqrt(2.0 * rank)
 
 
 def iteration_operations(system: ConicSystem) -> float:
-    """Return the operations of the normal equations, and of a congruence of every F_i."""
+    """Return the operations of one iteration: normal equations and congruences of all F_i."""
     size, dimension = float(system.cone.size), float(system.dimension)
     congruences = 4.0 * dimension * sum(_cubes(system))
     return CALLS + 2.0 * size * dimension * dimension + dimension**3 + congruences
 
 
 def query_operations(system: ConicSystem) -> float:
-    """Return the operations of a query of the deepest cut and its image."""
+    """Return the operations of finding the deepest cut and its normal."""
     size, dimension = float(system.cone.size), float(system.dimension)
     cubes = _cubes(system)
     calls = CALLS_OF_A_QUERY + CALLS_OF_A_BLOCK * len(system.cone.blocks)
@@ -303,7 +303,7 @@ def query_operations(system: ConicSystem) -> float:
 
 
 def affordable(system: ConicSystem) -> bool:
-    """Return whether the data are whole matrices in memory, and an iteration takes seconds only."""
+    """Return whether matrix blocks are dense in memory and an iteration takes at most seconds."""
     operator = system.operator
     if not isinstance(operator, Matrix) or isinstance(operator.stored, RowSource):
         return False

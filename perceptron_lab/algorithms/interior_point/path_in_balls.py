@@ -52,7 +52,7 @@ def within_reach(system: ConicSystem) -> bool:
 
 @dataclass
 class Newton:
-    """Newton's directions at w: to the centre, and to A w = 0; y and mu.
+    """Newton's directions at w, towards the centre and towards A w = 0, with y and mu.
 
     ``lengths`` are the coefficients of norm(inwards + eta onwards)^2 in the local norm, by rising
     powers of eta, shape ``(blocks, 3)``.
@@ -64,7 +64,7 @@ class Newton:
     lengths: FloatArray
 
     def part(self) -> float:
-        """Return the greatest eta <= 1 by which no block's length is above LONGEST."""
+        """Return the largest eta <= 1 for which no block moves by more than LONGEST."""
         constant, linear, square = self.lengths.T
         room = LONGEST**2 - constant
         root = linear + np.sqrt(linear * linear + square * room)
@@ -79,23 +79,23 @@ class Newton:
 
     @property
     def beyond(self) -> bool:
-        """Whether mu <= 0: A*y is inside K where w is on the path, whatever doubles make of it."""
+        """Whether mu <= 0: then A*y lies inside K for w on the path."""
         return bool(self.multipliers[-1] <= 0)
 
 
 @dataclass(kw_only=True)
 class BallState(State):
-    """The blocks and where they lie; A* and e as a last column; w; theta; what was claimed."""
+    """The blocks, A* with e as last column, the weights w, theta, and whether w was claimed."""
 
     blocks: list[Represented]
-    places: IntArray
+    indices: IntArray
     data: arb_mat
     values: arb_mat
     theta: float = 1.0
     claimed_weights: bool = False
 
     def newton(self) -> Newton:
-        """Solve for the directions at w."""
+        """Solve Newton's equations at w for both directions."""
         values = [row[0] for row in self.values.tolist()]
         image, across = self._image(values).mid(), self.data.transpose()
         residual = [row[0] for row in (across * self.values).tolist()]
@@ -136,7 +136,7 @@ class BallState(State):
         return floats
 
     def move(self, newton: Newton) -> None:
-        """Make a step: to the centre, damped, where that is far; else onwards as well."""
+        """Make a damped step to the centre if it is far away; otherwise step along the path too."""
         lengths = np.sqrt(newton.lengths[:, 0])
         if lengths.max() > CENTRAL:
             step, eta = arb(1.0 / (1.0 + float(np.linalg.norm(lengths)))), 0.0
@@ -152,7 +152,7 @@ class BallState(State):
     def flat(self, size: int) -> FloatArray:
         """Return the weights, rounded to doubles."""
         weights = np.zeros(size)
-        weights[self.places] = [float(row[0].mid()) for row in self.values.tolist()]
+        weights[self.indices] = [float(row[0].mid()) for row in self.values.tolist()]
         return weights
 
 
@@ -189,7 +189,7 @@ class PathInBalls(SeesAll[BallState]):
                 weights=weights,
                 phase="path-in-balls",
                 blocks=blocks,
-                places=weighted,
+                indices=weighted,
                 data=arb_mat([row for block in blocks for row in block.rows]),
                 values=arb_mat([[arb(value)] for value in weights[weighted].tolist()]),
             )

@@ -41,28 +41,28 @@ class SweptRows(ABC):
 
     @abstractmethod
     def spread(self, shares: FloatArray, size: int) -> FloatArray:
-        """Return weights of all rows, shape ``(size,)``, of those of the swept ones."""
+        """Extend weights of the swept rows to all rows by zeros, shape ``(size,)``."""
 
     @abstractmethod
     def join(self, scores: FloatArray, below: float) -> int:
-        """Let other rows with scores <= ``below`` join; return how many, 0 if there are none."""
+        """Add rows with scores <= ``below`` to the swept ones; return their number."""
 
 
 class AllRows(SweptRows):
-    """All rows."""
+    """The rows of the system without a working set."""
 
     def spread(self, shares: FloatArray, size: int) -> FloatArray:
         """Return a copy."""
         return shares.copy()
 
     def join(self, scores: FloatArray, below: float) -> int:
-        """Return 0: there are no others."""
+        """Return 0, since all rows are swept already."""
         return 0
 
 
 @dataclass
 class WorkingRows(SweptRows):
-    """Some rows of an operator, ``indices`` of shape ``(k,)``; ``most`` may join at a time."""
+    """A working set of rows, ``indices`` of shape ``(k,)``; up to ``most`` rows join at a time."""
 
     operator: Matrix
     indices: IntArray
@@ -70,18 +70,18 @@ class WorkingRows(SweptRows):
 
     @classmethod
     def least(cls, operator: Matrix, scores: FloatArray, most: int) -> WorkingRows:
-        """Return the 2 ``most`` rows of least score; ``most`` of them come at a time later."""
+        """Return a working set of the 2 ``most`` rows of least score."""
         indices = np.sort(lowest(np.arange(operator.size), scores, 2 * most))
         return cls(_ordered(operator, indices), operator, indices, most)
 
     def spread(self, shares: FloatArray, size: int) -> FloatArray:
-        """Return weights that are 0 outside."""
+        """Extend weights of the working set to all rows by zeros."""
         weights = np.zeros(size)
         weights[self.indices] = shares
         return weights
 
     def join(self, scores: FloatArray, below: float) -> int:
-        """Let the rows of least score join."""
+        """Add the rows of least score to the working set."""
         violated = scores <= below
         violated[self.indices] = False
         coming = np.sort(lowest(np.flatnonzero(violated), scores, self.most))
@@ -108,14 +108,14 @@ class WeightedPoint(NamedTuple):
 class MarginTrial:
     """The search for a unit u with y_k'u > beta for the rows y_k that are swept.
 
-    The point is a = eta s (c A w_0 + sum_k c_k y_k), with a_0 = A w_0 the point of ``begun``;
+    The point is a = eta s (c A w_0 + sum_k c_k y_k), with a_0 = A w_0 the point of ``initial``;
     ``shares`` are c_k and, in the last place, c, shape ``(k + 1,)``. ``budget`` is the number of
     epochs, of which there are ``seen / k``; ``limit`` is b of the relaxed module y_k'a > b, from
     when it has taken over, and else 0.
     """
 
     beta: float
-    begun: WeightedPoint
+    initial: WeightedPoint
     swept: SweptRows
     module: Module
     angle: bool
@@ -123,20 +123,20 @@ class MarginTrial:
     rate: float = 1.0
     scale: float = field(default=1.0, init=False)
     limit: float = field(default=0.0, init=False)
-    seen: int = field(default=0, init=False)
+    rows_examined: int = field(default=0, init=False)
     updates: int = field(default=0, init=False)
     row: int = field(default=0, init=False)
     quiet: int = field(default=0, init=False)
     point: FloatArray = field(init=False)
     shares: FloatArray = field(init=False)
-    _look: int = field(default=0, init=False)
+    _next_check: int = field(default=0, init=False)
     _limits: FloatArray = field(init=False)
-    _begun_mass: float = field(init=False)
+    _initial_mass: float = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin at a_0, for a fixed length at the length beta: from y_1 where a_0 is 0."""
-        self.point, rows = self.begun.point.copy(), self.swept.rows
-        self._begun_mass = float(self.begun.weights.sum())
+        self.point, rows = self.initial.point.copy(), self.swept.rows
+        self._initial_mass = float(self.initial.weights.sum())
         self.shares = np.zeros(len(rows) + 1)
         self.shares[-1] = 1.0 / self.rate
         if self.module == "fixed-length":
@@ -146,7 +146,7 @@ class MarginTrial:
                 self.shares[-1], length = 0.0, math.sqrt(self.swept.squares[0])
             self.point *= self.beta / length
             self.shares[row] = self.beta / length / self.rate
-        self._wait()
+        self._schedule_check()
 
     @property
     def satisfied(self) -> bool:
@@ -156,28 +156,28 @@ class MarginTrial:
     @property
     def exhausted(self) -> bool:
         """Whether the epochs are used up."""
-        return self.seen >= self._most
+        return self.rows_examined >= self._most
 
     @property
-    def due(self) -> bool:
-        """Whether the bound of the weights is to be looked at: never soon after the last time."""
-        return self.seen >= self._look
+    def bound_check_due(self) -> bool:
+        """Whether enough rows were examined since the last check of the weights' bound."""
+        return self.rows_examined >= self._next_check
 
     @property
     def _most(self) -> int:
         return math.ceil(self.budget * len(self.swept.rows))
 
     def sweep(self, most: int) -> int:
-        """Make up to ``most`` updates, up to the next event or the end of the time; return them."""
-        end, updates = min(self._most, self._look), 0
-        while updates < most and self.seen < end and not self.satisfied:
-            updates += self._sweep_piece(most - updates, end - self.seen)
+        """Sweep until ``most`` updates, the next event or the time limit; return the updates."""
+        end, updates = min(self._most, self._next_check), 0
+        while updates < most and self.rows_examined < end and not self.satisfied:
+            updates += self._sweep_piece(most - updates, end - self.rows_examined)
             if time_is_up():
                 break
         return updates
 
     def _sweep_piece(self, most: int, checks: int) -> int:
-        """Make up to ``most`` updates in up to so many checks, some at a time; return them."""
+        """Sweep over a limited number of rows, so that the clock is read in between."""
         to = self.row, most, self.quiet, min(checks, PIECE // self.swept.rows.shape[1] + 1)
         rows, squares = self.swept.rows, self.swept.squares
         state = self.point, self.shares
@@ -193,34 +193,34 @@ class MarginTrial:
             updates, examined, self.row, self.quiet, self.scale = fixed_length_sweep(
                 rows, squares, *state, self.rate, self.beta, self.angle, self.scale, *to
             )
-        self.seen, self.updates = self.seen + examined, self.updates + updates
+        self.rows_examined, self.updates = self.rows_examined + examined, self.updates + updates
         return updates
 
     def bound(self) -> float:
-        """Return norm(A w) / <e, w> of its weights, which no margin exceeds; inf without any."""
-        self._wait()
-        inherited = float(self.shares[-1]) * self._begun_mass
+        """Return norm(A w) / <e, w>, an upper bound of every margin; inf if w = 0."""
+        self._schedule_check()
+        inherited = float(self.shares[-1]) * self._initial_mass
         mass = self.rate * self.scale * (float(self.shares[:-1].sum()) + inherited)
         return float(np.linalg.norm(self.point)) / mass if mass > 0.0 else math.inf
 
     def weights(self) -> FloatArray:
         """Return w with A w = a, shape ``(m,)``."""
-        weights = self.swept.spread(self.shares[:-1], len(self.begun.weights))
-        weights += float(self.shares[-1]) * self.begun.weights
+        weights = self.swept.spread(self.shares[:-1], len(self.initial.weights))
+        weights += float(self.shares[-1]) * self.initial.weights
         weights *= self.rate * self.scale
         return weights
 
     def relax(self, budget: float) -> None:
-        """Go on with the relaxed module, b = beta norm(a), for so many epochs."""
+        """Continue with the relaxed module, b = beta norm(a), for some more epochs."""
         self.shares *= self.scale
         self.scale, self.quiet = 1.0, 0
         self.limit = self.beta * float(np.linalg.norm(self.point))
         self._limits = np.full(len(self.swept.rows), self.limit)
-        self.budget = self.seen / len(self.swept.rows) + budget
-        self._wait()
+        self.budget = self.rows_examined / len(self.swept.rows) + budget
+        self._schedule_check()
 
     def join(self, scores: FloatArray) -> bool:
-        """Let rows join that do not have the margin; return whether there are any.
+        """Add rows that violate the margin to the swept ones; return whether there were any.
 
         Epochs are counted in rows of the set as it is now.
         """
@@ -232,13 +232,13 @@ class MarginTrial:
             self.quiet = 0
         return coming > 0
 
-    def _wait(self) -> None:
+    def _schedule_check(self) -> None:
         size, dimension = self.swept.rows.shape
-        self._look = self.seen + max(LOOK_EPOCHS * size, LOOK // dimension)
+        self._next_check = self.rows_examined + max(LOOK_EPOCHS * size, LOOK // dimension)
 
 
 class Round(NamedTuple):
-    """A round of the bisection: the margin asked for, and the outcome.
+    """A round of the bisection: its required margin beta and its outcome.
 
     ``reached``: the point has the margin ``margin`` > beta. ``exhausted``: the epochs were used up.
     ``hopeless``: the weights show that no point has the margin beta. ``known``: it was not run,
@@ -267,7 +267,7 @@ class Round(NamedTuple):
 
 @dataclass(kw_only=True)
 class BisectionState(State):
-    """The margin asked for, the step, the best point with its margin, and the least bound.
+    """The required margin, the step width, the best point, and the least upper bound.
 
     ``point`` is the best point, or until there is one that of the round; ``weights`` are those of
     the least bound ``upper`` = norm(A w) / <e, w> so far, but for news of a thousandth.
@@ -284,20 +284,20 @@ class BisectionState(State):
     rounds: list[Round] = field(default_factory=list)
 
     def learn(self, bound: float, trial: MarginTrial, part: float = 1.0) -> None:
-        """Show the weights of a round if their bound is below this part of the least one."""
+        """Replace the least bound and its weights if a round has improved it enough."""
         if bound < part * self.upper:
             self.upper, self.weights = bound, trial.weights()
 
     def close(self, outcome: Outcome, trial: MarginTrial, margin: float = 0.0) -> None:
-        """End the round under way, and choose the next beta."""
+        """Record the outcome of the current round, and choose the next beta."""
         bound, rows = trial.bound(), len(trial.swept.rows)
         self.learn(bound, trial)
-        self._add(outcome, margin, bound, trial.seen / rows, rows, trial.updates)
+        self._add(outcome, margin, bound, trial.rows_examined / rows, rows, trial.updates)
         self.iterations += 1
         self.trial = None
 
     def skip(self) -> None:
-        """Leave a round out of which it is known how it would end."""
+        """Choose the next beta without a round whose outcome is known."""
         self._add("known", 0.0, self.upper, 0.0, 0, 0)
 
     def _add(

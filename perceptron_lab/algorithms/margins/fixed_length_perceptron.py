@@ -94,7 +94,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
         rows = self.swept(system)
         squares = squares_above(rows, self.beta)
         shortest, longest = math.sqrt(squares.min()), math.sqrt(squares.max())
-        rate, weights = self.chosen_rate(shortest, longest), np.zeros(len(rows))
+        rate, weights = self.learning_rate(shortest, longest), np.zeros(len(rows))
         weights[0] = self.beta / math.sqrt(squares[0]) / rate
         return FixedLengthState(
             rows[0] * (self.beta / math.sqrt(squares[0])),
@@ -121,8 +121,8 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
             state.point *= self.beta / length
             state.scale *= self.beta / length
 
-    def chosen_rate(self, shortest: float, longest: float) -> float:
-        """Return eta: the one given, or eta_opt (2.57) for the gap and rows of norms r to R."""
+    def learning_rate(self, shortest: float, longest: float) -> float:
+        """Return eta: the given rate, or eta_opt (2.57) for the gap and rows of norms r to R."""
         if self.rate is not None:
             return self.rate
         most = factor_range(self.factor, self.beta, shortest)[1]
@@ -138,7 +138,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
         if self.beta >= margin:
             return Bound(None, theorem, TOO_LARGE)
         least, most = factor_range(self.factor, self.beta, shortest)
-        x = self.chosen_rate(shortest, longest) * most * longest / self.beta
+        x = self.learning_rate(shortest, longest) * most * longest / self.beta
         part = self.beta / longest
         gain = x * ((margin - self.beta) / longest - x * (0.5 + part + 0.5 * x))
         if gain <= 0.0:

@@ -258,7 +258,7 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
 def free_length_bound(
     margin: float, beta: float, longest: float, least: float, most: float
 ) -> float | None:
-    """Return the largest t that (2.7) and (2.42) allow; None where they allow every t.
+    """Return the largest t that (2.7) and (2.42) allow, or None if they allow every t.
 
     A run from a = 0 has, for every N with t > N >= 1 and q = f_max / f_min,
 
@@ -295,7 +295,7 @@ def free_length_bound(
 def _largest(
     n: int, gain: float, margin: float, beta: float, longest: float, ratio: float
 ) -> float:
-    """Return the largest t of the inequality for one N, N itself if none is larger."""
+    """Return the largest t <= N that the inequality allows, or N if it allows no larger one."""
     logarithm = ratio * ratio * longest * longest / (2.0 * margin)
     loss = ratio * (longest - beta) * n + logarithm * (1.0 / n - math.log(n))
 

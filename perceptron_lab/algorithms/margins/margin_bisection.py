@@ -165,34 +165,34 @@ class MarginBisection(InCoordinates[BisectionState]):
         while claim is None and state.updates < target and state.phase == phase:
             if state.trial is None:
                 state.trial = self._trial(state)
-            trial, examined = state.trial, state.trial.seen
+            trial, examined = state.trial, state.trial.rows_examined
             updates = trial.sweep(target - state.updates)
             state.updates += updates
             system.counters.queries += updates
-            system.counters.products += (trial.seen - examined) / system.cone.size
+            system.counters.products += (trial.rows_examined - examined) / system.cone.size
             if not state.best.margin:
                 state.point = trial.point
             check_time()
-            claim = self._judged(system, state, trial)
+            claim = self._after_sweep(system, state, trial)
         return state, claim
 
     def _trial(self, state: BisectionState) -> MarginTrial:
-        """Return a round from the best point, asking for beta."""
+        """Return a trial for the margin beta, started at the best point."""
         rate = 1.0
         if self.module == "fixed-length":
             like = FixedLengthPerceptron(beta=state.beta, gap=state.width / 2.0, factor=self.factor)
-            rate = like.chosen_rate(state.shortest, state.longest)
+            rate = like.learning_rate(state.shortest, state.longest)
         budget = self.epochs * (1.0 - self.relaxed)
         angle = self.factor == "angle"
         return MarginTrial(state.beta, state.best, state.swept, self.module, angle, budget, rate)
 
-    def _judged(
+    def _after_sweep(
         self, system: ConicSystem, state: BisectionState, trial: MarginTrial
     ) -> Claim | None:
-        """End a round that is complete, or continue it; claim a point of larger margin."""
+        """End or continue the current round after a sweep; claim a point of larger margin."""
         if trial.satisfied:
             return self._satisfied(system, state, trial)
-        if trial.due:
+        if trial.bound_check_due:
             bound = trial.bound()
             state.learn(bound, trial, 1.0 - NEWS)
             if self.hopeless and not trial.limit and bound <= trial.beta:
@@ -204,7 +204,7 @@ class MarginBisection(InCoordinates[BisectionState]):
     def _satisfied(
         self, system: ConicSystem, state: BisectionState, trial: MarginTrial
     ) -> Claim | None:
-        """Look at all rows: let some join the working set, or end the round."""
+        """Compute all scores: extend the working set by violated rows, or end the round."""
         claim: Claim | None = None
         scores = system.scores(trial.point)
         score = system.lowest(scores)
@@ -221,7 +221,7 @@ class MarginBisection(InCoordinates[BisectionState]):
         return claim
 
     def _fail(self, state: BisectionState, trial: MarginTrial, outcome: Outcome) -> None:
-        """Go over to the relaxed module, or end the round without the margin."""
+        """Change to the relaxed module, or end the round without having reached the margin."""
         if self.relaxed and not trial.limit and trial.point.any():
             trial.relax(self.epochs * self.relaxed)
             state.phase += ", relaxed"
@@ -230,7 +230,7 @@ class MarginBisection(InCoordinates[BisectionState]):
         self._choose(state)
 
     def _choose(self, state: BisectionState) -> None:
-        """Leave out the rounds of which it is known how they end."""
+        """Skip the rounds whose outcome follows from the bounds."""
         while not self._ended(state) and (
             state.beta <= state.best.margin or (self.hopeless and state.beta >= state.upper)
         ):
@@ -239,10 +239,12 @@ class MarginBisection(InCoordinates[BisectionState]):
             state.ending = f"the bisection has come to steps of {state.width:.3g}"
 
     def _ended(self, state: BisectionState) -> bool:
+        """Return whether the step is within tolerance or all rounds are used."""
         small = state.width <= self.tolerance * state.best.margin
         return small or len(state.rounds) >= self.rounds
 
     def _last_claim(self, system: ConicSystem, state: BisectionState) -> Claim:
+        """Return the final claim: the best point, or the least bound of the weights."""
         if state.best.margin:
             return FeasiblePoint(state.best.point.copy())
         assert state.weights is not None

@@ -33,7 +33,7 @@ THEOREM = "(2.11) of TsampoukaShaweTaylor"
 
 
 class LimitedScores(Algorithm[S]):
-    """A perceptron whose scores have to pass a limit b: its guarantees, by b, eta and the facts.
+    """A perceptron that requires scores above a limit b, with its guarantees.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class LimitedScores(Algorithm[S]):
         return self.rate * longest * longest if self.limit is None else self.limit
 
     def largest_limit(self, longest: float) -> float:
-        """Return the largest limit of any row, which all bounds hold with."""
+        """Return the largest limit over the rows, for which all bounds are stated."""
         return max(self.limit_for(longest), self.negative or 0.0)
 
     def bound(self, facts: Facts) -> Bound:
@@ -85,7 +85,7 @@ class LimitedScores(Algorithm[S]):
 
 @dataclass(kw_only=True)
 class LimitedState(SweptState):
-    """The score b_k that each row is to exceed, shape ``(m,)``."""
+    """The required scores b_k of the rows, shape ``(m,)``."""
 
     limits: FloatArray
 
@@ -191,7 +191,7 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
 
 @dataclass(kw_only=True)
 class TauState(State):
-    """The score tau that every cut is to exceed."""
+    """The required score tau of all cuts."""
 
     tau: float
 

@@ -36,7 +36,7 @@ NOTHING = 1e-13  # A rounding error, relative to the largest of its kind
 
 
 class LowestRow(NamedTuple):
-    """The row of least a'y: a, shape ``(n,)``, the name of the row, and a'y."""
+    """The row with the least score a'y: its normal, shape ``(n,)``, its index, and its score."""
 
     normal: FloatArray
     name: int
@@ -59,13 +59,13 @@ class ActiveSet:
     point: FloatArray = field(init=False)
     multipliers: FloatArray = field(init=False)
     vanishing: bool = field(default=False, init=False)
-    _seen: set[frozenset[int]] = field(default_factory=set, init=False)
+    _tried_sets: set[frozenset[int]] = field(default_factory=set, init=False)
     _longest: float = field(default=0.0, init=False)
     _idle: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._solve()
-        self._is_news()
+        self._is_new()
 
     @property
     def length(self) -> float:
@@ -78,7 +78,7 @@ class ActiveSet:
         return TOLERANCE * UNIT_ROUNDOFF * self.length * math.sqrt(len(self.point))
 
     def enter(self, rows: FloatArray, indices: IntArray) -> bool:
-        """Let rows enter, the most violated one first, until none of them is violated.
+        """Add violated rows to the active set, the most violated one first, until none is left.
 
         Parameters
         ----------
@@ -101,20 +101,20 @@ class ActiveSet:
         return self.enter_from(lowest)
 
     def enter_from(self, lowest: Callable[[FloatArray], LowestRow]) -> bool:
-        """Let rows enter, as :meth:`enter` does, that a function of y finds: that of least a'y."""
+        """Add violated rows as :meth:`enter` does, found by a function of y."""
         changed = False
         while not (self.vanishing or time_is_up()):
             lowest_row = lowest(self.point)
             if lowest_row.score >= 1.0 - self.tolerance:
                 break
             self._admit(lowest_row.normal, lowest_row.name, lowest_row.score)
-            if self.vanishing or not self._is_news():
+            if self.vanishing or not self._is_new():
                 break
             changed = True
         return changed and not self.vanishing
 
     def refine(self) -> None:
-        """Bring the scores of the active rows to 1, as near as y in doubles can.
+        """Refine y so that the scores of the active rows are 1 to double precision.
 
         Residuals in twice the precision: the error that is left is that of rounding y once.
         """
@@ -124,8 +124,8 @@ class ActiveSet:
             step = _solved(self._factor, rest, transposed=True)
             self.point = self.point + self._basis @ step
 
-    def _is_news(self) -> bool:
-        """Return whether this set has not been active before, and there is hope for others.
+    def _is_new(self) -> bool:
+        """Return whether this active set is new and norm(y) has not stalled for too long.
 
         norm(y) grows in exact arithmetic. Where many rows are active in one y, it grows by less
         than rounding takes off: then a limited number of sets is still tried.
@@ -133,12 +133,12 @@ class ActiveSet:
         self._idle = 0 if self.length > self._longest else self._idle + 1
         self._longest = max(self._longest, self.length)
         active = frozenset(self.active.tolist())
-        fresh = active not in self._seen
-        self._seen.add(active)
+        fresh = active not in self._tried_sets
+        self._tried_sets.add(active)
         return fresh and self._idle <= PATIENCE * len(self.point)
 
     def _admit(self, normal: FloatArray, index: int, score: float) -> None:
-        """Move y and u until a row is active, dropping those whose multipliers vanish."""
+        """Move y and the multipliers until a row is active; drop rows whose multipliers vanish."""
         while True:
             # Q'a, and a - Q Q'a, made orthogonal to the active rows twice.
             inside = self._basis.T @ normal
@@ -172,13 +172,13 @@ class ActiveSet:
         self.normals = np.delete(self.normals, position, axis=0)
 
     def _factorise(self) -> None:
-        """N = Q R."""
+        """Factorise the normals of the active rows, N = Q R."""
         check_time(2.0 * self.normals.size * len(self.normals))
         basis, factor = scipy.linalg.qr(self.normals.T, mode="economic")
         self._basis, self._factor = np.asarray(basis, np.float64), np.asarray(factor, np.float64)
 
     def _solve(self) -> None:
-        """Solve for y and u on the active rows; those leave that must not be among them."""
+        """Solve for y and the multipliers on the active rows; drop dependent and negative rows."""
         while True:
             self._factorise()
             pivots = np.abs(np.diagonal(self._factor))
@@ -220,7 +220,7 @@ SAFE = 1.0 - 2.0**-40
 def nearly_widest(
     system: ConicSystem, state: State, score: float, norm: float
 ) -> NearlyWidest | None:
-    """Return the claim of the ratio that the run asks for, if this update seems to have it.
+    """Return the claim of the required margin ratio, if the computed ratio nearly reaches it.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def nearly_widest(
 
 
 def lowest(candidates: IntArray, scores: FloatArray, most: int) -> IntArray:
-    """Return the candidates of least score, at most so many."""
+    """Return up to ``most`` candidates of least score."""
     if len(candidates) <= most:
         return candidates
     return candidates[np.argpartition(scores[candidates], most)[:most]]

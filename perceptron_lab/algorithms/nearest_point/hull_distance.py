@@ -45,7 +45,7 @@ TURNS = 1000  # Pairs that may enter in one round, as a multiple of the dimensio
 
 @dataclass(kw_only=True)
 class HullsState(State):
-    """The pairs that carry w with their weights, and a working set of each class.
+    """Pairs of examples whose differences carry w, their weights, and the working sets.
 
     ``pairs`` are examples of the first and the second class, shape ``(k, 2)``, ``shares`` sum to 1,
     ``first`` and ``second`` are empty before the first round. ``size`` is the length, in the data's
@@ -64,12 +64,12 @@ class HullsState(State):
         """Return the state at half the difference of the first example of each class."""
         pair = np.array([[np.argmax(classes.positive), np.argmin(classes.positive)]])
         state = cls(np.zeros(classes.dimension), pairs=pair, shares=np.ones(1))
-        state.place(classes)
+        state.set_point(classes)
         return state
 
-    def place(self, classes: Classes, direction: FloatArray | None = None) -> None:
-        """Set the point (w, b) and the weights by the pairs, or by them and a given w."""
-        ends = [classes.chosen(self.pairs[:, k]) for k in (0, 1)]
+    def set_point(self, classes: Classes, direction: FloatArray | None = None) -> None:
+        """Set (w, b) and the weights from the pairs, or from the pairs and a given w."""
+        ends = [classes.examples_at(self.pairs[:, k]) for k in (0, 1)]
         if direction is None:
             direction = 0.5 * (self.shares @ (ends[0] - ends[1]))
         middle = 0.5 * (self.shares @ (ends[0] @ direction + ends[1] @ direction))
@@ -79,12 +79,12 @@ class HullsState(State):
             np.add.at(self.weights, self.pairs[:, k], 0.5 * self.shares)
 
     def advance(self, system: ConicSystem, most: int) -> Claim | None:
-        """Make up to so many rounds; claim w, or weights that bound the margin."""
+        """Make up to ``most`` rounds; claim w, or weights that bound the margin."""
         classes = system.operator
         assert isinstance(classes, Classes)
         for _ in range(most):
             if not len(self.first):
-                self.begin(classes)
+                self.start_from_examples(classes)
                 continue
             scores = system.scores(self.point)
             norm, phase = classes.length(self.point), self.phase
@@ -97,8 +97,8 @@ class HullsState(State):
                 return None
         return None
 
-    def begin(self, classes: Classes) -> None:
-        """Go to the nearest points of a few examples, evenly taken."""
+    def start_from_examples(self, classes: Classes) -> None:
+        """Move to the nearest points of a few evenly spaced examples."""
         few = FIRST * classes.dimension
         sides = np.flatnonzero(classes.positive), np.flatnonzero(~classes.positive)
         # with the first of all, which the point at the start is of
@@ -107,14 +107,14 @@ class HullsState(State):
         self.count()
 
     def count(self) -> None:
-        """Count a round."""
+        """Count one round as an update and an iteration."""
         self.updates += 1
         self.iterations += 1
 
     def claim(
         self, system: ConicSystem, classes: Classes, scores: FloatArray, norm: float
     ) -> Claim | None:
-        """Return a claim: the point with its best b, or that no margin is above norm(w)."""
+        """Return the claim of (w, best b), or the claim that norm(w) bounds the margin."""
         sides = least_of_each(scores, classes.positive)
         ended, fresh = self.phase == OPTIMAL, self.claimed != self.updates
         score, best = 0.5 * (sides[0] + sides[1]), self.point.copy()
@@ -137,7 +137,7 @@ class HullsState(State):
         return None
 
     def move(self, classes: Classes, scores: FloatArray, norm: float) -> bool:
-        """Let violated examples join the working sets; False if that has not shortened w."""
+        """Add violated examples to the working sets; return False if w did not become shorter."""
         exact, square = self.exact, norm**2
         below = square - GAP * self.size**2
         if exact is not None:
@@ -163,7 +163,7 @@ class HullsState(State):
         return improved
 
     def nearest(self, classes: Classes, norm: float = np.inf) -> bool:
-        """Go to the nearest points of the working sets; False if they are no nearer than before."""
+        """Move to the nearest points of the working sets; return False without progress."""
         first, second = self.scaled(classes, resize=True)
         positions = np.searchsorted(self.first, self.pairs[:, 0]) * len(second)
         positions += np.searchsorted(self.second, self.pairs[:, 1])
@@ -175,7 +175,7 @@ class HullsState(State):
         i, j = pairs // len(second), pairs % len(second)
         self.pairs = np.column_stack([self.first[i], self.second[j]])
         self.shares = shares
-        self.place(classes, x)
+        self.set_point(classes, x)
         return True
 
     def scaled(self, classes: Classes, *, resize: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -183,7 +183,7 @@ class HullsState(State):
 
         Resized, the largest of them has norm 1 / 2.
         """
-        first, second = classes.chosen(self.first), classes.chosen(self.second)
+        first, second = classes.examples_at(self.first), classes.examples_at(self.second)
         origin = second[0]
         first, second = first - origin, second - origin
         if resize:
@@ -193,7 +193,7 @@ class HullsState(State):
         return np.ascontiguousarray(first / divisor), np.ascontiguousarray(second / divisor)
 
     def enter(self, classes: Classes, exact: ActiveSet) -> bool:
-        """Let pairs of the working sets enter the active set; False if that has changed nothing."""
+        """Add pairs of the working sets to the active set; return False if nothing changed."""
         first, second = self.scaled(classes)
 
         def pair(point: FloatArray) -> LowestRow:
@@ -208,19 +208,21 @@ class HullsState(State):
         return improved
 
     def show(self, classes: Classes, exact: ActiveSet) -> None:
-        """Show y of the active set as a point of the hull of the half differences."""
+        """Set point and weights from y of the active set, a point of the half differences' hull."""
         self.pairs = np.column_stack([exact.active // classes.size, exact.active % classes.size])
         self.shares = exact.multipliers / exact.multipliers.sum()
-        self.place(
+        self.set_point(
             classes, None if exact.vanishing else exact.point * (self.size / exact.length**2)
         )
 
     def enter_next_phase(self, classes: Classes, score: float, norm: float) -> None:
-        """Go on with the active set, if rounding has stopped Wolfe's algorithm; else end."""
+        """Start the active-set method if rounding has stopped Wolfe's algorithm; otherwise end."""
         check_time()
         blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * self.size
         if self.exact is None and blurred:
-            halves = 0.5 * (classes.chosen(self.pairs[:, 0]) - classes.chosen(self.pairs[:, 1]))
+            halves = 0.5 * (
+                classes.examples_at(self.pairs[:, 0]) - classes.examples_at(self.pairs[:, 1])
+            )
             names = self.pairs[:, 0] * classes.size + self.pairs[:, 1]
             self.exact = ActiveSet(names, np.asarray(halves / self.size))
             self.phase = ACTIVE_SET

@@ -39,13 +39,13 @@ from perceptron_lab.systems import ConicSystem
 
 @dataclass(kw_only=True)
 class MinimumNormState(State):
-    """The working set, shape ``(k,)``, empty at the barycentre; and the active set, in the end."""
+    """The working set, shape ``(k,)`` (empty at the barycentre), and the final active set."""
 
     working: IntArray
     exact: ActiveSet | None = None
 
     def following(self, scores: FloatArray, below: float, most: int) -> IntArray | None:
-        """Return the next working set, or None if no row outside has a score below this one.
+        """Return the next working set, or None if no other row has a smaller score.
 
         At first, when the point is the barycentre, any row may come.
         """
@@ -61,7 +61,7 @@ class MinimumNormState(State):
         return np.union1d(retained, coming) if len(coming) else None
 
     def improve(self, system: ConicSystem, working: IntArray, norm: float) -> bool:
-        """Go to the point of least norm in the hull of the working set.
+        """Move to the point of least norm in the hull of the working set.
 
         Returns False, without a change, if it is no shorter than before, but for rounding.
         """
@@ -81,7 +81,7 @@ class MinimumNormState(State):
         return True
 
     def enter_next_phase(self, system: ConicSystem, score: float, norm: float) -> None:
-        """Go on with the active set, if rounding has stopped Wolfe's algorithm; else end."""
+        """Start the active-set method if rounding has stopped Wolfe's algorithm; otherwise end."""
         check_time()
         blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
         if self.exact is not None or not blurred:
@@ -97,7 +97,7 @@ class MinimumNormState(State):
         self.show(system, self.exact)
 
     def show(self, system: ConicSystem, exact: ActiveSet) -> None:
-        """Show y of the active set as a point of the hull, A w = y / norm(y)^2."""
+        """Set point and weights from y of the active set: A w = y / norm(y)^2."""
         self.weights = np.zeros(system.cone.size)
         self.weights[exact.active] = exact.multipliers / exact.multipliers.sum()
         if exact.vanishing:
@@ -198,15 +198,15 @@ class MinimumNormPoint(
                 bound = (1.0 + 1e-9) * norm + PROVABLE * system.atom_norm() + system.resolution
                 claim = MarginBelow(state.weights.copy(), bound)
                 return state, _rather_a_separator(system, norm, claim)
-            if not self._moved(system, state, scores, norm):
+            if not self._advance_round(system, state, scores, norm):
                 state.enter_next_phase(system, score, norm)
                 return state, None
         return state, None
 
-    def _moved(
+    def _advance_round(
         self, system: ConicSystem, state: MinimumNormState, scores: FloatArray, norm: float
     ) -> bool:
-        """Make a round of column generation, or let violated rows enter the active set.
+        """Make a round of column generation, or add violated rows to the active set.
 
         Returns False if that has not improved the point.
         """
@@ -224,17 +224,17 @@ class MinimumNormPoint(
         return improved
 
     def bound(self, facts: Facts) -> Bound:
-        """Return no bound: the rounds are finitely many, no more is known."""
+        """Return no bound: the rounds are finite in number, but no bound is known."""
         return Bound(None, "Wolfe (1976)", "finite, but no useful bound of the rounds is known")
 
 
 def _rows(system: ConicSystem, working: IntArray) -> FloatArray:
-    """Return some rows as the system sees them, dense, in C order."""
+    """Return rows as the system scales them, dense and in C order."""
     return np.ascontiguousarray(system.matrix.rows(working))
 
 
 def _rather_a_separator(system: ConicSystem, norm: float, claim: Claim) -> Claim:
-    """Return the point of equal scores on the rows that carry w if it separates, or the claim."""
+    """Return the point of equal scores on the rows that carry w if it separates, else the claim."""
     if not isinstance(claim, MarginBelow) or norm <= ZERO * system.atom_norm():
         return claim
     rows = _rows(system, np.flatnonzero(claim.weights))
@@ -243,7 +243,7 @@ def _rather_a_separator(system: ConicSystem, norm: float, claim: Claim) -> Claim
 
 
 def equal_scores(rows: FloatArray) -> FloatArray:
-    """Return the shortest y with a'y = 1 for all rows, or the least-squares one.
+    """Return the shortest y with a'y = 1 for all rows, in the least-squares sense.
 
     On the rows that carry the point w of least norm y is w / norm(w)^2, but for the rounding errors
     of the sum w: they exceed norm(w)^2 where the margin is below about 1e-8. Solved for directly, y

@@ -31,12 +31,12 @@ from perceptron_lab.systems import ConicSystem, Cut, Deepest
 
 @dataclass(kw_only=True)
 class DeepestState(State):
-    """A state whose most violated constraint is kept from a claim to the update after it."""
+    """A state that keeps its most violated constraint from a claim to the next update."""
 
     deepest: Deepest | None = None
 
-    def look(self, system: ConicSystem) -> Deepest:
-        """Return the most violated constraint at the point; one query per update."""
+    def most_violated(self, system: ConicSystem) -> Deepest:
+        """Return the most violated constraint at the point, with one query per update."""
         if self.deepest is None:
             self.deepest = system.deepest(self.point)
         return self.deepest
@@ -59,7 +59,7 @@ class TowardsMostViolated(SeesAll[DeepestState]):
     It claims y where that is a separator, p where norm(A p) <= epsilon.
     """
 
-    needs_whole: ClassVar[bool] = False
+    needs_all_entries: ClassVar[bool] = False
 
     @abstractmethod
     def theta(self, updates: int, cut: Cut, score: float, norm: float) -> float:
@@ -68,7 +68,7 @@ class TowardsMostViolated(SeesAll[DeepestState]):
     def step(self, system: ConicSystem, state: DeepestState, most: int) -> Step[DeepestState]:
         """Make up to ``most`` updates; claim a separator, or weights that bound the margin."""
         for _ in range(most):
-            cut, score, scores = state.look(system)
+            cut, score, scores = state.most_violated(system)
             norm = system.norm(state.point)
             claim = claim_of(system, state, score, scores, norm, self.epsilon)
             if claim is not None:
@@ -107,7 +107,7 @@ class NormalizedPerceptron(TowardsMostViolated):
     epsilon: Positive = 1e-6
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:
-        """Return the state at y = 0, which is no mean of cuts: nothing is claimed there."""
+        """Return the state at y = 0, where nothing is claimed: 0 is no mean of cuts."""
         weights = np.zeros(system.cone.size)
         return DeepestState(np.zeros(system.dimension), weights=weights, claimed=0)
 

@@ -132,7 +132,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         return self._expected(facts, 0.0)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return the same with the updates of one try more, from the start."""
+        """Return the bound with one more try, the one from the given start."""
         return self._expected(facts, 1.0)
 
     def _expected(self, facts: Facts, more: float) -> Bound:

@@ -159,7 +159,7 @@ class SecondOrderPerceptron(MistakeDriven[SecondOrderState], InCoordinates[Secon
         return self.bound_from(facts, 0.0)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return the same for a start of norm ``length``."""
+        """Return the bound for a start of norm ``length``."""
         theorem = "as Cesa-Bianchi, Conconi and Gentile 2005, solved for the mistakes"
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)

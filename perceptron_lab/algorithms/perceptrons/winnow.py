@@ -112,7 +112,7 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
         return self._bound(facts, math.log(2.0 * facts.dimension), THEOREM)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return the same with ln(4 d) for ln(2 d)."""
+        """Return the bound with ln(4 d) in place of ln(2 d)."""
         theorem = f"{THEOREM}, from a given start"
         return self._bound(facts, math.log(4.0 * facts.dimension), theorem)
 
@@ -131,7 +131,7 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
 
 
 def lifted(exponents: FloatArray, prior: FloatArray | None = None) -> FloatArray:
-    """Return sinh(z_i) / sum_j cosh(z_j), clear of overflow.
+    """Return sinh(z_i) / sum_j cosh(z_j), computed without overflow.
 
     With a prior, shape ``(2, d)``, exp(z_i) and exp(-z_i) count by its rows.
     """

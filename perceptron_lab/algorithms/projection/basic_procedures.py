@@ -44,7 +44,7 @@ SUPPORT = 1e-12
 
 
 class BasicProcedure(ABC):
-    """The steps of one procedure, on one subspace.
+    """The state and the step of one basic procedure on one subspace.
 
     Attributes
     ----------
@@ -65,23 +65,23 @@ class BasicProcedure(ABC):
     @staticmethod
     @abstractmethod
     def limit(rank: int, accuracy: float) -> int:
-        """Return a number of steps after which norm(P_M z) <= ``accuracy``, or a point is found."""
+        """Return a number of steps that suffices for norm(P_M z) <= ``accuracy`` or a solution."""
 
     @abstractmethod
     def step(self) -> FloatArray | None:
-        """Make a step, one projection; return the element of M found before it, if inside K."""
+        """Make one step with one projection; return the previous element of M if it is inside K."""
 
     def passes(self, lowest: float, element: FloatArray) -> bool:
         """Return whether an element with this lowest eigenvalue is inside K."""
         return lowest > 0.0 and lowest > self.inside * float(np.abs(element).max())
 
     def renew(self) -> None:
-        """Compute the image of the weights afresh."""
+        """Recompute the projection of the weights, which removes accumulated rounding errors."""
         self.image = self.projection(self.weights)
 
 
 class PerceptronProcedure(BasicProcedure):
-    """Averages of e / r and idempotents, all with the same weight."""
+    """The perceptron: z is the average of e / r and idempotents, all of equal weight."""
 
     @staticmethod
     def limit(rank: int, accuracy: float) -> int:
@@ -97,7 +97,7 @@ class PerceptronProcedure(BasicProcedure):
         return image if self.passes(lowest, image) else None
 
     def towards(self, idempotent: FloatArray) -> None:
-        """Let z <- z + (c - z) / (t + 1), t steps with this one."""
+        """Let z <- z + (c - z) / (t + 1), where t counts the steps including this one."""
         self._move(idempotent - self.weights, self.projection(idempotent), 1.0 / (self.steps + 1.0))
 
     def _move(self, direction: FloatArray, image: FloatArray, length: float) -> None:
@@ -106,7 +106,7 @@ class PerceptronProcedure(BasicProcedure):
 
 
 class VonNeumannProcedure(PerceptronProcedure):
-    """The nearest point of the segment to the idempotent."""
+    """Von Neumann's algorithm: z moves to the nearest point of the segment to the idempotent."""
 
     def towards(self, idempotent: FloatArray) -> None:
         """Let z be the point of [z, c] of least norm(P z)."""
@@ -126,7 +126,7 @@ class AwaySteps(VonNeumannProcedure):
         return math.ceil(2.0 * accuracy**-2)
 
     def step(self) -> FloatArray | None:
-        """Step towards c or away from b, whichever promises more; return P z, if inside K."""
+        """Step towards c or away from b, by the larger decrease; return P z if it is inside K."""
         image = self.image
         lowest, idempotent = self.algebra.deepest(image)
         self.steps += 1
@@ -144,7 +144,7 @@ class AwaySteps(VonNeumannProcedure):
         return image if self.passes(lowest, image) else None
 
     def _away(self, idempotent: FloatArray, share: float) -> None:
-        """Let z be the point of least norm(P z) from z on, away from b, that lies in Delta(K)."""
+        """Move z away from b to the point of least norm(P z) in Delta(K)."""
         image = self.projection(idempotent)
         away = self.image - image
         square, longest = float(away @ away), share / (1.0 - share)

@@ -55,11 +55,12 @@ _THEOREM = "our bound, after Pena and Soheili (2017)"
 
 @dataclass(kw_only=True)
 class ProjectionState(State):
-    """Both sides, and the bracket of the margin that their scalings prove.
+    """The two sides, and the bracket of the margin that their scalings prove.
 
-    ``weights`` are those of the side of L and bound the margin by ``upper``, ``point`` is that of
-    the other one and bounds it by -``lower``. ``answer`` is the claim made last, ``given`` what was
-    found for it on which side, ``tolerance`` that of the system that it was made of.
+    ``weights`` belong to the side of L and bound the margin from above by ``upper``. ``point``
+    belongs to the complement and bounds it from below by -``lower``. ``answer`` is the last claim,
+    ``claimed_solution`` the side and the element that it was made from, and ``tolerance`` the
+    tolerance of the system at that time.
     """
 
     sides: tuple[Side, Side]
@@ -67,17 +68,17 @@ class ProjectionState(State):
     upper: float = math.inf
     lower: float = math.inf
     answer: Claim | None = None
-    given: tuple[Side, SideSolution] | None = None
+    claimed_solution: tuple[Side, SideSolution] | None = None
     tolerance: float = 0.0
 
-    def turn(self, epsilon: float) -> Side | None:
-        """Return the side that steps next: of those that can prove more, the one of fewer steps."""
+    def next_side(self, epsilon: float) -> Side | None:
+        """Return the side with fewer steps among those that can improve their bound, or None."""
         bounds = zip(self.sides, (self.upper, self.lower), strict=True)
         able = [side for side, bound in bounds if bound > epsilon and not side.exhausted]
         return min(able, key=lambda side: side.steps, default=None)
 
     def learn(self, system: ConicSystem, side: Side) -> None:
-        """Take over the bound that a rescaled side proves."""
+        """Update the bracket by the bound that a rescaled side proves."""
         element = side.scaling + side.slack
         if side.complement:
             point, _ = self.plain.point(system, element - side.base.algebra.identity)
@@ -124,7 +125,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     claimed, after (r / growth) ln(L / epsilon) rescalings a side, about.
 
     A given start y rescales the data first: D L takes the place of L, D = P((A*y + s e)^-1/2)
-    (:meth:`.Range.around`). D maps A*y + s e to e, which a point near the interior of K nearly
+    (:meth:`.Range.rescaled_at`). D maps A*y + s e to e, which a point near the interior of K nearly
     answers. Where the eigenvalues of a solution lie in [rho, L], those of its image lie in
     [rho, S L] up to a factor, S = 1e6 the largest condition number of D: a bound again, of the same
     kind.
@@ -159,18 +160,19 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> ProjectionState:
         """Return the state with omega = e on both sides."""
-        return self._begun(system, Range.of(system))
+        return self._start_from(system, Range.of(system))
 
     def start_at(
         self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
     ) -> ProjectionState:
-        """Return the state of the data rescaled by the point."""
+        """Return the state for data rescaled at the given point."""
         unit = point / system.norm(point)
-        state = self._begun(system, Range.of(system).around(system, unit))
+        state = self._start_from(system, Range.of(system).rescaled_at(system, unit))
         state.point = unit
         return state
 
-    def _begun(self, system: ConicSystem, base: Range) -> ProjectionState:
+    def _start_from(self, system: ConicSystem, base: Range) -> ProjectionState:
+        """Return the state with omega = e on both sides of a range."""
         weights = barycentre(system.cone)
         kind, accuracy = PROCEDURES[self.procedure], accuracy_for(self.growth) / base.algebra.rank
         first, second = (
@@ -192,14 +194,14 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         )
 
     def step(self, system: ConicSystem, state: ProjectionState, most: int) -> Step[ProjectionState]:
-        """Make up to ``most`` steps of the basic procedures, the sides in turn."""
+        """Make up to ``most`` steps of the basic procedures, alternating between the sides."""
         if state.answer is not None and state.tolerance == system.tolerance:
             return state, state.answer  # it was proved, and is the final claim
-        if state.given is not None:  # it was rejected
-            state.given[0].doubt(state.given[1])
-        state.answer = state.given = None
+        if state.claimed_solution is not None:  # it was rejected
+            state.claimed_solution[0].doubt(state.claimed_solution[1])
+        state.answer = state.claimed_solution = None
         for _ in range(most):
-            side = state.turn(self.epsilon)
+            side = state.next_side(self.epsilon)
             state.answer = self._bracket(system, state) if side is None else None
             if side is not None:
                 self._advance(system, state, side)
@@ -209,7 +211,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         return state, state.answer
 
     def _advance(self, system: ConicSystem, state: ProjectionState, side: Side) -> None:
-        """Make a step on one side, and claim what it finds or proves."""
+        """Make one step on one side; claim a solution or an improved bound."""
         before = side.rescalings
         solution = side.step()
         state.updates += 1
@@ -225,10 +227,10 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
             if state.answer is None:
                 side.doubt(solution)
             else:
-                state.given = side, solution
+                state.claimed_solution = side, solution
 
     def _claimed(self, system: ConicSystem, solution: SideSolution) -> Claim | None:
-        """Return the claim of an element inside K, if the data as given confirm it."""
+        """Return the claim of an element inside K, after a check on the original data."""
         if solution.weights:
             return claim_bound(system, solution.rescaled.weights(solution.element), self.epsilon)
         point, scores = solution.rescaled.point(system, solution.element)
@@ -237,14 +239,14 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         return FeasiblePoint(point) if inside else None
 
     def _bracket(self, system: ConicSystem, state: ProjectionState) -> Claim:
-        """Return the claim of the bracket, when neither side can prove more."""
+        """Return the claim of the upper bound when neither side can improve its bound."""
         if max(state.upper, state.lower) > self.epsilon:
             state.ending = "the scalings are beyond double precision"
             state.notes = [f"{state.ending}: the bracket of the margin is wider than epsilon"]
         return claim_bound(system, state.weights, max(self.epsilon, ROUNDED * state.upper))
 
     def _limit(self, rank: int) -> int:
-        """Return N, the steps of a phase at most."""
+        """Return N, the largest number of steps of one phase."""
         return PROCEDURES[self.procedure].limit(rank, accuracy_for(self.growth) / rank)
 
     def bound(self, facts: Facts) -> Bound:
@@ -255,7 +257,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         return self._bound(facts, 1.0)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return the same for eigenvalues in [margin, S L]."""
+        """Return the bound for eigenvalues in [margin, S L]."""
         return self._bound(facts, SPREAD)
 
     def _bound(self, facts: Facts, spread: float) -> Bound:
@@ -270,7 +272,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         return Bound(2.0 * phases * self._limit(facts.rank), _THEOREM)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
-        """Return 2 N times the rescalings after which both sides of the bracket are epsilon.
+        """Return 2 N times the rescalings after which both bounds of the bracket are <= epsilon.
 
         tr(omega) >= r exp(potential / r), by the inequality of means. So norm(A e) / tr(omega + S)
         <= epsilon once potential >= r ln(norm(A q) / epsilon), q = e / r; and, as norm(A*y) <=

@@ -58,7 +58,7 @@ class Range:
         columns = roots[:, None] * rows if rows.any() else np.empty((len(rows), 0))
         return cls(algebra_of(cone), roots, whitening, columns)
 
-    def around(self, system: ConicSystem, point: FloatArray) -> Range:
+    def rescaled_at(self, system: ConicSystem, point: FloatArray) -> Range:
         """Return D L, D = P((A*y + s e)^-1/2) for a point y; D maps A*y + s e to e.
 
         s is twice what A*y lacks to be inside K, or as much as leaves the quotient of the largest
@@ -74,20 +74,20 @@ class Range:
         columns = self.algebra.quadratic(values, frame, self.columns)
         return replace(self, columns=columns, values=values, frame=frame)
 
-    def seen(self, elements: FloatArray) -> FloatArray:
-        """Return D x, for elements of K as weights have them, or scores."""
+    def in_base(self, elements: FloatArray) -> FloatArray:
+        """Return D x for elements x of K in isometric coordinates."""
         if self.values is None:
             return elements
         return self.algebra.quadratic(self.values, self.frame, elements)
 
     def weights(self, element: FloatArray) -> FloatArray:
-        """Return an element of the rescaled space as weights, and the largest of them 1."""
-        flat = self.roots * self.seen(element)
+        """Return an element of the rescaled space as weights with largest entry 1."""
+        flat = self.roots * self.in_base(element)
         return np.asarray(flat / np.abs(flat).max())
 
 
 class RescaledRange:
-    """G L for an automorphism G = P(g) of the cone, from the data as given: nothing accumulates.
+    """G L for an automorphism G = P(g) of the cone, computed from the original data each time.
 
     Elements of G L stand for points y, with G A*y; elements v of its orthogonal complement for
     G v with A (G v) = 0, since <G v, B> = <v, G B>.
@@ -127,7 +127,7 @@ class RescaledRange:
         return element - self.projected(element)
 
     def projection(self, *, complement: bool) -> Projection:
-        """Return one of the two."""
+        """Return the projection onto G L, or onto its complement."""
         return self.rejected if complement else self.projected
 
     def point(self, system: ConicSystem, element: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -142,7 +142,7 @@ class RescaledRange:
             coordinates = self._basis.combine(element - scores)
             solved = scipy.linalg.solve_triangular(self._factor, coordinates)
             point = point + base.whitening.to_base(solved)
-            scores = self.up(base.seen(base.roots * system.scores(point)))
+            scores = self.up(base.in_base(base.roots * system.scores(point)))
         return point, scores
 
     def weights(self, element: FloatArray) -> FloatArray:

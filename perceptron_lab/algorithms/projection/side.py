@@ -96,7 +96,7 @@ def accuracy_for(growth: float) -> float:
 
 
 def largest_potential(rank: int, ratio: float) -> float:
-    """Return the most that ln(1 / delta) can be where eigenvalues lie in [1, ratio], ratio >= 1.
+    """Return an upper bound of ln(1 / delta) for eigenvalues in [1, ratio], ratio >= 1.
 
     -ln delta <= r ln(mean) - sum_i ln lambda_i, whose level sets on the box are convex: it is the
     greatest at a vertex, with k eigenvalues ``ratio`` and the others 1.
@@ -108,7 +108,7 @@ def largest_potential(rank: int, ratio: float) -> float:
 
 
 class SideSolution(NamedTuple):
-    """An element inside K: of G L, as a point gives one, or of its complement, as weights do.
+    """An element inside K: of G L (a point), or of its orthogonal complement (weights).
 
     ``ratio`` is that of its lowest and greatest eigenvalue.
     """
@@ -120,7 +120,7 @@ class SideSolution(NamedTuple):
 
 
 class Side:
-    """M = L, or its orthogonal complement, and omega that dominates M (as above).
+    """One side: M = L or its orthogonal complement, and omega that dominates M (see above).
 
     A phase runs the basic procedure on D M, D = P(omega^1/2), until it finds an element inside K or
     weights z that let ln det(omega) grow by ``growth``. Then omega moves, and D with it.
@@ -175,10 +175,10 @@ class Side:
         self.scaling, self.slack = base.algebra.identity, np.zeros(base.algebra.size)
         self.potential, self.rescalings, self.steps = 0.0, 0, 0
         self.exhausted, self._inside = False, INSIDE
-        self._begin()
+        self._begin_phase()
 
-    def _begin(self) -> None:
-        """Rescale the data by the scaling, and begin a phase."""
+    def _begin_phase(self) -> None:
+        """Rescale the data by omega, and start the basic procedure."""
         values, self._frame = self._algebra.spectrum(self.scaling)
         if not values.min() > RESOLUTION * values.max():
             self.exhausted = True
@@ -188,48 +188,49 @@ class Side:
         factors = 1.0 / self._roots if self.complement else self._roots
         self.rescaled = RescaledRange(self.base, factors, self._frame, self._counters)
         projection = self.rescaled.projection(complement=self.complement)
-        self._procedure, self._look = self._kind(self._algebra, projection), 1
+        self._procedure, self._next_check = self._kind(self._algebra, projection), 1
         self._procedure.inside = self._inside
 
     def step(self) -> SideSolution | None:
-        """Make a step of the basic procedure, and rescale if that pays; return what is inside K."""
+        """Make one step of the basic procedure; rescale if useful, return an element inside K."""
         self._counters.queries += 1
         self.steps += 1
         procedure = self._procedure
         element = procedure.step()
         if element is not None:
-            return self._found(element, self.complement)
-        if procedure.steps < self._look:
+            return self._solution(element, self.complement)
+        if procedure.steps < self._next_check:
             return None
-        self._look = max(procedure.steps + 1, int(SPACING * procedure.steps))
-        if procedure.steps < self._limit < self._look:
-            self._look = self._limit
+        self._next_check = max(procedure.steps + 1, int(SPACING * procedure.steps))
+        if procedure.steps < self._limit < self._next_check:
+            self._next_check = self._limit
         self.exhausted = procedure.steps > PATIENCE * self._limit
         procedure.renew()
-        return self._examined(procedure.weights, procedure.image)
+        return self._complement_solution(procedure.weights, procedure.image)
 
-    def _found(self, element: FloatArray, weights: bool) -> SideSolution:
+    def _solution(self, element: FloatArray, weights: bool) -> SideSolution:
+        """Return an element with the ratio of its extreme eigenvalues."""
         values = self._algebra.eigenvalues(element)
         return SideSolution(element, self.rescaled, weights, float(values.min() / values.max()))
 
     def doubt(self, solution: SideSolution) -> None:
-        """Take no element for one inside K from now on that is not much deeper than this one."""
+        """Require later solutions to lie deeper inside K than this rejected one."""
         self._inside = max(self._inside, DEEPER * solution.ratio)
         self._procedure.inside = self._inside
 
-    def _examined(self, weights: FloatArray, image: FloatArray) -> SideSolution | None:
-        """Return z - P z if it lies in int K: it answers the complement. Else rescale if useful."""
+    def _complement_solution(self, weights: FloatArray, image: FloatArray) -> SideSolution | None:
+        """Return z - P z if it lies in int K, for the complement; else rescale if useful."""
         self._counters.queries += 1
         other = weights - image
         if self._procedure.passes(float(self._algebra.eigenvalues(other).min()), other):
-            return self._found(other, not self.complement)
+            return self._solution(other, not self.complement)
         top = max(float(self._algebra.eigenvalues(image).max()), LEAST / self._algebra.rank)
         step, gained = greatest_growth(self._algebra.eigenvalues(weights), top)
         if gained >= self.growth:
             self._move(weights, top * self._algebra.identity - image, step, top)
             self.potential += gained
             self.rescalings += 1
-            self._begin()
+            self._begin_phase()
         return None
 
     def _move(self, weights: FloatArray, rest: FloatArray, step: float, top: float) -> None:

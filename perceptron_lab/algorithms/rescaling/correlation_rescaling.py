@@ -47,13 +47,13 @@ class CorrelationPhase(Phase):
         self.ridge, self.limit = ridge, limit
         self.correlation = np.zeros((n, n))
         self._inverse = None if ridge is None else RidgeInverse(n, ridge)
-        self._begun = np.zeros(n)  # a x_0 for a start x_0
-        self._due = min(n, limit)
+        self._start_term = np.zeros(n)  # a x_0 for a start x_0
+        self._next_trial = min(n, limit)
 
     def begin_at(self, unit: FloatArray) -> None:
         """Let the point be a given one before the first cut."""
         super().begin_at(unit)
-        self._begun = unit if self.ridge is None else self.ridge * unit
+        self._start_term = unit if self.ridge is None else self.ridge * unit
 
     def add(self, unit: FloatArray) -> None:
         """Add the cut to S, and move the point."""
@@ -62,7 +62,7 @@ class CorrelationPhase(Phase):
             self.point += unit
         else:
             self._inverse.take(unit)
-            self.point[:] = self._inverse.matrix @ (self._begun + self.total)
+            self.point[:] = self._inverse.matrix @ (self._start_term + self.total)
 
     def most(self) -> float:
         """Return Q with sum <u_i, y> <= Q for all feasible y of norm 1.
@@ -79,12 +79,12 @@ class CorrelationPhase(Phase):
 
     def stretch(self) -> Stretch | None:
         """Return the stretch by (I + c S/k)^(1/2), c of ``STRENGTHS``, that gains most."""
-        if self.count < self._due:
+        if self.count < self._next_trial:
             return None
         check_time(8.0 * float(len(self.point)) ** 3)
-        self._due = math.ceil(SPACING * self.count)
+        self._next_trial = math.ceil(SPACING * self.count)
         if self.count < self.limit:
-            self._due = min(self._due, self.limit)
+            self._next_trial = min(self._next_trial, self.limit)
         n, flatness = len(self.point), self.most() / self.count
         if n * flatness >= 1.0:  # no c gains anything
             return None

@@ -124,11 +124,11 @@ class RescaledState(StretchedState):
     rng: np.random.Generator
     inner: State
     limit: int = 0  # Updates of the phase under way, where it is the first of an iteration
-    done: int = 0
+    earlier_updates: int = 0
 
     def enter(self, inner: State, phase: str) -> None:
         """Begin a phase."""
-        self.done += self.inner.updates
+        self.earlier_updates += self.inner.updates
         self.inner = inner
         self.phase = f"{phase} {self.rescalings + 1}"
 
@@ -211,20 +211,20 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     tau: Positive | None = None
 
     @property
-    def changed(self) -> dict[str, float]:
+    def overrides(self) -> dict[str, float]:
         """The parameters that override the preset, by name."""
         names = ("c", "d", "gamma", "beta", "kappa")
         parameters = {name: getattr(self, name) for name in names}
         return {name: value for name, value in parameters.items() if value is not None}
 
     @property
-    def chosen(self) -> Preset:
+    def effective_preset(self) -> Preset:
         """The preset, with the parameters given."""
-        return replace(PRESETS[self.preset], **self.changed)
+        return replace(PRESETS[self.preset], **self.overrides)
 
     def constants(self, dimension: int) -> Constants:
         """Return rho, sigma and theta in dimension n; theta is at most 1."""
-        return self.chosen.constants(dimension)
+        return self.effective_preset.constants(dimension)
 
     def perceptron_limit(self, dimension: int, longest: float = 1.0) -> int:
         """Return the updates of one first phase: floor(1 / rho^2), or floor((1 + 2 tau) / rho^2).
@@ -263,10 +263,10 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     ) -> RescaledState:
         """Return the state before a first phase from the point divided by its norm."""
         state = super().start_at(system, rng, point / system.norm(point))
-        state.limit += self._further(system.dimension)
+        state.limit += self._start_updates(system.dimension)
         return state
 
-    def _further(self, dimension: int) -> int:
+    def _start_updates(self, dimension: int) -> int:
         """Return 2 / rho, rounded up; 0 without a first phase."""
         more = math.ceil(2.0 / self.constants(dimension).rho)
         return 0 if self.phase == "relaxed" else more
@@ -285,7 +285,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         else:
             state.enter(relaxed.start(view, state.rng), "relaxed")
             return state, None
-        state.updates = state.done + state.inner.updates
+        state.updates = state.earlier_updates + state.inner.updates
         state.point = state.to_base(state.inner.point)
         if not isinstance(claim, MarginAbove):
             return state, state.mapped(claim)
@@ -346,7 +346,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         more = (
             2.0 / margin
             if margin >= self.constants(facts.dimension).rho
-            else float(self._further(facts.dimension))
+            else float(self._start_updates(facts.dimension))
         )
         return replace(bound, value=bound.value + more, theorem=f"{bound.theorem}, from a start")
 
@@ -362,7 +362,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         eta = cap_probability(dimension, k.theta)
         grow, shrink = map(math.log, k.factors())
         slope, need = eta * (grow - shrink), math.log(1.0 / unit_margin)
-        few = 2.0 * math.pow(dimension, self.chosen.beta) / eta
+        few = 2.0 * math.pow(dimension, self.effective_preset.beta) / eta
         most = slope + shrink  # D at eps = 0
         root = math.sqrt((few * slope) ** 2 + 4.0 * need * few * most)
         epsilon = 2.0 * few * most / (few * slope + root)
@@ -375,9 +375,9 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         if self.nu != 1.0:
             return "Lemma 4.3 is for the rescaling factor nu = 1"
         if self.drift(dimension)[0] <= 0.0:
-            changed = ", with its parameters changed," if self.changed else ""
+            overrides = ", with its parameters changed," if self.overrides else ""
             return (
-                f"the preset {self.preset}{changed} has no theorem in dimension {dimension}: "
+                f"the preset {self.preset}{overrides} has no theorem in dimension {dimension}: "
                 "condition (4.17) of Theorem 4.4 fails"
             )
         return ""
@@ -389,5 +389,5 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         grow, shrink = k.factors()
         if min(grow, shrink) <= 0.0 or k.rho > 3.0 * k.theta:
             return -math.inf, eta
-        share = eta * (1.0 - self.chosen.epsilon)
+        share = eta * (1.0 - self.effective_preset.epsilon)
         return share * math.log(grow) + (1.0 - share) * math.log(shrink), eta

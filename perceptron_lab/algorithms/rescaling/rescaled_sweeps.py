@@ -39,24 +39,24 @@ class RescaledSweeps:
 
     What outlasts the time limit raises TimeIsUp.
 
-    ``given`` are rows of norm about 1, shape ``(k, n)``, in double precision, ``transform`` is T_0,
-    shape ``(n, r)`` (None: the identity), ``precision`` that of images and sweeps, and ``seen``
-    counts the rows looked at.
+    ``rows`` are rows of norm about 1, shape ``(k, n)``, in double precision. ``transform`` is T_0,
+    shape ``(n, r)`` (None: the identity). ``precision`` is the type of images and sweeps, and
+    ``rows_examined`` counts the rows that the sweeps have examined.
     """
 
-    given: FloatArray
+    rows: FloatArray
     transform: FloatArray | None = None
     precision: type[np.floating[Any]] = np.float32
-    seen: int = 0
+    rows_examined: int = 0
     images: npt.NDArray[Any] = field(init=False)
     directions: npt.NDArray[Any] = field(init=False)
     point: npt.NDArray[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        dimension = self.given.shape[1] if self.transform is None else self.transform.shape[1]
+        dimension = self.rows.shape[1] if self.transform is None else self.transform.shape[1]
         self.directions = np.empty((0, dimension), self.precision)
         self.point = np.zeros(dimension, self.precision)
-        self.images = self._image(self.given)
+        self.images = self._image(self.rows)
 
     @property
     def stretches(self) -> int:
@@ -73,15 +73,15 @@ class RescaledSweeps:
 
     def in_double(self) -> RescaledSweeps:
         """Return the same rows, stretched in the same way, in double precision."""
-        other = RescaledSweeps(self.given, self.transform, np.float64, self.seen)
+        other = RescaledSweeps(self.rows, self.transform, np.float64, self.rows_examined)
         other.directions = self.directions.astype(np.float64)
-        other.images = other._image(self.given)
+        other.images = other._image(self.rows)
         return other
 
     def join(self, rows: FloatArray) -> None:
         """Take more rows in: those that come after the present ones."""
-        self.images = np.concatenate([self.images, self._image(rows[len(self.given) :])])
-        self.given = rows
+        self.images = np.concatenate([self.images, self._image(rows[len(self.rows) :])])
+        self.rows = rows
 
     def separate(self, rng: np.random.Generator, most: int) -> FloatArray | None:
         """Return y with a'y > 0 for all rows, or None after ``most`` more stretches of the space.
@@ -108,7 +108,7 @@ class RescaledSweeps:
                 stretch,
             )
             self.directions = np.concatenate([self.directions, directions[:stretches]])
-            self.seen += examined
+            self.rows_examined += examined
             if ending == GOING_ON:
                 raise TimeIsUp
             if ending != SEPARATED:
@@ -117,7 +117,7 @@ class RescaledSweeps:
             unstretched(answer, self.directions)
             if self.transform is not None:
                 answer = np.asarray(self.transform @ answer)
-            if separates(self.given, answer):
+            if separates(self.rows, answer):
                 return answer
             left, stretch = left - stretches, True
         self.point[:] = 0.0

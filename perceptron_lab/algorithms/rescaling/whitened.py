@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from perceptron_lab.algorithms.advance import advance, chosen
+from perceptron_lab.algorithms.advance import advance, nested_algorithm
 from perceptron_lab.algorithms.base import (
     RUNS_ON_ALL,
     AnyAlgorithm,
@@ -117,7 +117,9 @@ class Whitened(SeesAll[WhitenedState]):
 
     def inner(self) -> AnyAlgorithm:
         """Return the record of the inner algorithm."""
-        return chosen("the whitened", self.algorithm, self.parameters, epsilon=self.epsilon)
+        return nested_algorithm(
+            "the whitened", self.algorithm, self.parameters, epsilon=self.epsilon
+        )
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
         """Return the compiled functions of the inner algorithm."""

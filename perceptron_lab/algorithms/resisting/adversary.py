@@ -72,7 +72,7 @@ class Adversary:
     ----------
     rows
         Shape ``(forced, dimension)``, in the order in which they are shown; changed in place.
-    shown
+    revealed
         Number of rows shown.
     mistakes
         Number of points that were answered by a violated vector.
@@ -82,23 +82,23 @@ class Adversary:
         self.dimension, self.margin = dimension, margin
         self.counts = cuts(dimension, margin)
         deepest = max(self.counts)
-        self.places = [
+        self.positions = [
             PlaneCut(plane, level)
             for level in range(deepest)
             for plane, count in enumerate(self.counts)
             if level < count
         ]
-        self._row = {coordinate: i for i, coordinate in enumerate(self.places)}
+        self._row = {coordinate: i for i, coordinate in enumerate(self.positions)}
         self.signs = [[True] * count for count in self.counts]
-        self.rows = np.zeros((len(self.places), dimension))
-        self.shown = self.mistakes = 0
+        self.rows = np.zeros((len(self.positions), dimension))
+        self.revealed = self.mistakes = 0
         for plane in range(len(self.counts)):
             self._arrange(plane)
 
     @property
     def forced(self) -> int:
         """The mistakes that no learner avoids: the number of rows."""
-        return len(self.places)
+        return len(self.positions)
 
     @property
     def final_margin(self) -> float:
@@ -113,17 +113,17 @@ class Adversary:
     @property
     def answers(self) -> str:
         """A + or - per row in their order: the turns that determine the rows."""
-        return "".join("+" if self.signs[plane][level] else "-" for plane, level in self.places)
+        return "".join("+" if self.signs[plane][level] else "-" for plane, level in self.positions)
 
     def fix(self, answers: str) -> None:
         """Show all rows, as they are by these ``answers``."""
         if len(answers) != self.forced or set(answers) - set("+-"):
             raise DataError(f"answers {answers!r:.60}; allowed: {self.forced} signs, + or -")
-        for (plane, level), sign in zip(self.places, answers, strict=True):
+        for (plane, level), sign in zip(self.positions, answers, strict=True):
             self.signs[plane][level] = sign == "+"
         for plane in range(len(self.counts)):
             self._arrange(plane)
-        self.shown = self.forced
+        self.revealed = self.forced
 
     def answer(self, point: FloatArray) -> int | None:
         """Return the number of a shown row with <a, point> <= 0, exactly, or None.
@@ -133,7 +133,7 @@ class Adversary:
         if not np.isfinite(point).all():
             raise InputError("the point is not finite; ask about a finite one")
         row = self._violated(point)
-        if row is None and self.shown < self.forced:
+        if row is None and self.revealed < self.forced:
             row = self._decide(point)
         self.mistakes += row is not None
         return row
@@ -151,7 +151,7 @@ class Adversary:
     def _violated(self, point: FloatArray) -> int | None:
         """Return the first row shown that a point violates; near ones in exact arithmetic."""
         ray = np.ldexp(point, -int(np.frexp(np.abs(point).max())[1]))
-        revealed = self.rows[: self.shown]
+        revealed = self.rows[: self.revealed]
         products = revealed @ ray
         for row in np.flatnonzero(products <= ROUNDING).tolist():
             if products[row] < -ROUNDING or exact_product(revealed[row], point) <= 0:
@@ -160,12 +160,12 @@ class Adversary:
 
     def _decide(self, point: FloatArray) -> int:
         """Turn the next row of the plan against a point, and show it."""
-        row = self.shown
-        plane, level = self.places[row]
+        row = self.revealed
+        plane, level = self.positions[row]
         if exact_product(self.rows[row], point) > 0:
             self.signs[plane][level] = not self.signs[plane][level]
             self._arrange(plane)
-        self.shown += 1
+        self.revealed += 1
         return row
 
     def _arrange(self, plane: int) -> None:

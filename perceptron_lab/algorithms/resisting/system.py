@@ -154,12 +154,12 @@ class ResistingSystem(ConicSystem):
         return super().combine(weights)
 
     def _refuse_early(self, point: FloatArray) -> None:
-        if point[self.adversary.shown :].any():
+        if point[self.adversary.revealed :].any():
             raise InputError("rows of a resisting system that it has not shown; ask about points")
 
     def prove_point(self, point: FloatArray) -> PointProof:
         """Prove the margin of a point, once all rows are shown."""
-        if self.adversary.shown < self.adversary.forced:
+        if self.adversary.revealed < self.adversary.forced:
             return PointProof(False, -math.inf, 0, "rows that were not shown may be violated")
         return super().prove_point(point)
 
@@ -221,8 +221,10 @@ def drive_in_rounds(
     adversary = begun.adversary
     adversary.answer(np.zeros(system.dimension))
     while True:
-        revealed = ConicSystem.from_rows(adversary.rows[: adversary.shown].copy())
-        result = loop(revealed, algorithm, replace(alike, budget=_left(options.budget, trace)))
+        revealed = ConicSystem.from_rows(adversary.rows[: adversary.revealed].copy())
+        result = loop(
+            revealed, algorithm, replace(alike, budget=_remaining_budget(options.budget, trace))
+        )
         proofs += result.proof_seconds
         _append(trace, result, adversary.mistakes)
         if "margin_above" in result.certificate.get("claim", {}):
@@ -232,10 +234,10 @@ def drive_in_rounds(
             )
         if result.status is not Status.FEASIBLE or adversary.answer(result.point) is None:
             beside = proofs, clock_seconds() - clock
-            return begun.answer(_whole(begun, result, trace, beside), rounds=len(trace))
+            return begun.answer(_combined_result(begun, result, trace, beside), rounds=len(trace))
 
 
-def _left(limits: Budget, trace: Trace) -> Budget:
+def _remaining_budget(limits: Budget, trace: Trace) -> Budget:
     """Return the rest of a budget after some rounds."""
     if not len(trace):
         return limits
@@ -253,7 +255,7 @@ def _append(trace: Trace, result: Result, queries: int) -> None:
         getattr(trace, name).append(getattr(result.trace, name)[-1])
 
 
-def _whole(
+def _combined_result(
     system: ResistingSystem, result: Result, trace: Trace, beside: tuple[float, float]
 ) -> Result:
     """Return the result of the last round as that of all, and on the rows that are fixed.

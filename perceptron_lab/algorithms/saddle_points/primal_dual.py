@@ -43,7 +43,7 @@ class SingleState(State):
     """The rows in single precision, and the sums and iterates of the steps on them."""
 
     rows: npt.NDArray[np.float32]
-    course: EntropicState
+    run_state: EntropicState
 
 
 def start_single(system: ConicSystem) -> SingleState:
@@ -55,7 +55,7 @@ def start_single(system: ConicSystem) -> SingleState:
         point=state.points[0],
         weights=state.entries[1],
         rows=rows,
-        course=state,
+        run_state=state,
         phase="single precision",
         notes=["passes in single precision, claims checked in double precision"],
     )
@@ -94,10 +94,10 @@ def step_single(
 ) -> tuple[Claim | None, bool]:
     """Make up to ``most`` iterations; return a claim and whether to switch to double precision."""
     iterations = min(most, _CHUNK)
-    run = separate(state.rows, iterations, start=state.course)
+    run = separate(state.rows, iterations, start=state.run_state)
     state.point, state.weights = run.point, run.weights
     state.updates += run.iterations
-    state.iterations = round(run.course.numbers[TRIALS])
+    state.iterations = round(run.state.numbers[TRIALS])
     system.counters.products += run.products
     system.counters.queries += run.products - run.iterations
     if run.separated:
@@ -174,7 +174,7 @@ class PrimalDualState(State):
     @classmethod
     def of_single(cls, system: ConicSystem, single: SingleState) -> PrimalDualState:
         """Return the state in double precision with the same sums, unless these overflowed."""
-        state, run = cls.at_start(system), single.course
+        state, run = cls.at_start(system), single.run_state
         if run.numbers[TOTAL] and all(
             np.isfinite(array).all() for array in (run.centre, run.points, run.entries)
         ):

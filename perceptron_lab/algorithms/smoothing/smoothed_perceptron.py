@@ -99,7 +99,7 @@ Prox = Entropy | Euclidean  # a prox-function d on Delta(K)
 class SmoothedState(State):
     """y_k = ``point``, p_k = ``weights``, A p_k = ``mean``, A p_{mu_k}(y_k) = ``nearest``.
 
-    ``turn`` is k, ``smoothing`` mu_k.
+    ``call_iterations`` is k, ``smoothing`` mu_k.
     """
 
     smoothing: float
@@ -107,7 +107,7 @@ class SmoothedState(State):
     nearest: FloatArray
     scores: FloatArray
     score: float
-    turn: int = 0
+    call_iterations: int = 0
 
 
 def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
@@ -128,10 +128,10 @@ def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
     )
 
 
-def turn(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
+def iterate(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
     """Go from k to k + 1: two products."""
     assert state.weights is not None
-    theta = 2.0 / (state.turn + 3.0)
+    theta = 2.0 / (state.call_iterations + 3.0)
     state.point = (1.0 - theta) * (state.point + theta * state.mean) + theta**2 * state.nearest
     state.smoothing *= 1.0 - theta
     state.scores = system.scores(state.point)
@@ -139,7 +139,7 @@ def turn(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
     state.nearest = system.combine(weights)
     state.mean = (1.0 - theta) * state.mean + theta * state.nearest
     state.weights = np.asarray((1.0 - theta) * state.weights + theta * weights)
-    state.turn += 1
+    state.call_iterations += 1
     state.updates += 1
     state.iterations += 1
 
@@ -163,7 +163,7 @@ class SmoothedAlgorithm(SeesAll[SmoothedState]):
             claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
             if claim is not None:
                 return state, claim
-            turn(system, state, prox)
+            iterate(system, state, prox)
         return state, None
 
 

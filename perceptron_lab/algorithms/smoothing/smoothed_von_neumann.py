@@ -16,7 +16,7 @@ from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
     SmoothedAlgorithm,
     SmoothedState,
     begin,
-    turn,
+    iterate,
 )
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.errors import NumericalError
@@ -179,13 +179,14 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
                 following.claimed, following.call = state.claimed, state.call + 1
                 following.phase = f"call {following.call}"
                 return following, None
-            if state.turn > state.limit:
+            if state.call_iterations > state.limit:
                 raise NumericalError(
                     f"call {state.call} found neither a separator nor norm(A p) < "
-                    f"{state.accuracy:.3g} in {state.turn} iterations, as it must in exact "
+                    f"{state.accuracy:.3g} in {state.call_iterations} iterations, as it must in "
+                    "exact "
                     "arithmetic: the margin is beyond double precision here"
                 )
-            turn(system, state, prox)
+            iterate(system, state, prox)
         return state, None
 
     def bound(self, facts: Facts) -> Bound:

@@ -33,7 +33,7 @@ from perceptron_lab.numerics.roundoff import (
     gamma,
     require_ieee_mode,
 )
-from perceptron_lab.numerics.symmetric.factor import factorised, rounding_taken
+from perceptron_lab.numerics.symmetric.factor import eigenvalue_rounding, factorised
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
@@ -177,7 +177,7 @@ def shifted_pattern_bound(pattern: Pattern, entries: FloatArray, shift: float) -
 def _rounding(pattern: Pattern, diagonal: FloatArray) -> float:
     """Return an upper bound of the rounding terms of the theorem, given the diagonal of M."""
     terms, order = pattern.elimination.terms, pattern.order
-    return rounding_taken(terms, order, float(diagonal.max()), float(diagonal.sum()))
+    return eigenvalue_rounding(terms, order, float(diagonal.max()), float(diagonal.sum()))
 
 
 def semidefinite(matrix: FloatArray) -> tuple[FloatArray, float]:

@@ -92,7 +92,7 @@ class Congruence(Automorphism):
         matrices[:, self.cone.columns, self.cone.rows] = entries
         return matrices
 
-    def moved(self, step: FloatArray) -> Self | None:
+    def at_step(self, step: FloatArray) -> Self | None:
         """Return the congruence by the Cholesky factor of L (I + d) L'."""
         change = self.cone.matrix(step / np.sqrt(self.cone.multiplicity))
         matrix = self.factor @ (np.eye(self.rank) + change) @ self.factor.T
@@ -121,7 +121,7 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
     @property
     def compiled(self) -> Functions:
         """The factor on the pattern."""
-        return () if self._whole else FACTOR
+        return () if self._dense_matrix else FACTOR
 
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
@@ -135,7 +135,7 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         spread = float(self.cone.pattern.row_sums(radius).max())
         error = spread * (1.0 + 2.0 * (self.cone.rank + 2) * UNIT_ROUNDOFF)
         lowest = math.nextafter(self._lowest_eigenvalue(scores) - error, -math.inf)
-        method = "the Cholesky residual test" if self._whole else "a shifted Cholesky factor"
+        method = "the Cholesky residual test" if self._dense_matrix else "a shifted Cholesky factor"
         return PointProof(lowest > 0, over_norm(lowest, point), 0, f"matrices by {method}")
 
     def moved_inside(self, weights: FloatArray) -> FloatArray | None:
@@ -157,11 +157,11 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         return None
 
     @property
-    def _whole(self) -> bool:
+    def _dense_matrix(self) -> bool:
         return self.cone.complete and not self.cone.large
 
     def _lowest_eigenvalue(self, entries: FloatArray) -> float:
-        if self._whole:
+        if self._dense_matrix:
             return lowest_eigenvalue_bound(self.cone.matrix(entries))
         return pattern_eigenvalue_bound(self.cone.pattern, entries)
 

@@ -109,7 +109,7 @@ def prove_classes_weights(classes: Classes, weights: FloatArray) -> float | None
     masses = None if ray is None else balanced(signs, ray)
     if masses is None:
         return None
-    rows = classes.chosen(support)
+    rows = classes.examples_at(support)
     mass = math.nextafter(math.fsum(masses[signs > 0.0].tolist()), 0.0)
     rest = math.fsum((signs * masses).tolist())  # rounded correctly
     negatives = np.flatnonzero(signs < 0.0)

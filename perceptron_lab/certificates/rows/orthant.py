@@ -100,7 +100,7 @@ class Scaling(Automorphism):
 
     indices: IntArray
     data: Data
-    used: IntArray
+    unknowns: IntArray
     positive: FloatArray
     roundings: int = 0
 
@@ -112,19 +112,19 @@ class Scaling(Automorphism):
 
         Inequality (C23) of docs/notes/how-to-distrust-us.md.
         """
-        columns = self._written()
+        columns = self._scaled_columns()
         values = stored_entries(columns)
         rounding = (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF
         return columns, rounding * norm_above(values) + values.size * SMALLEST
 
-    def _written(self) -> Columns:
-        return (dense_rows(self.data, self.indices, self.used) * self.positive[:, None]).T
+    def _scaled_columns(self) -> Columns:
+        return (dense_rows(self.data, self.indices, self.unknowns) * self.positive[:, None]).T
 
-    def moved(self, step: FloatArray) -> Self | None:
+    def at_step(self, step: FloatArray) -> Self | None:
         """Return the scaling by x (1 + d)."""
         positive = self.positive * (1.0 + step)
         inside = bool((positive > 0).all())
-        shifted = type(self)(self.indices, self.data, self.used, positive, self.roundings)
+        shifted = type(self)(self.indices, self.data, self.unknowns, positive, self.roundings)
         return shifted if inside else None
 
     def weights(self) -> FloatArray:
@@ -140,8 +140,8 @@ class SparseScaling(Scaling):
 
     data: sp.csr_array
 
-    def _written(self) -> Columns:
-        rows = self.data[self.indices][:, self.used]
+    def _scaled_columns(self) -> Columns:
+        rows = self.data[self.indices][:, self.unknowns]
         return sp.csc_array((sp.diags_array(self.positive) @ rows).T)
 
     def operations(self, unknowns: int) -> float:

@@ -75,7 +75,7 @@ class Classes(Operator):
         signed = weights * self.signs
         support = np.flatnonzero(weights)
         if FEW * len(support) <= self.size:
-            return np.append(signed[support] @ self.chosen(support), signed[support].sum())
+            return np.append(signed[support] @ self.examples_at(support), signed[support].sum())
         total = combined(signed, self.examples)
         features = total if self.omitted is None else np.delete(total, self.omitted)
         return np.append(features, signed.sum())
@@ -97,9 +97,9 @@ class Classes(Operator):
         if not min(masses) > 0.0:
             return math.nan
         shares = masses_of_rows * self.signs[support] / np.where(first, *masses)
-        return 0.5 * float(np.linalg.norm(shares @ self.chosen(support)))
+        return 0.5 * float(np.linalg.norm(shares @ self.examples_at(support)))
 
-    def chosen(self, indices: IntArray) -> FloatArray:
+    def examples_at(self, indices: IntArray) -> FloatArray:
         """Return some examples, dense, in double precision, without the column of the labels."""
         rows = chosen_rows(self.examples, indices)
         return rows if self.omitted is None else np.delete(rows, self.omitted, axis=1)
@@ -139,7 +139,7 @@ class Classes(Operator):
 
     def rows(self, indices: IntArray) -> FloatArray:
         """Return some of the rows s_i (x_i, 1), dense, shape ``(len(indices), dimension)``."""
-        examples = self.chosen(indices)
+        examples = self.examples_at(indices)
         lifted = np.column_stack([examples, np.ones(len(examples))])
         return np.asarray(lifted * self.signs[indices, None])
 

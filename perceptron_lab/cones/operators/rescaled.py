@@ -74,7 +74,7 @@ class RescaledRows(Rescaled):
         self._norms = np.ones(base.size)
         self._rows: FloatArray | None = None
         if isinstance(base.stored, np.ndarray):
-            self._rows = np.array(self._given(), dtype=np.float64, order="C")
+            self._rows = np.array(self._current_rows(), dtype=np.float64, order="C")
 
     @property
     def norms(self) -> FloatArray:
@@ -129,7 +129,7 @@ class RescaledRows(Rescaled):
             self._norms = np.sqrt(sum((column * column for column in columns), np.zeros(self.size)))
             return
         check_time(2.0 * self._rows.size * (len(self.map) + WRITING))
-        mapped = self._given() @ self.map.T
+        mapped = self._current_rows() @ self.map.T
         self._norms = np.linalg.norm(mapped, axis=1)
         self._rows = np.ascontiguousarray(mapped / self._norms[:, None])
 
@@ -137,7 +137,7 @@ class RescaledRows(Rescaled):
         check_time()
         return self.base.scores(point)
 
-    def _given(self) -> FloatArray:
+    def _current_rows(self) -> FloatArray:
         """Return the unit rows of the base, which are dense."""
         assert isinstance(self.base, Matrix)
         stored = np.asarray(self.base.stored)

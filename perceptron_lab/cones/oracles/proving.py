@@ -3,7 +3,7 @@
 Asked about M = Z + sI, of order n, with u the unit roundoff:
 
 - "definite" is said if M - cI has a factor, where c is what rounding may add to the lowest
-  eigenvalue of a factorised matrix (:func:`.factor.rounding_taken`): then lambda_min(M) > 0.
+  eigenvalue of a factorised matrix (:func:`.factor.eigenvalue_rounding`): then lambda_min(M) > 0.
 - A cut is a direction v for which v'Mv <= 0 is proved (< 0 for the closed cone) by a compensated
   sum and its error bound. It is the one of the pivot that failed, or else of the lowest eigenvalue.
 - What neither proves has an eigenvalue within rounding of zero. It is cut by a direction with
@@ -39,7 +39,7 @@ from perceptron_lab.numerics.symmetric.factor import (
     Factor,
     LeadingBlocks,
     curvature_above,
-    rounding_taken,
+    eigenvalue_rounding,
 )
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair, negative_direction
 from perceptron_lab.numerics.symmetric.pattern import Pattern
@@ -162,7 +162,7 @@ class Question:
         """Return c - s, where inner products of so many terms may add c to an eigenvalue of M."""
         order, raised = self.pattern.order, max(self.slack, 0.0)
         largest = above(self.largest + raised, 2)
-        rounding = rounding_taken(terms, order, largest, above(self.trace + order * raised, 2))
+        rounding = eigenvalue_rounding(terms, order, largest, above(self.trace + order * raised, 2))
         room = above(rounding + 4.0 * UNIT_ROUNDOFF * abs(self.slack), 4) + SMALLEST
         return -self.slack - room if self.closed else room - self.slack
 

@@ -27,7 +27,7 @@ from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     FOUND,
     INSPECT_ZEROS,
     PASSED,
-    direction_of_rest,
+    direction_of_remainder,
     rounding_tolerance,
     separating_direction,
 )
@@ -36,7 +36,7 @@ from perceptron_lab.numerics.compiled.sparse_pivoted_cholesky import (
     FILLED,
     lift,
     sparse_direction,
-    write_rest,
+    write_remainder,
 )
 from perceptron_lab.numerics.symmetric.factor import FACTOR, Factor
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
@@ -66,8 +66,8 @@ class PivotedCholesky(Examiner):
     compiled_on_pattern: ClassVar[Functions] = (
         rounding_tolerance,
         sparse_direction,
-        write_rest,
-        direction_of_rest,
+        write_remainder,
+        direction_of_remainder,
         lift,
     )
 
@@ -197,7 +197,7 @@ class SparsePivoted(PatternExaminer):
         columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
         # the off-diagonal entries of both triangles, by rows and places of the pattern
         by_row = np.lexsort((columns, rows))
-        self._places = np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
+        self._entry_positions = np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
         self._starts = np.zeros(order + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=order), out=self._starts[1:])
         self._factor = (
@@ -213,16 +213,16 @@ class SparsePivoted(PatternExaminer):
         """Return v with Rv = 0 on the rows before the first bad residual diagonal."""
         zeros, sizes = self.oracle.zeros(slack > 0), entries[self.pattern.diagonal] + slack
         tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(self.pattern.order)
-        matrix, diagonal = (self._starts, self._places, entries), sizes.copy()
+        matrix, diagonal = (self._starts, self._entry_positions, entries), sizes.copy()
         direction = np.empty(self.pattern.order)
         state, count = sparse_direction(
             matrix, self._factor, diagonal, sizes, tolerance, zeros, self._roots, direction
         )
         if state == FILLED:
             rest = np.zeros((len(diagonal) - count, len(diagonal) - count))
-            write_rest(matrix, self._factor, count, diagonal, rest)
+            write_remainder(matrix, self._factor, count, diagonal, rest)
             order = self._factor[4][0, count:]
-            trailing = direction_of_rest(rest, sizes[order], tolerance, zeros)
+            trailing = direction_of_remainder(rest, sizes[order], tolerance, zeros)
             if trailing is not None:
                 direction[order] = trailing
             state = PASSED if trailing is None else FOUND

@@ -34,13 +34,13 @@ class Values:
 
     Parameters
     ----------
-    words
+    description
         In messages and in the documentation.
     allows
         Whether a value, as JSON or numpy have read it, is one of them.
     """
 
-    words: str
+    description: str
     allows: Callable[[object], bool] = field(repr=False)
 
 
@@ -49,7 +49,7 @@ def _of(words: str, kind: type, allows: Callable[[Any], bool] = lambda value: Tr
     return Values(words, lambda value: isinstance(value, kind) and allows(value))
 
 
-def is_place(text: object) -> bool:
+def is_index_text(text: object) -> bool:
     """Return whether a text is a number of a condition or row: 0 or more, without leading zeros."""
     return isinstance(text, str) and _PLACE.fullmatch(text) is not None
 
@@ -61,18 +61,22 @@ def one_of(words: str, allowed: Collection[str]) -> Values:
 
 def or_null(values: Values) -> Values:
     """Return these values and null."""
-    return Values(f"{values.words} or nothing", lambda value: value is None or values.allows(value))
+    return Values(
+        f"{values.description} or nothing", lambda value: value is None or values.allows(value)
+    )
 
 
 def list_of(values: Values) -> Values:
     """Return the lists of these values."""
-    return _of(f"a list, each {values.words}", list, lambda value: all(map(values.allows, value)))
+    return _of(
+        f"a list, each {values.description}", list, lambda value: all(map(values.allows, value))
+    )
 
 
 def mapping_of(values: Values, key: Callable[[object], bool], keys: str) -> Values:
     """Return the mappings of such keys to these values."""
     return _of(
-        f"{keys} -> {values.words}",
+        f"{keys} -> {values.description}",
         dict,
         lambda value: all(map(key, value)) and all(map(values.allows, value.values())),
     )
@@ -122,7 +126,7 @@ MAPPING: Final = _of("a mapping", dict)
 LIST: Final = _of("a list", list)
 ANY: Final = Values("any value of JSON", lambda value: True)
 FRACTION: Final = Values("a text p or p/q", is_exact)
-WEIGHTS: Final = mapping_of(FRACTION, is_place, "number of a condition")
+WEIGHTS: Final = mapping_of(FRACTION, is_index_text, "number of a condition")
 BRACKET: Final = _of("[lower from 0 on, upper or nothing]", list, _is_bracket)
 DOUBLES: Final = _of("an array of doubles", np.ndarray, lambda array: array.dtype == np.float64)
 ARRAY: Final = _of("an array of numbers", np.ndarray, lambda array: array.dtype.kind in "fiub")
@@ -246,12 +250,14 @@ def _leaves(
             field = None
         if path in mappings and "." not in name:
             if not isinstance(value, Mapping):
-                raise ValueError(f"{path} is {_shown(value)}; allowed: a mapping")
+                raise ValueError(f"{path} is {_abbreviated(value)}; allowed: a mapping")
             yield from _leaves(fields, mappings, value, f"{path}.")
         elif field is None:
             raise ValueError(f"the field {path[:80]!r} is unknown here; remove it")
         elif not field.values.allows(value):
-            raise ValueError(f"{path} is {_shown(value)}; allowed: {field.values.words}")
+            raise ValueError(
+                f"{path} is {_abbreviated(value)}; allowed: {field.values.description}"
+            )
         else:
             yield path, value
 
@@ -325,7 +331,7 @@ def shortened(paths: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(short_paths))
 
 
-def _shown(value: object) -> str:
+def _abbreviated(value: object) -> str:
     try:
         text = json.dumps(value)
     except (TypeError, ValueError, OverflowError):

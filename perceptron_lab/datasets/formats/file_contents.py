@@ -317,7 +317,7 @@ def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
         return Doubles(examples, 1)
     decimals = of_short_decimals(examples.data)
     integers = None
-    if decimals.whole is not None:
-        parts = decimals.whole, examples.indices, examples.indptr
+    if decimals.integers is not None:
+        parts = decimals.integers, examples.indices, examples.indptr
         integers = sp.csr_array(parts, shape=examples.shape)
     return Doubles(examples, decimals.roundings, integers, decimals.multiple)

@@ -171,7 +171,7 @@ class _Table:
                 else "every row lacks an entry; fill them, or leave columns out"
             )
         contents = Contents(printed.doubles(np.concatenate(arrays)))
-        if exact and contents.rows.roundings and contents.rows.whole is None:
+        if exact and contents.rows.roundings and contents.rows.integers is None:
             contents.decimals = np.vectorize(Decimal, otypes=[object])(np.concatenate(kept_words))
         if self.header is not None:
             contents.features = [

@@ -358,7 +358,7 @@ class MarginSets(GeneratedDataset):
         problem = self.stated(system, *arrays, point=generated.point)
         if not self.bracket or generated.point is not None:
             return problem
-        return replace(problem, facts=negative_margin(system).known(problem.facts))
+        return replace(problem, facts=negative_margin(system).with_radius(problem.facts))
 
     def generate(self, seed: int) -> MarginSet:
         """Return the rows, with the solutions known by construction."""

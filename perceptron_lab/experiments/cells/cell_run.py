@@ -48,7 +48,7 @@ from perceptron_lab.numerics.compiled.kernel import (
 )
 from perceptron_lab.problems.optima.optimiser import minimise
 from perceptron_lab.solving.driver import drive
-from perceptron_lab.solving.failures import own_place
+from perceptron_lab.solving.failures import registered_code_location
 from perceptron_lab.systems import ConicSystem
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def failure(error: BaseException) -> Outcome:
         return Outcome(Status.OUT_OF_MEMORY, text, finding=finding)
     frames = traceback.extract_tb(error.__traceback__)
     last = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    location = own_place(error) or last
+    location = registered_code_location(error) or last
     where = f" ({location})" if location else ""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return Outcome(Status.ERROR, text.removesuffix(":") + where)

@@ -42,7 +42,7 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     is_verdict,
     verdict_with_data,
 )
-from perceptron_lab.solving.failures import kept, log, sentence
+from perceptron_lab.solving.failures import ends_run, log, sentence
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -249,7 +249,7 @@ class _Certifier:
         except (PlabError, OSError) as error:
             return replace(cell, message=str(error))
         except Exception as error:
-            if not kept(error):
+            if not ends_run(error):
                 raise
             log(error, "an exact proof failed")
             return replace(cell, message=f"no exact proof: {sentence(error)}")

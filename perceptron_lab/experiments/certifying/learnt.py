@@ -196,9 +196,9 @@ def _without_constants(
     """Return the rows without the constant columns that are left out, to be written."""
     contents = read_contents(file, columns)
     doubles = contents.in_memory()
-    if doubles.roundings and doubles.whole is None:
+    if doubles.roundings and doubles.integers is None:
         raise DataError("its numbers are no doubles; leave its constant columns out of the file")
-    values = doubles.values if doubles.whole is None else doubles.whole  # a multiple of the rows
+    values = doubles.values if doubles.integers is None else doubles.integers
     rows = np.delete(values, constant_column_indices(doubles), axis=1)
     lifted = np.column_stack([rows, np.full(len(rows), float(doubles.multiple))])
     reading = of_rows(lifted * contents.two_classes().signs[:, None])

@@ -21,7 +21,7 @@ from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
 from perceptron_lab.numerics.compiled.kernel import compiled_only
-from perceptron_lab.solving.failures import own_error
+from perceptron_lab.solving.failures import registered_code_error
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.dataset import Dataset
@@ -206,7 +206,7 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
             if cell.own_file(base) is None:
                 break
         except Exception as error:
-            if not (fault := own_error(error)):
+            if not (fault := registered_code_error(error)):
                 raise
             raise DataError(f"problem {cell.instance.title}: {fault}") from error
     if faults:

@@ -32,7 +32,7 @@ from perceptron_lab.experiments.configuration.plan import canonical
 from perceptron_lab.experiments.storage.certificate_files import Certificate, read_certificate
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.stored import Planned, Stored
-from perceptron_lab.solving.failures import own_error
+from perceptron_lab.solving.failures import registered_code_error
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
@@ -261,7 +261,7 @@ class CertifiedProblems:
         except PlabError as error:
             raise DataError(str(error)) from None
         except Exception as error:
-            if not (fault := own_error(error)):
+            if not (fault := registered_code_error(error)):
                 raise
             raise DataError(fault) from error
         self._last = key, new

@@ -153,7 +153,7 @@ def labelled_file(
 def _exact(contents: Contents) -> Doubles:
     """Return the rows as a dense matrix of doubles, exact or with their decimals."""
     doubles = contents.in_memory()
-    values, integers = dense(doubles.values), dense(doubles.whole)
+    values, integers = dense(doubles.values), dense(doubles.integers)
     if doubles.roundings and integers is None and contents.decimals is None:
         raise InputError(
             "it holds numbers that no double is equal to; give them as text (.csv), which is read "

@@ -67,7 +67,9 @@ def check_types(row: Row) -> None:
         for name in (name for name in row if field.covers(name)):
             if not field.values.allows(row[name]):
                 printed = f"{row[name]!r:.60}"
-                raise DataError(f"its row has {name} {printed}; allowed: {field.values.words}")
+                raise DataError(
+                    f"its row has {name} {printed}; allowed: {field.values.description}"
+                )
     if row.get("status") not in set(Status):
         raise DataError(f"its row has status {row.get('status')!r:.60}, which is no status")
 

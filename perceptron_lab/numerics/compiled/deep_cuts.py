@@ -182,7 +182,7 @@ def matrix_cut(
 
 
 @kernel(fastmath=REORDER)
-def moved(
+def deep_cut_step(
     centre: Vector, lower: Matrix, numbers: Vector, product: Vector, square: float, depth: float
 ) -> None:
     """Move to the smallest ellipsoid around what a cut of some depth leaves, in the given arrays.
@@ -294,6 +294,6 @@ def deep_cut_search(
         depth = excess / reach if deep else 0.0
         if not depth < 1.0:
             return FLAT
-        moved(centre, lower, numbers, product, square, depth)
+        deep_cut_step(centre, lower, numbers, product, square, depth)
         counts[UPDATES] += 1
     return GOING_ON

@@ -72,7 +72,7 @@ class SeparationRun:
     iterations: int
     passes: int
     products: int
-    course: EntropicState
+    state: EntropicState
 
 
 def begin(rows: RealArray) -> EntropicState:

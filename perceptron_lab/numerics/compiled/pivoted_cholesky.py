@@ -211,7 +211,7 @@ def _direction_at_once(matrix: Matrix, zeros: int, direction: Vector) -> bool:
     return state == FOUND
 
 
-def direction_of_rest(
+def direction_of_remainder(
     matrix: FloatArray, sizes: FloatArray, tolerance: float, zeros: int
 ) -> FloatArray | None:
     """Return v with v'Zv <= 0, stopping at the first bad residual diagonal, or None.

@@ -231,7 +231,9 @@ def sparse_direction(
 
 
 @kernel()
-def write_rest(matrix: Entries, factor: Rows, count: int, diagonal: Vector, rest: Matrix) -> None:
+def write_remainder(
+    matrix: Entries, factor: Rows, count: int, diagonal: Vector, rest: Matrix
+) -> None:
     """Write the rest of Z - R'R after ``count`` rows, in their order, into zeros."""
     order, position, n = factor[4][0], factor[4][1], diagonal.shape[0]
     work, touched = np.empty(n), np.empty(n, np.int64)

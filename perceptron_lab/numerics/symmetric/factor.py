@@ -116,9 +116,9 @@ class LeadingBlocks:
     def __init__(self, pattern: Pattern, most: int) -> None:
         self._order = pattern.order
         larger = np.maximum(pattern.rows, pattern.columns)
-        self._places = np.argsort(larger, kind="stable")
-        self._rows = larger[self._places]
-        self._columns = np.minimum(pattern.rows, pattern.columns)[self._places]
+        self._entry_order = np.argsort(larger, kind="stable")
+        self._rows = larger[self._entry_order]
+        self._columns = np.minimum(pattern.rows, pattern.columns)[self._entry_order]
         self._starts = np.searchsorted(self._rows, np.arange(most + 1))
         self.order = most
         self._matrix = np.zeros((most, most))
@@ -129,7 +129,7 @@ class LeadingBlocks:
         for begin, end in spans(len(self._matrix)):
             self._matrix[begin:end, :end] = 0.0
             some = slice(self._starts[begin], self._starts[end])
-            self._matrix[self._rows[some], self._columns[some]] = entries[self._places[some]]
+            self._matrix[self._rows[some], self._columns[some]] = entries[self._entry_order[some]]
             np.einsum("ii->i", self._matrix[begin:end, begin:end])[:] -= shift
             self.failed = extend(self._matrix, begin, end)
             if self.failed >= 0:
@@ -161,7 +161,7 @@ class Factor:
         is factorised.
     entries, pivots
         The sparse columns of L below the diagonal, and those of D.
-    rest
+    remainder
         The Cholesky factor of what they leave, its lower triangle; where LAPACK left it, if it
         stopped.
     """
@@ -170,7 +170,7 @@ class Factor:
         how = self.elimination = pattern.elimination
         self.failed = -1
         self.entries, self.pivots = np.zeros(how.structure[6][-1]), np.empty(how.head)
-        self.rest = np.zeros((pattern.order - how.head,) * 2)
+        self.remainder = np.zeros((pattern.order - how.head,) * 2)
         self._numbers = (
             self.entries,
             self.pivots,
@@ -181,9 +181,9 @@ class Factor:
     def eliminate(self, entries: FloatArray, shift: float = 0.0) -> int:
         """Factorise M - sI, M given by its entries on the pattern, ``(size,)``; return the row."""
         how = self.elimination
-        self.failed = eliminate(how.structure, entries, shift, self._numbers, self.rest)
-        if self.failed < 0 and len(self.rest):
-            failed = leading_cholesky(self.rest)
+        self.failed = eliminate(how.structure, entries, shift, self._numbers, self.remainder)
+        if self.failed < 0 and len(self.remainder):
+            failed = leading_cholesky(self.remainder)
             self.failed = how.head + failed if failed >= 0 else -1
         return self.failed
 
@@ -196,7 +196,7 @@ class Factor:
         vector = np.zeros(len(how.order))
         vector[count] = 1.0
         if count > how.head:
-            vector[how.head : count] = lift(self.rest, count - how.head)
+            vector[how.head : count] = lift(self.remainder, count - how.head)
         solve_upper(how.structure, self._numbers, min(how.head, count), vector)
         back = np.empty_like(vector)
         back[how.order] = vector
@@ -210,7 +210,7 @@ def factorised(pattern: Pattern, entries: FloatArray, shift: float = 0.0) -> Fac
     return factor
 
 
-def rounding_taken(terms: int, order: int, largest: float, trace: float) -> float:
+def eigenvalue_rounding(terms: int, order: int, largest: float, trace: float) -> float:
     """Return an upper bound of what rounding may add to the lowest eigenvalue of a factorised M.
 
     If M = fl(A - sI) has a factor, lambda_min(A) >= s - this:

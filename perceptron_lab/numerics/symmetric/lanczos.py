@@ -62,7 +62,7 @@ class Krylov:
         self.count = 0
         self._matrix = matrix
         self._basis = np.empty((self.most, order))
-        self._diagonal, self._beside = np.empty(self.most), np.empty(self.most)
+        self._diagonal, self._off_diagonal = np.empty(self.most), np.empty(self.most)
         vector = np.random.default_rng(0).standard_normal(order)
         self._next = vector / np.linalg.norm(vector)
 
@@ -71,27 +71,27 @@ class Krylov:
 
         Returns
         -------
-        diagonal, beside
+        diagonal, off_diagonal
             The diagonal entry of the vector added, and the norm of the next one before it is
             scaled, which is the off-diagonal entry of the tridiagonal matrix.
         """
         k = self.count
         if k:
-            self._next /= self._beside[k - 1]
+            self._next /= self._off_diagonal[k - 1]
         self._basis[k] = self._next
         vector = self._matrix @ self._next
         self._diagonal[k] = self._basis[k] @ vector
         for _ in range(passes):
             vector = vector - (self._basis[: k + 1] @ vector) @ self._basis[: k + 1]
-        self._beside[k] = np.linalg.norm(vector)
+        self._off_diagonal[k] = np.linalg.norm(vector)
         self._next, self.count = vector, k + 1
-        return float(self._diagonal[k]), float(self._beside[k])
+        return float(self._diagonal[k]), float(self._off_diagonal[k])
 
     @property
     def ends(self) -> bool:
         """Whether the space is invariant, or there may be no more vectors."""
         k = self.count
-        last = self._beside[k - 1]
+        last = self._off_diagonal[k - 1]
         invariant = last <= 1e-14 * np.abs(self._diagonal[:k]).max() or last == 0.0
         return bool(invariant) or k == self.most
 
@@ -99,9 +99,12 @@ class Krylov:
         """Return the lowest eigenpair in the space so far."""
         k = self.count
         values, vectors = scipy.linalg.eigh_tridiagonal(
-            self._diagonal[:k], self._beside[: k - 1], select="i", select_range=(0, min(1, k - 1))
+            self._diagonal[:k],
+            self._off_diagonal[: k - 1],
+            select="i",
+            select_range=(0, min(1, k - 1)),
         )
-        residual = abs(float(self._beside[k - 1] * vectors[-1, 0]))
+        residual = abs(float(self._off_diagonal[k - 1] * vectors[-1, 0]))
         gap = float(values[1] - values[0]) if k > 1 else 0.0
         error = min(residual, residual**2 / gap) if gap > 0.0 else residual
         ritz = vectors[:, 0] @ self._basis[:k]

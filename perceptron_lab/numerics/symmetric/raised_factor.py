@@ -31,7 +31,7 @@ class RaisedFactor:
     ----------
     entries, pivots
         The sparse columns of L below the diagonal, and those of D.
-    rest
+    remainder
         The lower triangle of the Cholesky factor of what they leave.
     """
 
@@ -39,7 +39,7 @@ class RaisedFactor:
         how = self.elimination = pattern.elimination
         n = pattern.order
         self.entries, self.pivots = np.zeros(how.structure[6][-1]), np.empty(how.head)
-        self.rest = np.zeros((n - how.head,) * 2)
+        self.remainder = np.zeros((n - how.head,) * 2)
         self._numbers = self.entries, self.pivots, np.empty(how.head, dtype=np.int64), np.zeros(n)
 
     def eliminate(self, values: FloatArray, floors: FloatArray) -> FloatArray:
@@ -54,8 +54,8 @@ class RaisedFactor:
         """
         how, head = self.elimination, self.elimination.head
         raised, least = np.zeros(len(how.order)), np.ascontiguousarray(floors[how.order])
-        eliminate_raised(how.structure, values, least, self._numbers, self.rest, raised)
-        rest, order = self.rest, len(self.rest)
+        eliminate_raised(how.structure, values, least, self._numbers, self.remainder, raised)
+        rest, order = self.remainder, len(self.remainder)
         for first in range(0, order, SLAB):
             check_time(2.0 * SLAB * float(order - first) * (first + SLAB))
             # what the columns before take off, from these alone: half the work of a whole update

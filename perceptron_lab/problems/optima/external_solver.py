@@ -213,7 +213,7 @@ class ExternalSolver:
         """
         if self.solver in _PROGRAMS:
             command = _PROGRAMS[self.solver](**self._limits(seconds))
-            answer, note = command.answered(program.sdpa())
+            answer, note = command.call_solver(program.sdpa())
             return Approximation(answer.variables, answer.slack, answer.multipliers, note)
         arguments = self.solver, self._limits(seconds), program
         quick = program.rows.nnz <= QUICK
@@ -235,7 +235,7 @@ def _answer_of_library(
     library = _LIBRARIES[solver](**limits)
     blocks = list(library.blocks(program.blocks))
     with quiet():
-        return library.answered(program.rows, -program.constant, program.objective, blocks)
+        return library.call_solver(program.rows, -program.constant, program.objective, blocks)
 
 
 def errors_of(program: BlockProgram, answer: Approximation) -> dict[str, float]:

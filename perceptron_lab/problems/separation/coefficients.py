@@ -179,7 +179,7 @@ class _Cone:
         if self._span_factors is None:
             return None
         rights, common = over_common(target)
-        solution = self._span_factors.near(rights, [Fraction()] * len(batch))
+        solution = self._span_factors.solution_near(rights, [Fraction()] * len(batch))
         assert solution is not None, "rows of N do not span what is orthogonal to their null space"
         pairs = zip(batch.tolist(), solution[0], strict=True)
         return {k: Fraction(numerator, solution[1] * common) for k, numerator in pairs if numerator}

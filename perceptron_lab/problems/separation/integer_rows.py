@@ -206,11 +206,11 @@ def integer_rows(
     """
     count = len(signs)
     constant = [np.ones((count, 1))] if affine else []
-    if doubles.roundings and doubles.whole is None:
+    if doubles.roundings and doubles.integers is None:
         assert numbers is not None
         table = np.hstack([numbers, *(column.astype(int).astype(object) for column in constant)])
         return rows_of_numbers(table * signs.astype(int).astype(object)[:, None])
-    rows = doubles.values if doubles.whole is None else doubles.whole
+    rows = doubles.values if doubles.integers is None else doubles.integers
     approximate = np.hstack([np.asarray(rows, dtype=np.float64), *constant])
     approximate *= signs[:, None]
     shifts = _shifts(approximate)

@@ -88,7 +88,7 @@ def _finite_doubles(examples: Any) -> tuple[Doubles, Integers | None]:
     if sp.issparse(doubles.values):
         doubles = Doubles(dense(doubles.values), doubles.roundings)  # fractions are never sparse
     refuse_not_finite(doubles.values)
-    if not doubles.roundings or doubles.whole is not None:
+    if not doubles.roundings or doubles.integers is not None:
         return doubles, None
     numbers = dense(examples) if sp.issparse(examples) else array_of(examples)
     return doubles, numbers.astype(object)
@@ -142,8 +142,8 @@ def constant_column_indices(doubles: Doubles, numbers: Integers | None = None) -
         As for :func:`labelled_of`.
     """
     approximate = doubles.values
-    exact = approximate if doubles.whole is None else doubles.whole
-    if numbers is not None and doubles.roundings and doubles.whole is None:
+    exact = approximate if doubles.integers is None else doubles.integers
+    if numbers is not None and doubles.roundings and doubles.integers is None:
         exact = numbers
     constant = np.flatnonzero(
         (approximate == approximate[:1]).all(axis=0) & (approximate[0] != 0.0)
@@ -157,9 +157,9 @@ def _without_columns(
     """Return the examples without some columns."""
     arrays = [
         None if array is None else np.delete(array, columns, axis=1)
-        for array in (doubles.values, doubles.whole, numbers)
+        for array in (doubles.values, doubles.integers, numbers)
     ]
-    return replace(doubles, values=arrays[0], whole=arrays[1]), arrays[2]
+    return replace(doubles, values=arrays[0], integers=arrays[1]), arrays[2]
 
 
 def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.core.saved_answers.fields import is_place
+from perceptron_lab.core.saved_answers.fields import is_index_text
 from perceptron_lab.core.saved_answers.files import mapping_in
 from perceptron_lab.problems.separation.coefficients import (
     CLASSES,
@@ -303,7 +303,7 @@ def _direction(texts: Sequence[str], width: int) -> tuple[int, ...]:
 
 
 def _weights_of(texts: Mapping[str, str], count: int) -> dict[int, Fraction]:
-    if not all(is_place(row) and int(row) < count for row in texts):
+    if not all(is_index_text(row) and int(row) < count for row in texts):
         raise ValueError("a row is not among those of the data")
     parts = {int(row): text.split("/") for row, text in texts.items()}
     return {

@@ -97,7 +97,7 @@ def test_lengths_are_those_of_the_local_norm(shape: dict[str, Any], seed: int) -
         newton, eta = state.newton(), 0.3
         step = floats(newton.inwards) + eta * floats(newton.onwards)
     flat = np.zeros(system.cone.size)
-    flat[state.places] = step.ravel()
+    flat[state.indices] = step.ravel()
     exact = relative_lengths(system.cone, state.flat(system.cone.size), flat)
     constant, linear, square = newton.lengths.T
     computed = np.sqrt(constant + 2 * eta * linear + eta * eta * square)

@@ -27,13 +27,13 @@ def scaled(
     """Blocks with random data, a scaling, s and z, all in the order of the blocks."""
     rng = np.random.default_rng(seed)
     blocks = blocks_of(cone, rng.standard_normal((cone.size, 3)))
-    s, z = (element(cone, rng, lowest)[blocks.places] for _ in range(2))
+    s, z = (element(cone, rng, lowest)[blocks.indices] for _ in range(2))
     return blocks, blocks.scaling(s, z), s, z
 
 
 def eigenvalues(cone: Cone, blocks: ProductBlocks, isometric: FloatArray) -> FloatArray:
     scores = np.empty(cone.size)
-    scores[blocks.places] = isometric
+    scores[blocks.indices] = isometric
     return np.sort(cone.eigenvalues(scores / np.sqrt(cone.multiplicity)))
 
 
@@ -53,7 +53,7 @@ def test_it_is_an_automorphism(cone: Cone) -> None:
     blocks, scaling, s, _ = scaled(cone, 3)
     rng = np.random.default_rng(8)
     for _ in range(5):
-        inside = element(cone, rng, 0.01)[blocks.places]
+        inside = element(cone, rng, 0.01)[blocks.indices]
         for image in (scaling.primal(inside), scaling.dual(inside), scaling.dual_back(inside)):
             assert eigenvalues(cone, blocks, image).min() > 0
         # inverse of the adjoint: <W^-1 s, W'z> = <s, z>

@@ -111,7 +111,7 @@ def test_no_nearly_singular_matrix_is_answered_wrongly(seed: int) -> None:
 def test_without_the_room_for_rounding_definite_is_said_wrongly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(proving, "rounding_taken", lambda *_: 0.0)
+    monkeypatch.setattr(proving, "eigenvalue_rounding", lambda *_: 0.0)
     counts = census(range(2), ["sparse-ldl"])
     assert counts["sparse-ldl: wrong definite"] > 0
 

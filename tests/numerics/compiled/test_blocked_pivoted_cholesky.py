@@ -13,7 +13,7 @@ from perceptron_lab.numerics.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
     INSPECT_ZEROS,
-    direction_of_rest,
+    direction_of_remainder,
     rounding_tolerance,
     separating_direction,
 )
@@ -26,7 +26,7 @@ def assert_same(matrix: FloatArray, zeros: int) -> bool:
     expected = np.full(len(matrix), np.nan)
     found = separating_direction(matrix, zeros, expected)
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(len(matrix))
-    direction = direction_of_rest(matrix.copy(), matrix.diagonal(), tolerance, zeros)
+    direction = direction_of_remainder(matrix.copy(), matrix.diagonal(), tolerance, zeros)
     assert (direction is not None) == found, (zeros, matrix)
     if direction is not None:
         np.testing.assert_allclose(direction, expected, atol=1e-9 * np.abs(expected).max())
@@ -65,8 +65,8 @@ def test_zeros_behind_several_panels(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix[-2:, -2:] += [[0.0, 1.0], [1.0, 0.0]]
     tolerance = rounding_tolerance(order)
     for zeros in (CUT_ZEROS, INSPECT_ZEROS):
-        direction = direction_of_rest(matrix.copy(), matrix.diagonal(), tolerance, zeros)
+        direction = direction_of_remainder(matrix.copy(), matrix.diagonal(), tolerance, zeros)
         assert direction is not None
         assert direction @ matrix @ direction < -0.9
         assert np.abs(direction[-2:]).tolist() == [1.0, 1.0]
-    assert direction_of_rest(matrix.copy(), matrix.diagonal(), 0.0, ACCEPT_ZEROS) is None
+    assert direction_of_remainder(matrix.copy(), matrix.diagonal(), 0.0, ACCEPT_ZEROS) is None

@@ -47,11 +47,11 @@ def check(rows: npt.NDArray[Any], run: SeparationRun) -> None:
     assert (data @ run.point).min() <= run.length + near  # weak duality
     if run.separated:
         assert (data @ run.point).min() > -near
-    total = run.course.numbers[TOTAL]
+    total = run.state.numbers[TOTAL]
     np.testing.assert_allclose(
-        run.course.entries[0], data @ run.course.points[0], rtol=0, atol=near * (1 + total)
+        run.state.entries[0], data @ run.state.points[0], rtol=0, atol=near * (1 + total)
     )
-    assert 1.0 <= run.course.numbers[ETA] <= LONGEST
+    assert 1.0 <= run.state.numbers[ETA] <= LONGEST
 
 
 @PROPERTY
@@ -84,7 +84,7 @@ def test_no_iterations_are_the_beginning(kind: Any) -> None:
     run = separate(rows, 0)
     assert (run.separated, run.iterations, run.passes, run.products) == (False, 0, 0, 0)
     np.testing.assert_allclose(run.weights, np.full(50, 1 / 50))
-    np.testing.assert_array_equal(run.point, run.course.centre)
+    np.testing.assert_array_equal(run.point, run.state.centre)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -106,8 +106,8 @@ def test_products_are_those_of_the_algorithm(kind: Any) -> None:
     """Two per iteration, one more for a trial in vain, two for a centre found to separate."""
     for seed in range(10):
         run = separate(separable(300, seed, kind, 1e-3), 1000)
-        ended_by_centre = np.array_equal(run.point, run.course.centre)
-        trials = round(run.course.numbers[-1])
+        ended_by_centre = np.array_equal(run.point, run.state.centre)
+        trials = round(run.state.numbers[-1])
         assert run.passes == trials + ended_by_centre
         assert run.products == run.iterations + trials + 2 * ended_by_centre
 
@@ -131,12 +131,12 @@ def test_clearance_asks_for_more_than_0(kind: Any) -> None:
 def test_a_course_goes_on_on_other_rows(seed: int, kind: Any, then: Any) -> None:
     rows = separable(300, seed, np.float64)
     run = separate(np.ascontiguousarray(rows[:100], dtype=kind), 30)
-    before = run.course.points[0].copy(), run.course.numbers.copy()
+    before = run.state.points[0].copy(), run.state.numbers.copy()
     more = np.ascontiguousarray(rows[50:], dtype=then)
-    course = carried(run.course, more)
+    course = carried(run.state, more)
     assert course.numbers[TOTAL] == before[1][TOTAL]
     np.testing.assert_array_equal(course.points[0], before[0])
-    np.testing.assert_array_equal(run.course.points[0], before[0])
+    np.testing.assert_array_equal(run.state.points[0], before[0])
     check(more, separate(more, 0, start=course))
     later = separate(more, 2000, start=course)
     assert later.separated
@@ -151,7 +151,7 @@ def test_going_on_where_rows_join_is_shorter_than_beginning_anew() -> None:
         block = np.ascontiguousarray(rows[chosen])
         anew += separate(block, 5000).iterations
         run = separate(block, 5000, start=None if course is None else carried(course, block))
-        on, course = on + run.iterations, run.course
+        on, course = on + run.iterations, run.state
         violated = np.flatnonzero(rows @ run.point.astype(np.float32) <= 0)
         if not len(violated):
             break

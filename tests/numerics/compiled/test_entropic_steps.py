@@ -151,7 +151,7 @@ def test_the_loop_takes_the_steps_of_the_algorithm(seed: int, kind: Any, near: f
     rows = unit(60, 12, seed, np.float64)  # most of these have no separator
     run = separate(rows.astype(kind), 12)
     state = in_numpy(rows, run.iterations)
-    course, (eta, total, weight, log_partition, trials) = run.course, run.course.numbers
+    course, (eta, total, weight, log_partition, trials) = run.state, run.state.numbers
     assert trials == state.iterations
     assert eta == pytest.approx(state.eta, rel=10 * near)
     assert total == weight == pytest.approx(state.total, rel=near)

@@ -105,7 +105,7 @@ def entropic() -> list[Any]:
 def rescaled() -> list[Any]:
     swept = RescaledSweeps(planted(6, 200, 1e-9, rng())[0], precision=np.float64)
     point = swept.separate(rng(), 20)
-    joined = np.vstack([swept.given, -swept.given[:50]])
+    joined = np.vstack([swept.rows, -swept.rows[:50]])
     swept.join(joined)
     return [point, swept.images]
 
@@ -136,7 +136,7 @@ def positive_definite() -> tuple[Pattern, FloatArray]:
 
 def sparse_factor() -> list[Any]:
     factor = factorised(*positive_definite())
-    return [factor.failed, factor.entries, factor.pivots, factor.rest]
+    return [factor.failed, factor.entries, factor.pivots, factor.remainder]
 
 
 def raised_factor() -> list[Any]:
@@ -144,7 +144,7 @@ def raised_factor() -> list[Any]:
     order = np.argsort(pattern.rows != pattern.columns, kind="stable")  # the diagonal first
     pattern, entries = Pattern(80, pattern.rows[order], pattern.columns[order]), entries[order]
     factor = RaisedFactor(pattern)
-    return [factor.eliminate(entries, np.full(80, 1e-3)), factor.entries, factor.rest]
+    return [factor.eliminate(entries, np.full(80, 1e-3)), factor.entries, factor.remainder]
 
 
 def sparse_pivoted() -> list[Any]:

@@ -35,7 +35,7 @@ def product(factor: RaisedFactor) -> tuple[FloatArray, FloatArray]:
         some = slice(ends[j], ends[j + 1])
         lower[rows[some], j] = factor.entries[some]
     pivots[:head] = factor.pivots
-    lower[head:, head:] = np.tril(factor.rest)
+    lower[head:, head:] = np.tril(factor.remainder)
     whole = np.empty((n, n), dtype=np.longdouble)
     whole[np.ix_(how.order, how.order)] = (lower * pivots) @ lower.T
     return whole, pivots

@@ -37,7 +37,7 @@ def whole(factor: Factor) -> FloatArray:
     left = sp.csc_array((factor.entries, rows, ends), shape=(order, order)).toarray()
     left[np.arange(head), np.arange(head)] = 1.0
     left[:, :head] *= np.sqrt(factor.pivots)
-    left[head:, head:] = np.tril(factor.rest)
+    left[head:, head:] = np.tril(factor.remainder)
     return np.asarray(left)
 
 
