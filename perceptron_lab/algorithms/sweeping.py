@@ -1,4 +1,4 @@
-"""Algorithms that go round dense rows in a compiled loop, and claim a point after a quiet round."""
+"""Algorithms that sweep cyclically over dense rows in a compiled loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from perceptron_lab.systems import ConicSystem, Cut
 
 @dataclass(kw_only=True)
 class SweptState(State):
-    """The rows as the system sees them, shape ``(m, dimension)``, and which is to be looked at.
+    """The rows as the system scales them, shape ``(m, dimension)``, and the next row.
 
     ``quiet`` counts the rows that were looked at last without an update.
     """
@@ -42,7 +42,7 @@ T = TypeVar("T", bound=SweptState)
 
 
 class Sweeping(InCoordinates[T]):
-    """An algorithm that looks at one row after the other: a sweep, and the update by a cut.
+    """An algorithm that examines one row after the other: a sweep, and the update by a cut.
 
     A query is counted per update, and a product per m rows looked at. When a whole round has passed
     without an update, the scores are computed once more and the point is claimed.
@@ -65,7 +65,7 @@ class Sweeping(InCoordinates[T]):
 
     @abstractmethod
     def sweep(self, state: T, most: int, checks: int) -> tuple[int, int]:
-        """Make up to ``most`` updates in place; return them and how many rows were looked at.
+        """Make up to ``most`` updates in place; return their number and that of rows examined.
 
         These are ``checks`` at most, and a whole round at most without an update. ``state.row`` and
         ``state.quiet`` are updated.
@@ -76,7 +76,7 @@ class Sweeping(InCoordinates[T]):
         """Make one update by a cut, in place."""
 
     def swept(self, system: ConicSystem) -> FloatArray:
-        """Return a copy of the rows as the system sees them, in double precision and C order.
+        """Return a copy of the rows as the system scales them, as doubles in C order.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Sweeping(InCoordinates[T]):
 
 
 def rows_operator(system: ConicSystem, name: str) -> Matrix:
-    """Return the operator of a system of rows; others are refused in an algorithm's name."""
+    """Return the operator of a system of rows; raise InputError for any other system."""
     operator = system.operator
     if not (system.cone.of_rows and isinstance(operator, Matrix)):
         raise InputError(f"{name} sweeps over rows and kernels only; choose another algorithm")
@@ -117,7 +117,7 @@ def rows_operator(system: ConicSystem, name: str) -> Matrix:
 
 
 def dense_rows(system: ConicSystem, name: str, for_sparse: str) -> FloatArray:
-    """Return a copy of all rows as the system sees them; see :meth:`Sweeping.swept`."""
+    """Return a dense copy of all rows as the system scales them; see :meth:`Sweeping.swept`."""
     operator = rows_operator(system, name)
     if not isinstance(operator.data, np.ndarray):
         raise InputError(f"{name} sweeps over dense rows only; {for_sparse}")

@@ -1,4 +1,4 @@
-"""The proofs of each kind of cone: a new one is registered here, or by ``register_proofs``."""
+"""The certificates of each kind of cone, extended by ``register_proofs``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PROOFS: dict[type[Cone], type[ConeProofs[Any]]] = {
 
 
 def register_proofs(kind: type[Cone], proofs: type[ConeProofs[Any]]) -> None:
-    """Use these proofs for a kind of cone."""
+    """Register the class that verifies certificates of a kind of cone."""
     _PROOFS[kind] = proofs
 
 
@@ -38,14 +38,14 @@ def proofs_of(block: Cone) -> ConeProofs[Any]:
 
 
 def by_block(cone: Cone, data: Data) -> Iterator[tuple[ConeProofs[Any], Any, slice]]:
-    """Yield for each block its proofs, its rows of the data, and where it lies."""
+    """Yield for each block its verifier, its rows of the data, and its slice."""
     blocks = cone.blocks
     for part, at in blocks:
         yield proofs_of(part), data if len(blocks) == 1 else data[at], at  # type: ignore[index]
 
 
 def ray_on(operator: Operator, vector: FloatArray, size: int) -> FloatArray | None:
-    """Return a normalised vector of this size for a proof on unscaled data; None if it is none."""
+    """Return a vector normalised for data without row scaling; None if it has no direction."""
     require_ieee_mode()
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")

@@ -1,4 +1,4 @@
-"""The contract of proofs on one kind of cone: points, weights, and automorphisms near weights."""
+"""The interface of certificates on one kind of cone: points, weights, automorphisms."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class Automorphism(ABC):
 
     @abstractmethod
     def at_step(self, step: FloatArray) -> Self | None:
-        """Return the automorphism at T (e + d), d in isometric coordinates; None if not inside."""
+        """Return the automorphism at T (e + d), d isometric; None if T (e + d) is not inside."""
 
     @abstractmethod
     def weights(self) -> FloatArray:
         """Return T e, rounded, in flat coordinates."""
 
     def operations(self, unknowns: int) -> float:
-        """Return about how many operations ``columns`` and its product take."""
+        """Return the approximate operations of ``columns`` and of the product B B'."""
         return 2.0 * len(self.unit) * float(unknowns) ** 2
 
 
@@ -70,13 +70,13 @@ def times_transposed(columns: Columns) -> FloatArray:
 
 
 def dense_rows(data: Data, at: IntArray, columns: IntArray) -> FloatArray:
-    """Return some rows of the data, dense, with the columns that are used."""
+    """Return rows of the data as a dense array, restricted to the given columns."""
     rows: Any = data[at]
     return dense_array(rows)[:, columns]
 
 
 def used_columns(data: Data, support: IntArray) -> IntArray:
-    """Return the unknowns that occur in these coordinates: the others have no equation."""
+    """Return the unknowns with a nonzero coefficient in these rows; others have no equation."""
     if isinstance(data, sp.csr_array):
         rows = data[support]
         return np.unique(rows.indices[rows.data != 0]).astype(np.int64)
@@ -109,7 +109,7 @@ class PointProof:
 
 
 class ConeProofs(ABC, Generic[Block]):
-    """Proofs on one block K of a product, the data of the block being rows ``(size, unknowns)``.
+    """Verification on one block K of a product; the data of the block have ``(size, unknowns)``.
 
     ``roundings`` is 1 where the numbers meant were rounded once to be stored, else 0.
     """
@@ -126,7 +126,7 @@ class ConeProofs(ABC, Generic[Block]):
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
     ) -> PointProof:
-        """Prove that data @ point lies inside K, and how far.
+        """Prove that data @ point lies inside K, with a lower bound of its margin.
 
         Parameters
         ----------
@@ -145,14 +145,14 @@ class ConeProofs(ABC, Generic[Block]):
         """Return an upper bound of norm(A(atom)) over the atoms of K."""
 
     def support(self, weights: FloatArray) -> IntArray:
-        """Return the coordinates that take part in A w = 0: all, or none where w = 0."""
+        """Return the coordinates that occur in A w = 0: all, or none if w = 0."""
         return np.arange(self.cone.size if weights.any() else 0)
 
     @abstractmethod
     def automorphisms(
         self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
-        """Return automorphisms T with w = T e; None where w is not inside K* or not whole.
+        """Return automorphisms T with w = T e; None if w is not inside K* or has missing entries.
 
         Parameters
         ----------

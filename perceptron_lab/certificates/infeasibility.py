@@ -125,7 +125,7 @@ def prove_infeasible(
 
 
 def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
-    """Prove infeasibility in ball arithmetic, more precise than doubles, for unrounded data."""
+    """Prove infeasibility in ball arithmetic, if the data are stored without rounding."""
     from perceptron_lab.certificates.representations import MOST_PRODUCTS, near_by_balls
 
     entries = cone.size * operator.dimension
@@ -165,7 +165,7 @@ def _prove_classes(
 
 
 def _prove_short(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
-    """Prove infeasibility by rounded weights with A w = 0 exactly, as for opposite rows.
+    """Prove infeasibility by rounding the weights, if A w = 0 then holds exactly.
 
     Rows of so small a rank are neither a vertex nor have they a definite B B'.
     """
@@ -231,7 +231,7 @@ def _prove_at(
 
 
 def _polished(blocks: list[Automorphism], close: bool) -> list[Automorphism] | None:
-    """Step towards A w = 0 in floating point; None if that leaves the cone or ends elsewhere."""
+    """Take Newton steps towards A w = 0 in floating point; None if they leave the cone."""
     # From weights that are near steps out of the ellipsoid are shortened: that brings w inside, as
     # an interior-point method does, where A w = 0 has a solution inside.
     unknowns, square = blocks[0].image[0].shape[0], 0.0
@@ -294,7 +294,7 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
 
 
 def _support(cone: Cone, weights: FloatArray) -> IntArray:
-    """Return the flat coordinates that take part: positive rows, and blocks that do not vanish."""
+    """Return the flat coordinates of the nonzero weights: positive rows and nonzero blocks."""
     return np.concatenate(
         [at.start + proofs_of(part).support(weights[at]) for part, at in cone.blocks]
     )

@@ -130,7 +130,7 @@ def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[Float
 def _adjoint(
     operator: Operator, weights: FloatArray
 ) -> tuple[FloatArray | sp.csr_array, FloatArray]:
-    """Return A (or S, by columns) and w without the entries where w is 0."""
+    """Return A (or S, by columns) and w, restricted to the nonzero entries of w."""
     if not isinstance(operator, Matrix | Gram):
         raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
     data = operator.kernel if isinstance(operator, Gram) else operator.stored
@@ -141,7 +141,7 @@ def _adjoint(
 
 
 def _vanishes(operator: Operator, weights: FloatArray) -> bool:
-    """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot.
+    """Return whether A w = 0 exactly, by integers, as rounding bounds cannot decide equality.
 
     False as well where the time is up before.
     """

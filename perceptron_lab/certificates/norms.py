@@ -39,7 +39,7 @@ _bounds: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDict
 
 
 def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]) -> float:
-    """Return an upper bound of a norm of A, positive; computed once per operator.
+    """Return a positive upper bound of a norm of A, computed once per operator.
 
     It is 1 where A = 0, so that steps that it divides stay defined, and infinite beyond the range
     of doubles. For data rescaled by a map H it is norm(H) times that of the data.
@@ -73,7 +73,7 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
 
 
 def _in_range(operator: Operator) -> tuple[int, Operator]:
-    """Return k and the operator times 2^-k, so that no square overflows and not all underflow."""
+    """Return k and the operator times 2^-k, so that squares neither overflow nor vanish."""
     if not isinstance(operator, Matrix) or isinstance(operator.stored, RowSource):
         return 0, operator
     data = operator.stored
@@ -87,12 +87,12 @@ def _in_range(operator: Operator) -> tuple[int, Operator]:
 def cached_bound(
     operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]
 ) -> float | None:
-    """Return a bound that :func:`norm_bound` has computed before, or None."""
+    """Return a bound that :func:`norm_bound` has already computed, or None."""
     return _bounds.get(operator, {}).get(_key(cone, kind))
 
 
 def _key(cone: Cone, kind: str) -> tuple[str, str]:
-    """Return the kinds and sizes of the blocks: with the operator they determine a bound."""
+    """Return the kinds and sizes of the blocks, which with the operator determine a bound."""
     return kind, " ".join(f"{type(part).__name__}{part.size}" for part, _ in cone.blocks)
 
 

@@ -30,13 +30,13 @@ LOST = 1e-3
 
 
 def ill_conditioned(blocks: list[Automorphism]) -> bool:
-    """Return whether another factor than that of B B' may make a difference."""
+    """Return whether B B' is so ill-conditioned that an orthogonal factor may help."""
     factor = _factor(blocks)
     return factor is not None and bool(_pivots(factor).min() < LOST * _pivots(factor).max())
 
 
 def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:
-    """Step towards A w = 0 in floating point; None if that leaves Dikin's ellipsoid."""
+    """Take one step towards A w = 0 in floating point; None if it leaves Dikin's ellipsoid."""
     square = math.inf
     for _ in range(STEPS):
         factor = _factor(blocks)
@@ -101,7 +101,7 @@ def ratio(blocks: list[Automorphism]) -> float | None:
 
 
 def _factor(blocks: list[Automorphism]) -> FloatArray | None:
-    """Return R; None where it is singular or not finite."""
+    """Return the triangular factor R, or None if it is singular or not finite."""
     unknowns = blocks[0].image[0].shape[0]
     check_time(2.0 * unknowns**2 * sum(len(block.unit) for block in blocks))
     stacked = np.concatenate([block.image[0].T for block in blocks])

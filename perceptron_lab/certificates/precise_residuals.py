@@ -34,19 +34,19 @@ _SPLITTER = 2.0**27 + 1.0
 
 
 def worth_doubling(rows: int, dimension: int) -> bool:
-    """Return whether so many rows are few enough: below a tenth of a second."""
+    """Return whether doubled precision takes below a tenth of a second for this many rows."""
     return rows <= MOST_ROWS and rows * dimension <= MOST_ENTRIES
 
 
 def doubled_product(rows: FloatArray, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return s near M v, shape ``(m,)``, and a bound of its error, in twice the precision."""
+    """Return M v in twice the precision, shape ``(m,)``, and a bound of its error."""
     return residual_with_radius(rows, np.zeros(len(rows)), -vector, np.zeros(len(vector)))
 
 
 def doubled_combination(
     weights: FloatArray, rows: FloatArray, roundings: int = 0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return s near w M, and a bound of its error, entry by entry, in twice the precision.
+    """Return w M in twice the precision, and a bound of its error per entry.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def residual_with_radius(
 
 
 def _split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return upper and lower halves of 26 bits, their sum the values."""
+    """Split doubles into an upper and a lower half of 26 bits with the same sum."""
     scaled = _SPLITTER * values
     upper = scaled - (scaled - values)
     return upper, values - upper

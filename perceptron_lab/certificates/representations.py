@@ -39,7 +39,7 @@ Balls = list[list[arb]]
 
 
 class Represented(ABC):
-    """A block: where it lies in flat coordinates, its rank, and its rows of A*."""
+    """A block with its indices in flat coordinates, its rank, and its rows of A*."""
 
     def __init__(self, indices: IntArray, rows: FloatArray, rank: int) -> None:
         self.indices, self.rank = indices, rank
@@ -50,7 +50,7 @@ class Represented(ABC):
         """Return the rows of H A* at w; None where w is not proved to lie inside K*."""
 
     def products(self) -> int:
-        """Return the number of multiplications that an image takes, beyond one an entry."""
+        """Return the number of multiplications of an image beyond one per entry."""
         return 0
 
 
@@ -69,7 +69,7 @@ class Block(Represented):
     """A second-order block (u, t): H = 2 (2 v v' - det(v) R) at v = w / 2."""
 
     def image(self, values: Sequence[arb]) -> Balls | None:
-        """Return the rows of that times A*."""
+        """Return H times the block's rows of A*."""
         half = [value / 2 for value in values]
         determinant = half[-1] * half[-1] - sum((x * x for x in half[:-1]), arb(0))
         if not (half[-1] > 0 and determinant > 0):
@@ -138,7 +138,7 @@ def positive_definite(matrix: Balls) -> bool:
 
 
 def supported(cone: Cone, weights: FloatArray) -> list[tuple[Cone, IntArray]] | None:
-    """Return the blocks whose weights do not vanish, with their places; of rows the positive ones.
+    """Return the blocks with nonzero weights and their indices; for rows the positive ones.
 
     None where it does not exist, or where a block is of another kind, or not a whole matrix.
     """
@@ -158,7 +158,7 @@ def supported(cone: Cone, weights: FloatArray) -> list[tuple[Cone, IntArray]] | 
 
 
 def represented(part: Cone, indices: IntArray, data: FloatArray) -> Represented:
-    """Return a block of these with its rows of A*; those given are all rows."""
+    """Return the representation of a block with its rows of A*."""
     rows = data[indices]
     if isinstance(part, Semidefinite):
         return MatrixBlock(indices, rows, part)
@@ -168,7 +168,7 @@ def represented(part: Cone, indices: IntArray, data: FloatArray) -> Represented:
 
 
 def products(blocks: Sequence[Represented], unknowns: int) -> int:
-    """Return about how many multiplications H A* and A H A* take, or take the time of."""
+    """Return the approximate multiplications of H A* and A H A*."""
     coordinates = sum(len(block.indices) for block in blocks)
     rows = (unknowns * (unknowns + 2) + OVERHEAD) * coordinates
     return rows + sum(block.products() for block in blocks)
@@ -176,7 +176,7 @@ def products(blocks: Sequence[Represented], unknowns: int) -> int:
 
 @contextmanager
 def precision(bits: int = BITS) -> Iterator[None]:
-    """Let balls have so many bits."""
+    """Set the number of bits of ball arithmetic within this context."""
     before = ctx.prec
     ctx.prec = bits
     try:
@@ -233,7 +233,7 @@ def near_by_balls(
 def _stepped(
     blocks: Sequence[Represented], weights: FloatArray, most: int
 ) -> tuple[FloatArray, float] | None:
-    """Step towards A w = 0, in doubles after every step, until the test is passed."""
+    """Take steps towards A w = 0, rounding to doubles after each, until the test passes."""
     indices, before = np.concatenate([block.indices for block in blocks]), np.inf
     flat = np.zeros(len(weights))
     flat[indices] = weights[indices] / np.abs(weights).max()

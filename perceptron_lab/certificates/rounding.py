@@ -74,7 +74,7 @@ def _norm(vector: FloatArray) -> tuple[float, float]:
 
 
 def over_norm(lowest: float, point: FloatArray) -> float:
-    """Return a lower bound of lowest / norm(point); -inf where nothing is known of ``lowest``."""
+    """Return a lower bound of lowest / norm(point); -inf if ``lowest`` has no bound."""
     if not math.isfinite(lowest):
         return -math.inf
     length = norm_above(point) if lowest > 0 else norm_below(point)
@@ -97,7 +97,7 @@ def normalised(vector: FloatArray) -> FloatArray | None:
 
 
 def in_range(norms: FloatArray) -> bool:
-    """Return whether norms computed from squares are free of overflow and underflow."""
+    """Return whether norms computed from squares can neither overflow nor underflow."""
     return bool(((norms > 1e-150) & (norms < 1e150)).all())
 
 
@@ -139,12 +139,12 @@ def combination_with_radius(
 
 
 def _compact(rows: FloatArray) -> bool:
-    """Return whether the compiled products take these rows: not so for transposed views."""
+    """Return whether the compiled products support this layout; transposed views are excluded."""
     return bool(rows.flags.c_contiguous and rows.flags.aligned)
 
 
 def _radius(terms: int | IntArray, sizes: FloatArray) -> FloatArray:
-    """Return the bound of the errors of dot products of so many terms, given s~.
+    """Return the error bound of dot products of this many terms, from s~.
 
     Inequality (C2) of docs/notes/how-to-distrust-us.md.
     """
@@ -167,7 +167,7 @@ def exact_dot(left: FloatArray, right: FloatArray) -> Fraction:
 
 
 def dot_below(left: FloatArray, right: FloatArray, roundings: int) -> Fraction:
-    """Return left'right exactly, or the least that it can be where ``left`` was rounded.
+    """Return left'right exactly, or a lower bound if ``left`` was rounded.
 
     Inequality (C3) of docs/notes/how-to-distrust-us.md.
     """
@@ -189,7 +189,7 @@ def sharpen(
     exact: Callable[[int], Fraction],
     terms: int,
 ) -> int:
-    """Replace lower bounds of scores by exact values, least margins first; return how many.
+    """Replace lower bounds by exact scores, least margins first; return the number replaced.
 
     Bounds of rounding errors hold for the worst case: for a margin below 1e-11 they determine how
     much of it is proved. It ends when the bound of the least margin, ``lower / norms``, owes little
@@ -227,7 +227,7 @@ def exact_norm_above(columns: FloatArray, weights: FloatArray) -> float:
 
 
 def worth_exact(length: float, error: float, terms: int) -> bool:
-    """Return whether exact products of so many terms sharpen a norm known up to an error.
+    """Return whether exact products of this many terms would sharpen the computed norm.
 
     Not so where the norm may as well be 0: that is asked, and proved, elsewhere.
     """

@@ -86,7 +86,7 @@ class QuadraticRepresentation(Automorphism):
 
 
 class SecondOrderProofs(ConeProofs[SecondOrder]):
-    """Blocks (u, t): t - norm(u) with the bounds of all scores."""
+    """Certificates of blocks (u, t), by t - norm(u) with error bounds of the scores."""
 
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
@@ -117,7 +117,7 @@ class SecondOrderProofs(ConeProofs[SecondOrder]):
         )
 
     def moved_inside(self, weights: FloatArray) -> FloatArray:
-        """Return (u, t) with norm(u) <= t for sure: t is raised to an upper bound of norm(u).
+        """Return (u, t') with t' the larger of t and an upper bound of norm(u).
 
         Inequality (C20) of docs/notes/how-to-distrust-us.md.
         """

@@ -39,7 +39,7 @@ def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
 
 
 def _product_operations(matrix: FloatArray | sp.csr_array) -> float:
-    """Return about how many operations the product of a matrix and its transpose takes.
+    """Return the approximate operations of the product of a matrix and its transpose.
 
     The bound of a sparse matrix takes an operation, as long as twenty dense ones, for each pair of
     entries that are adjacent along the longer side.

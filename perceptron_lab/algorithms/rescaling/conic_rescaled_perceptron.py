@@ -48,7 +48,7 @@ class Deep(NamedTuple):
 
 
 class EllipsoidalCones:
-    """Cones {x : norm(U x) <= g'x}, the points of second-order blocks, and projection onto them.
+    """The cones {x : norm(U x) <= g'x} that second-order blocks define, with projections.
 
     With Q = g g' - U'U a cone is {x : x'Q x >= 0, g'x >= 0}. The nearest point p to an x outside is
     0, or (I - mu Q) p = x for a mu >= 0 with p'Q p = 0: in the eigenvectors of Q, at most one
@@ -83,13 +83,13 @@ class EllipsoidalCones:
             self._axes[i, : len(values)] = vectors.T @ within[-1]
 
     def outside(self, point: FloatArray) -> IntArray:
-        """Return which cones a point is not in."""
+        """Return the mask of the cones that do not contain a point."""
         scores = [block @ point for block in self.blocks]
         beyond = [np.linalg.norm(block_scores[:-1]) > block_scores[-1] for block_scores in scores]
         return np.flatnonzero(beyond)
 
     def residuals(self, point: FloatArray, cones: IntArray) -> FloatArray:
-        """Return p - x for the nearest points p of cones that x is not in, shape ``(len, n)``."""
+        """Return p - x for the projections p of x onto cones without x, shape ``(len, n)``."""
         vectors, values = self._vectors[cones], self._values[cones]
         parts, top = vectors @ point, values.max(axis=1)
         projected = np.zeros_like(parts)
@@ -114,7 +114,7 @@ def _sums(values: FloatArray, parts: FloatArray, multipliers: FloatArray) -> Flo
 def _roots(
     values: FloatArray, parts: FloatArray, low: FloatArray, high: FloatArray, *, rising: bool
 ) -> FloatArray:
-    """Return where the sums change sign, by bisection, on the side that is not the pole's."""
+    """Return the sign changes of the sums, by bisection on the side away from the pole."""
     low, high = low.copy(), high.copy()
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high) if rising else np.sqrt(low * high)
@@ -124,7 +124,7 @@ def _roots(
 
 
 class DeepSeparation:
-    """The deepest unit cuts of all blocks of a system, as its operator shows it at present.
+    """The deepest unit cuts of all blocks of a system in the current rescaled space.
 
     Raises
     ------
@@ -148,7 +148,7 @@ class DeepSeparation:
 
     @staticmethod
     def refuse(system: ConicSystem) -> None:
-        """Refuse a system with a matrix block."""
+        """Raise InputError for a system with a matrix block."""
         blocks = (block for block, _ in system.cone.blocks)
         if not all(block.of_rows or isinstance(block, SecondOrder) for block in blocks):
             raise InputError(
@@ -157,7 +157,7 @@ class DeepSeparation:
             )
 
     def deepest(self, point: FloatArray) -> Deep | None:
-        """Return the deepest unit cut at a point; None if it has no cut of a depth above 0."""
+        """Return the deepest unit cut at a point, or None if no cut has a positive depth."""
         cuts = [self._of_rows(point), self._of_cones(point)]
         deepest = max(cuts, key=lambda cut: cut.depth)
         return deepest if deepest.depth > 0.0 else None
@@ -191,7 +191,7 @@ def _normals(system: ConicSystem, block_span: slice) -> FloatArray:
 
 @dataclass(kw_only=True)
 class DeepState(RelaxedState):
-    """The state of a relaxed phase, and the oracle of the space as it is in this phase."""
+    """The state of a relaxed phase, with the separation oracle of its rescaled space."""
 
     oracle: DeepSeparation | None = None
 
@@ -201,7 +201,7 @@ class DeeplyRelaxedPerceptron(RelaxedPerceptron):
     """The relaxed perceptron on unit cuts: x with <s, x> >= -sigma norm(x) for all unit s in F*."""
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepState:
-        """Return the first random point; rows that are of norm 1 in any case need no oracle."""
+        """Return the first random point; rows are unit cuts already and need no oracle."""
         plain = super().start(system, rng)
         fields_of_state = {field.name: getattr(plain, field.name) for field in fields(plain)}
         unit = system.unit_rows and isinstance(system.operator, Matrix | RescaledRows)
@@ -262,7 +262,7 @@ class ConicRescaledPerceptron(RescaledPerceptron):
         return super().start(system, rng)
 
     def relaxed(self, dimension: int) -> DeeplyRelaxedPerceptron:
-        """Return phase 2."""
+        """Return the relaxed perceptron of phase 2."""
         constants = self.constants(dimension)
         return DeeplyRelaxedPerceptron(sigma=constants.sigma, theta=constants.theta)
 
@@ -271,5 +271,5 @@ class ConicRescaledPerceptron(RescaledPerceptron):
         return super().bound(replace(facts, unit_rows=True))
 
     def without_theorem(self, dimension: int, unit_rows: bool) -> str:
-        """Return why Theorem 4.4 does not apply once the space is rescaled, or an empty text."""
+        """Return why Theorem 4.4 does not apply after a rescaling, or an empty string."""
         return super().without_theorem(dimension, True)

@@ -51,7 +51,7 @@ class CorrelationPhase(Phase):
         self._next_trial = min(n, limit)
 
     def begin_at(self, unit: FloatArray) -> None:
-        """Let the point be a given one before the first cut."""
+        """Start the phase at a given point before the first cut."""
         super().begin_at(unit)
         self._start_term = unit if self.ridge is None else self.ridge * unit
 
@@ -78,7 +78,7 @@ class CorrelationPhase(Phase):
         return min(length, largest_sum(max(size, 0.0), self.ridge))
 
     def stretch(self) -> Stretch | None:
-        """Return the stretch by (I + c S/k)^(1/2), c of ``STRENGTHS``, that gains most."""
+        """Return the stretch (I + c S/k)^(1/2) with the c of ``STRENGTHS`` that gains most."""
         if self.count < self._next_trial:
             return None
         check_time(8.0 * float(len(self.point)) ** 3)
@@ -154,19 +154,19 @@ class CorrelationRescaling(VolumeRescaling):
         return CorrelationPhase(np.zeros(dimension), size, ridge=ridge, limit=limit)
 
     def limit(self, dimension: int) -> int:
-        """Return 36 n^2; for the second-order perceptron the least k with 6 n Q <= k."""
+        """Return 36 n^2, or for the second-order perceptron the least k with 6 n Q <= k."""
         if self.procedure == "perceptron":
             return 36 * dimension**2
         return math.floor(most_cuts(1.0 / (6.0 * dimension), dimension, self.ridge)) + 1
 
     def started_limit(self, dimension: int) -> int | None:
-        """Return 36 n^2 + 12 n, and up to the next count at which a stretch is tried."""
+        """Return 36 n^2 + 12 n, rounded up to the next count at which a stretch is tried."""
         if self.procedure == "second-order":
             return None
         return math.ceil(SPACING * (36 * dimension**2 + 12 * dimension)) + 1
 
     def unrescaled(self, facts: Facts) -> Bound | None:
-        """Return the procedure's own bound where rho > exp(-2 g / n) / n, g = ``least_growth``.
+        """Return the procedure's bound if rho > exp(-2 g / n) / n, g = ``least_growth``.
 
         Q/k is rho or more, and no c gains more than (n/2) ln(k / (n Q)).
         """

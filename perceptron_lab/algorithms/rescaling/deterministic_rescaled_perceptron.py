@@ -41,7 +41,7 @@ class CoordinatePhase(Phase):
         self._squares[row] = self.sums[row] @ self.sums[row]
 
     def stretch(self) -> Stretch | None:
-        """Return the stretch by 2 along s_c of largest norm, if it is flat enough."""
+        """Return the stretch by 2 along the s_c of largest norm, if the cone is flat enough."""
         n = len(self.point)
         if not self.early and self.count % phase_limit(n):
             return None

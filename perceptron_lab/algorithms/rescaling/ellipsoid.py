@@ -35,7 +35,7 @@ MOST_MEMORY = 2**28  # Bytes that the cuts of matrix blocks may take which are k
 
 @dataclass(frozen=True)
 class Coefficients:
-    """One step with d = Qa / sqrt(a'Qa): x += step sqrt(s) d, Q -= shrink d d', s *= growth.
+    """The numbers of one step with d = Qa / sqrt(a'Qa).
 
     The ellipsoid is that of P = s Q.
     ``log_ratio`` is the logarithm of the ellipsoid's volume ratio per step.
@@ -138,7 +138,7 @@ class Metric:
 
 @dataclass(kw_only=True)
 class EllipsoidState(State):
-    """The centre, the metric Q, the scale s of P = s Q, volume radii, and the cuts used lately.
+    """The centre, the metric Q, the scale s of P = s Q, volume radii, and the recent cuts.
 
     ``log_radius`` is that of the ellipsoid, ``smallest_log_radius`` where the method gives up.
     """
@@ -269,7 +269,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
         return self._bound(facts, math.log(2.0))
 
     def _bound(self, facts: Facts, log_radius: float) -> Bound:
-        """Return the bound from a ball of this logarithm of the radius."""
+        """Return the bound for a first ball with this logarithm of its radius."""
         theorem = "Theorem 2.9 of Kharechko2009, with r_0 for rho"
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
@@ -279,7 +279,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
 
 
 def remember(state: EllipsoidState, cut: Cut) -> None:
-    """Keep a cut for the weights: each row once, of matrix cuts the last 20 n (at least 2000).
+    """Store a cut for the weights: each row once, of matrix cuts the last 20 n (at least 2000).
 
     These are fewer where they would take more than ``MOST_MEMORY``.
     """
@@ -293,7 +293,7 @@ def remember(state: EllipsoidState, cut: Cut) -> None:
 
 
 def minimum_norm_weights(system: ConicSystem, state: EllipsoidState) -> FloatArray:
-    """Return the weights of the point of least norm in the hull of the unit cuts kept.
+    """Return the weights of the point of least norm in the hull of the stored unit cuts.
 
     min over u >= 0 of norm(N'u)^2 + (1 - sum u)^2 is attained at a multiple of it (non-negative
     least squares). The weights refer to atoms, so each is divided by the norm of its cut. Least

@@ -93,13 +93,13 @@ PRESETS: Final = {
 
 @dataclass(kw_only=True)
 class StretchedState(State):
-    """The map H of the space and the number of rescalings, 0 as long as there is no map."""
+    """The map H of the rescaled space, None before the first rescaling, and their number."""
 
     operator: Rescaled | None = None
     rescalings: int = 0
 
     def rescaled(self, system: ConicSystem) -> Rescaled:
-        """Return the data under H, where they are rescaled once more; at first H is I."""
+        """Count a rescaling and return the operator of the data under H, initially I."""
         self.rescalings += 1
         if self.operator is None:
             operator, rows = system.operator, system.unit_rows
@@ -108,13 +108,13 @@ class StretchedState(State):
         return self.operator
 
     def to_base(self, point: FloatArray) -> FloatArray:
-        """Return H'y, a point of the data as given."""
+        """Return H'y, the point in the space of the original data."""
         return point if self.operator is None else self.operator.to_base(point)
 
 
 @dataclass(kw_only=True)
 class RescaledState(StretchedState):
-    """The state of the phase under way, and the map H once there is one.
+    """The nested state of the current phase, and the map H.
 
     ``inner`` and its point belong to the rescaled data; ``point`` is the same point mapped back.
     ``weights`` stay those of the first phase: later ones do not make norm(A w) small. ``notes``
@@ -133,7 +133,7 @@ class RescaledState(StretchedState):
         self.phase = f"{phase} {self.rescalings + 1}"
 
     def mapped(self, claim: Claim | None) -> Claim | None:
-        """Return a claim on the rescaled data as one on the data as given."""
+        """Return a claim about the rescaled data as a claim about the original data."""
         if not isinstance(claim, FeasiblePoint):
             return claim
         return FeasiblePoint(self.to_base(claim.point).copy())
@@ -219,7 +219,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
 
     @property
     def effective_preset(self) -> Preset:
-        """The preset, with the parameters given."""
+        """The preset, with the given parameters in place of its own."""
         return replace(PRESETS[self.preset], **self.overrides)
 
     def constants(self, dimension: int) -> Constants:
@@ -267,12 +267,12 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         return state
 
     def _start_updates(self, dimension: int) -> int:
-        """Return 2 / rho, rounded up; 0 without a first phase."""
+        """Return ceil(2 / rho), the updates that a given start may add to the first phase."""
         more = math.ceil(2.0 / self.constants(dimension).rho)
         return 0 if self.phase == "relaxed" else more
 
     def step(self, system: ConicSystem, state: RescaledState, most: int) -> Step[RescaledState]:
-        """Go on with the phase under way, for at most ``most`` updates."""
+        """Continue the current phase for up to ``most`` updates, or enter the next one."""
         view = system if state.operator is None else system.with_operator(state.operator)
         relaxed = self.relaxed(view.dimension)
         if isinstance(state.inner, RelaxedState):
@@ -302,12 +302,12 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         return state, None
 
     def relaxed(self, dimension: int) -> RelaxedPerceptron:
-        """Return phase 2."""
+        """Return the relaxed perceptron of phase 2."""
         constants = self.constants(dimension)
         return RelaxedPerceptron(sigma=constants.sigma, theta=constants.theta)
 
     def bound(self, facts: Facts) -> Bound:
-        """Return the bound of phase 1 if that suffices, else the one behind Theorem 4.4.
+        """Return Novikoff's bound of phase 1 if it suffices, otherwise that of Theorem 4.4.
 
         Where the margin of the unit cuts is at least rho, the first perceptron phase separates
         within 1 / margin^2 <= 1 / rho^2 updates (with ``phase: tau`` (1 + 2 tau) times as many).
@@ -369,7 +369,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         return few / epsilon**2
 
     def without_theorem(self, dimension: int, unit_rows: bool) -> str:
-        """Return why Theorem 4.4 does not apply once the space is rescaled, or an empty text."""
+        """Return why Theorem 4.4 does not apply after a rescaling, or an empty string."""
         if not unit_rows:
             return "Lemma 4.3 needs unit rows: no theorem holds once the space is rescaled"
         if self.nu != 1.0:

@@ -60,7 +60,7 @@ class RescaledSweeps:
 
     @property
     def stretches(self) -> int:
-        """Stretches of the space so far."""
+        """The number of stretches of the space so far."""
         return len(self.directions)
 
     def _image(self, rows: FloatArray) -> npt.NDArray[Any]:
@@ -72,14 +72,14 @@ class RescaledSweeps:
         return images
 
     def in_double(self) -> RescaledSweeps:
-        """Return the same rows, stretched in the same way, in double precision."""
+        """Return a copy in double precision, with the same stretches."""
         other = RescaledSweeps(self.rows, self.transform, np.float64, self.rows_examined)
         other.directions = self.directions.astype(np.float64)
         other.images = other._image(self.rows)
         return other
 
     def join(self, rows: FloatArray) -> None:
-        """Take more rows in: those that come after the present ones."""
+        """Append rows, and stretch their images like the others."""
         self.images = np.concatenate([self.images, self._image(rows[len(self.rows) :])])
         self.rows = rows
 
@@ -135,7 +135,7 @@ def imaged(rows: FloatArray, transform: FloatArray | None) -> FloatArray:
 
 
 def separates(rows: FloatArray, point: FloatArray) -> bool:
-    """Return whether a'y > 0 for all rows of norm about 1, by more than rounding can make of 0."""
+    """Return whether a'y > 0 for all nearly unit rows, by more than the rounding error."""
     slack = 4.0 * (len(point) + 2) * UNIT_ROUNDOFF * float(np.linalg.norm(point))
     return bool((rows @ point).min() > slack)
 
@@ -151,7 +151,7 @@ def in_single(
     converted: RealArray | None = None,
     written: FloatArray | None = None,
 ) -> RealArray:
-    """Return some rows times T, divided by their norms; never all of them in double precision.
+    """Return normalised rows a'T in single precision, without a copy in double precision.
 
     Parameters
     ----------

@@ -26,12 +26,12 @@ from perceptron_lab.systems import ConicSystem, Cut
 
 
 def least_growth(dimension: int) -> float:
-    """Return ln(2 (1 + 1/(2n))^(-n/2)) >= ln 1.5576, the volume that every stretch must gain."""
+    """Return ln(2 (1 + 1/(2n))^(-n/2)) >= ln 1.5576, the least growth of a stretch."""
     return math.log(2.0) - 0.5 * dimension * math.log1p(0.5 / dimension)
 
 
 def volume_room(dimension: int, margin: float) -> float:
-    """Return n ln(1/r0(rho)) - ln 2: by how much ln Vol(F and the unit ball) can grow at all.
+    """Return n ln(1/r0(rho)) - ln 2, the most that ln Vol(F and the unit ball) can grow.
 
     It is at least r0^n of the ball's (:func:`.log_volume_radius`) at first, where unit cuts have
     the margin rho = ``margin``, 0 < rho <= 1, and never more than half of the ball's.
@@ -72,11 +72,11 @@ class Phase(ABC):
         self.weights = np.zeros(size)
 
     def begin_at(self, unit: FloatArray) -> None:
-        """Let the point be one of norm 1 before the first cut."""
+        """Start the phase at a unit point before the first cut."""
         self.point[:] = unit
 
     def take(self, cut: Cut) -> None:
-        """Add the unit cut, and its atom over the cut's norm to the weights."""
+        """Add a unit cut to the sums, and its atom over the cut's norm to the weights."""
         self.weights[cut.atom.span] += cut.atom.values / cut.norm
         unit = cut.normal / cut.norm
         self.count += 1
@@ -89,12 +89,12 @@ class Phase(ABC):
 
     @abstractmethod
     def stretch(self) -> Stretch | None:
-        """Return a stretch, if its growth is proved to be ``least_growth`` or more."""
+        """Return a stretch whose growth is proved to be ``least_growth`` or more, or None."""
 
 
 @dataclass(kw_only=True)
 class VolumeState(StretchedState):
-    """The phase under way, in the space that H has rescaled, and the first one, in that given.
+    """The current phase in the rescaled space, and the first phase in the original one.
 
     The rescaled cuts are H a, H the product of all M^-1: norm(H a) >= <a, y> for every feasible y
     of norm 1. ``weights`` are the best of those phases that are over, or those of the first one,
@@ -109,17 +109,17 @@ class VolumeState(StretchedState):
 
     @property
     def exhausted(self) -> bool:
-        """Whether no stretch is left, so that the first phase continues."""
+        """Whether no further stretch is possible, so that the first phase continues."""
         return self.rescalings > 0 and self.inner is self.first
 
     def keep_first(self, system: ConicSystem) -> None:
-        """Let the weights be those of the first phase from when on they give the least bound."""
+        """Use the weights of the first phase as soon as they give the least bound."""
         weights = self.first.weights
         if system.norm(self.first.total) < self.upper * float(weights @ system.cone.identity):
             self.weights = weights
 
     def keep_weights(self, system: ConicSystem) -> None:
-        """Let the weights be those of the phase that ends, if they give the lesser bound."""
+        """Use the weights of the finished phase if they give a smaller bound."""
         weights = self.inner.weights
         weights = weights if self.operator is None else self.operator.weights_to_base(weights)
         upper = system.norm(system.combine(weights)) / float(weights @ system.cone.identity)
@@ -155,7 +155,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
 
     @abstractmethod
     def limit(self, dimension: int) -> int:
-        """Return a bound of the cuts of one phase that begins at 0."""
+        """Return a bound of the cuts of one phase that starts at 0."""
 
     @abstractmethod
     def started_limit(self, dimension: int) -> int | None:
@@ -163,7 +163,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
 
     @abstractmethod
     def unrescaled(self, facts: Facts) -> Bound | None:
-        """Return the bound of the first phase where the margin is such that it is the only one."""
+        """Return the bound of the first phase if the margin excludes further phases."""
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> VolumeState:
         """Return the state before the first phase, H = I."""
@@ -218,13 +218,13 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         )
 
     def _room(self, system: ConicSystem) -> float:
-        """Return the largest growth of the volume that a margin of ``margin`` allows."""
+        """Return the largest growth of the volume that the margin allows."""
         unit_margin = system.facts(self.margin).unit_margin
         assert unit_margin is not None
         return volume_room(system.dimension, min(unit_margin, 1.0)) * (1.0 + 1e-12)
 
     def bound(self, facts: Facts) -> Bound:
-        """Return (K + 1) ``limit``, K the stretches for which the volume has room."""
+        """Return (K + 1) ``limit``, K the largest number of stretches that the volume allows."""
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, self.theorem, NO_MARGIN)
         first = self.unrescaled(facts)
@@ -238,7 +238,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         return Bound((stretches + 1.0) * self.limit(facts.dimension), self.theorem)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
-        """Return it with a longer first phase; 2 / rho updates more if that is the only one."""
+        """Return the bound for a longer first phase; 2 / rho more updates if it is the only one."""
         bound, limit = self.bound(facts), self.started_limit(facts.dimension)
         if bound.value is None:
             return bound

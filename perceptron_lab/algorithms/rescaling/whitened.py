@@ -30,7 +30,7 @@ from perceptron_lab.systems import ConicSystem
 
 @dataclass(kw_only=True)
 class WhitenedState(State):
-    """The state of the inner algorithm, and of the system that it runs on."""
+    """The state of the nested algorithm, and the whitened system that it runs on."""
 
     name: str
     algorithm: AnyAlgorithm
@@ -45,7 +45,7 @@ class WhitenedState(State):
         return operator
 
     def mirror(self) -> None:
-        """Take the inner state over, on the data that were whitened."""
+        """Copy point, weights and counts of the nested state, mapped to the original data."""
         rank, dimension = self.whitening.map.shape[::-1]
         first = (
             f"whitened, condition number about {self.whitening.condition:.1g}, "
@@ -59,7 +59,7 @@ class WhitenedState(State):
         self.phase = self.inner.phase
 
     def mapped(self, system: ConicSystem, claim: Claim, epsilon: float) -> tuple[Claim, bool]:
-        """Return a claim on the data that were whitened, and whether it is worth claiming.
+        """Return a claim about the original data, and whether it is worth a verification.
 
         Weights are, if they bound the margin by epsilon or the run's target.
         """
@@ -76,7 +76,7 @@ class WhitenedState(State):
 
 @parameter_record
 class Whitened(SeesAll[WhitenedState]):
-    """Another algorithm on the whitened rows b_j = a_j R^-1 / norm(a_j R^-1), for A = Q R.
+    """A nested algorithm on the whitened rows b_j = a_j R^-1 / norm(a_j R^-1), for A = Q R.
 
     A point z with B z > 0 gives y = R^-1 z with A y > 0, and weights w with B'w = 0 give the
     weights w_j / norm(a_j R^-1) with A'w = 0. The margins of the two systems are different ones:
@@ -116,17 +116,17 @@ class Whitened(SeesAll[WhitenedState]):
         self.inner()
 
     def inner(self) -> AnyAlgorithm:
-        """Return the record of the inner algorithm."""
+        """Return the parameter record of the nested algorithm."""
         return nested_algorithm(
             "the whitened", self.algorithm, self.parameters, epsilon=self.epsilon
         )
 
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
-        """Return the compiled functions of the inner algorithm."""
+        """Return the compiled functions of the nested algorithm."""
         return self.inner().compiled(system, oracles)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WhitenedState:
-        """Return the state of the inner algorithm, started on the whitened system."""
+        """Return the state of the nested algorithm on the whitened system."""
         algorithm, whitened = self.inner(), system.whitened(self.tolerance)
         inner = algorithm.start(whitened, rng)
         state = WhitenedState(
@@ -136,7 +136,7 @@ class Whitened(SeesAll[WhitenedState]):
         return state
 
     def step(self, system: ConicSystem, state: WhitenedState, most: int) -> Step[WhitenedState]:
-        """Step the inner algorithm; map its claim back."""
+        """Step the nested algorithm, and map its claim to the original data."""
         state.whitened = whitened = replace(
             state.whitened, cone=system.cone, tolerance=system.tolerance, target=system.target
         )
@@ -156,7 +156,7 @@ class Whitened(SeesAll[WhitenedState]):
         return state, claim
 
     def bound(self, facts: Facts) -> Bound:
-        """Return no bound: the inner algorithm's holds for the margin of the whitened system."""
+        """Return no bound: the nested algorithm's bound is about the whitened system's margin."""
         theorem = self.inner().bound(facts).theorem
         reason = f"the bound of {self.algorithm} is in terms of the whitened margin: not known"
         return Bound(None, theorem, reason)

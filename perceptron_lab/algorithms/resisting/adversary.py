@@ -1,4 +1,4 @@
-"""The adversary of the lower bound: vectors that are chosen when a point is asked about."""
+"""The adversary of the lower bound, which fixes vectors only when a point is queried."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bisections(signs: Sequence[bool]) -> Iterator[tuple[int, int]]:
 
 
 class Adversary:
-    """A set of unit vectors of margin rho that is fixed only as far as it was shown.
+    """A set of unit vectors of margin rho that is fixed only as far as it has been revealed.
 
     Asked about a point, it shows the first vector shown before that the point violates; or, where
     it violates none, the next vector of the plan, turned so that it does. The plan goes level by
@@ -97,26 +97,26 @@ class Adversary:
 
     @property
     def forced(self) -> int:
-        """The mistakes that no learner avoids: the number of rows."""
+        """The number of rows, which is the number of mistakes that no learner avoids."""
         return len(self.positions)
 
     @property
     def final_margin(self) -> float:
-        """A lower bound of the margin of the rows, at least ``margin``, whatever the answers."""
+        """A lower bound of the margin of all rows, at least ``margin``, for any answers."""
         return margin_of(self.counts)
 
     @property
     def figures(self) -> dict[str, float]:
-        """``forced`` and ``final_margin`` as the figures of a run."""
+        """``forced`` and ``final_margin`` as metrics of a run."""
         return {"forced": float(self.forced), "final_margin": self.final_margin}
 
     @property
     def answers(self) -> str:
-        """A + or - per row in their order: the turns that determine the rows."""
+        """One sign, + or -, per row: together they determine all rows."""
         return "".join("+" if self.signs[plane][level] else "-" for plane, level in self.positions)
 
     def fix(self, answers: str) -> None:
-        """Show all rows, as they are by these ``answers``."""
+        """Reveal all rows, as these ``answers`` determine them."""
         if len(answers) != self.forced or set(answers) - set("+-"):
             raise DataError(f"answers {answers!r:.60}; allowed: {self.forced} signs, + or -")
         for (plane, level), sign in zip(self.positions, answers, strict=True):
@@ -126,7 +126,7 @@ class Adversary:
         self.revealed = self.forced
 
     def answer(self, point: FloatArray) -> int | None:
-        """Return the number of a shown row with <a, point> <= 0, exactly, or None.
+        """Return the index of a revealed row with <a, point> <= 0, exactly, or None.
 
         Then all rows are shown, and fixed.
         """
@@ -149,7 +149,7 @@ class Adversary:
         return point
 
     def _violated(self, point: FloatArray) -> int | None:
-        """Return the first row shown that a point violates; near ones in exact arithmetic."""
+        """Return the first violated row; scores near 0 are computed exactly."""
         ray = np.ldexp(point, -int(np.frexp(np.abs(point).max())[1]))
         revealed = self.rows[: self.revealed]
         products = revealed @ ray
@@ -159,7 +159,7 @@ class Adversary:
         return None
 
     def _decide(self, point: FloatArray) -> int:
-        """Turn the next row of the plan against a point, and show it."""
+        """Choose the sign of the next row so that the point violates it, and reveal it."""
         row = self.revealed
         plane, level = self.positions[row]
         if exact_product(self.rows[row], point) > 0:
@@ -169,7 +169,7 @@ class Adversary:
         return row
 
     def _arrange(self, plane: int) -> None:
-        """Write the rows of a plane by its signs; a row depends on its own and earlier ones."""
+        """Compute the rows of a plane from its signs; each depends on earlier rows only."""
         for level, (angle, _) in enumerate(bisections(self.signs[plane])):
             row = self._row[PlaneCut(plane, level)]
             self.rows[row, self._span(plane)] = self._within(plane, direction(angle))
@@ -179,7 +179,7 @@ class Adversary:
         return slice(2 * plane, min(2 * plane + 2, self.dimension))
 
     def _within(self, plane: int, direction: Direction) -> FloatArray:
-        """Return a direction in the coordinates of a plane; of the line the first of two."""
+        """Return a direction in a plane's coordinates; for the line only its first entry."""
         return np.array(direction[: self._span(plane).stop - 2 * plane])
 
 

@@ -1,4 +1,4 @@
-"""How many mistakes every online learner can be forced to make on sets of a margin.
+"""The number of mistakes that every online learner can be forced to make.
 
 Theorem (ours; it stands in for the lower bounds of `Kharechko2009`, Theorem 5.9, whose proof is
 about all convex functions). Let R^n be the orthogonal sum of floor(n / 2) planes and, for odd n, of
@@ -62,7 +62,7 @@ Fixed = tuple[int, int]  # (cos, sin) in multiples of 2^-BITS
 
 @cache
 def half_turn_part(k: int) -> Fixed:
-    """Return cos and sin of pi / 2^k for k >= 1, in multiples of 2^-BITS, to some units."""
+    """Return cos and sin of pi / 2^k for k >= 1 in multiples of 2^-BITS, to a few units."""
     if k == 1:
         return 0, ONE
     cosine = half_turn_part(k - 1)[0]
@@ -95,7 +95,7 @@ ERROR = Fraction(1, 1 << 51)
 
 @cache
 def cost(k: int) -> Fraction:
-    """Return c(k), exact for k <= 2, else an upper bound of it for vectors that are rounded."""
+    """Return c(k), exactly for k <= 2 and otherwise an upper bound for rounded vectors."""
     if k <= 2:
         return Fraction(k)
     sine = Fraction(half_turn_part(k)[1] - (1 << (BITS // 2)), ONE) - ERROR
@@ -103,7 +103,7 @@ def cost(k: int) -> Fraction:
 
 
 def cuts(dimension: int, margin: float) -> list[int]:
-    """Return k_j of each plane, and at last k_0 of the line for odd n, of the largest sum.
+    """Return the numbers of cuts k_j of all planes, and k_0 of the line for odd n, of largest sum.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def forced(dimension: int, margin: float) -> int:
 
 
 def margin_of(counts: Sequence[int]) -> float:
-    """Return the margin of the vectors of all planes (and of the line), rounded down.
+    """Return the margin of the vectors of all planes and the line, rounded down.
 
     >>> margin_of([1, 1, 1, 1])
     0.5

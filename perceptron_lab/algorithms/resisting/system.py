@@ -1,4 +1,4 @@
-"""A conic system whose rows are chosen by an adversary while an algorithm asks about points."""
+"""A conic system whose rows are chosen by an adversary in answer to queries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NO_BOUND = Bound(
 
 
 class ShownRows(Operator):
-    """The rows of an adversary as they are now: no matrix that could be kept rescaled.
+    """The current rows of an adversary; as they change, no rescaled copy may be kept.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class ShownRows(Operator):
 
 @dataclass(frozen=True, kw_only=True)
 class ResistingSystem(ConicSystem):
-    """Unit rows of margin rho at least, of which an algorithm knows those that it was shown.
+    """Unit rows of margin rho or more, of which an algorithm knows the revealed ones.
 
     A query, :meth:`cut`, is answered by the
     :class:`~perceptron_lab.algorithms.resisting.adversary.Adversary`: every algorithm that learns
@@ -96,7 +96,7 @@ class ResistingSystem(ConicSystem):
 
     @classmethod
     def of_margin(cls, dimension: int, margin: float) -> ResistingSystem:
-        """Return the system of a dimension n >= 1 and a margin, 0 < rho <= 1; nothing is shown."""
+        """Return the system of dimension n >= 1 and 0 < margin <= 1, with no row revealed."""
         if dimension < 1 or not 0.0 < margin <= 1.0:
             raise InputError(
                 f"dimension {dimension}, margin {margin:g}; give 1 or more, and 0 < margin <= 1"
@@ -106,13 +106,13 @@ class ResistingSystem(ConicSystem):
         return cls(ShownRows(adversary.rows), cone, unit_rows=True, adversary=adversary)
 
     def driven(self, algorithm: AnyAlgorithm, options: RunOptions, loop: Loop) -> Result:
-        """Run an online algorithm on this system, and any other one in rounds."""
+        """Run an online algorithm on this system, and any other algorithm in rounds."""
         if algorithm.online:
             return super().driven(algorithm, options, loop)
         return drive_in_rounds(self, algorithm, options, loop)
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ResistingSystem:
-        """Return the same system before anything was asked; it is its own oracle."""
+        """Return the system before its first query; it is its own oracle."""
         if oracles:
             raise InputError("a resisting system answers its queries itself; leave the oracle out")
         fresh = Adversary(self.adversary.dimension, self.adversary.margin)
@@ -120,7 +120,7 @@ class ResistingSystem(ConicSystem):
         return replace(self, operator=operator, counters=Counters(), adversary=fresh)
 
     def cut(self, point: FloatArray, slack: float = 0.0) -> Cut | None:
-        """Ask about a point: a row shown that it violates, <a, point> <= 0; counts one query.
+        """Query a point: return a revealed row with <a, point> <= 0, or None.
 
         A rescaled system asks about the point H'y that y stands for. None: all rows are shown, and
         none is violated; or, with a tolerance of the system, none by more than it.
@@ -140,16 +140,16 @@ class ResistingSystem(ConicSystem):
         return self._cut(Atom(slice(row, row + 1), np.ones(1)), point)
 
     def scores(self, point: FloatArray) -> FloatArray:
-        """Return the scores of all rows, once all are shown; before, an ``InputError``."""
+        """Return the scores of all rows if all are revealed; otherwise raise InputError."""
         self._refuse_early(np.ones(self.cone.size))
         return super().scores(point)
 
     def priced(self, point: FloatArray) -> FloatArray:
-        """Return what :meth:`scores` does."""
+        """Return the scores, as :meth:`scores` does."""
         return self.scores(point)
 
     def combine(self, weights: FloatArray) -> FloatArray:
-        """Return A weights for weights of shown rows; other weights raise ``InputError``."""
+        """Return A weights for weights of revealed rows; other weights raise InputError."""
         self._refuse_early(weights)
         return super().combine(weights)
 
@@ -158,17 +158,17 @@ class ResistingSystem(ConicSystem):
             raise InputError("rows of a resisting system that it has not shown; ask about points")
 
     def prove_point(self, point: FloatArray) -> PointProof:
-        """Prove the margin of a point, once all rows are shown."""
+        """Prove the margin of a point, once all rows are revealed."""
         if self.adversary.revealed < self.adversary.forced:
             return PointProof(False, -math.inf, 0, "rows that were not shown may be violated")
         return super().prove_point(point)
 
     def _innermost(self) -> tuple[Operator, Cone]:
-        """Return the rows as they are now, which an operator may have other norms of."""
+        """Return the current rows, whose norms an operator may change."""
         return Matrix(self.adversary.rows.copy()), self.cone
 
     def answer(self, result: Result, rounds: int = 0) -> Result:
-        """Return a result with the mistakes, and with the answers that fix the rows."""
+        """Return a result with the mistakes, and the answers that determine the rows."""
         counted = {MISTAKES: float(self.adversary.mistakes), ROUNDS: float(rounds)}
         statistics = {
             "figures": result.certificate.get("figures", {}) | self.adversary.figures | counted,
@@ -177,7 +177,7 @@ class ResistingSystem(ConicSystem):
         return replace(result, certificate=result.certificate | statistics)
 
     def fixed(self, certificate: Mapping[str, object]) -> ConicSystem:
-        """Return the ordinary system of the rows that a run was shown, by its certificate."""
+        """Return the ordinary system of the rows that a run's certificate determines."""
         answers = certificate.get(ANSWERS)
         if not isinstance(answers, str):
             raise DataError("the certificate does not tell the rows that were shown; run it again")
@@ -189,7 +189,7 @@ class ResistingSystem(ConicSystem):
 def drive_in_rounds(
     system: ResistingSystem, algorithm: AnyAlgorithm, options: RunOptions, loop: Loop
 ) -> Result:
-    """Run an algorithm again and again, on the rows shown so far, until its point passes.
+    """Run an algorithm repeatedly on the rows revealed so far until its point passes.
 
     `Kharechko2009`, section 2.2: an algorithm for a finite set becomes an online learner when it is
     run again with each new example. Its hypothesis is the point that is *proved* to satisfy all
@@ -238,7 +238,7 @@ def drive_in_rounds(
 
 
 def _remaining_budget(limits: Budget, trace: Trace) -> Budget:
-    """Return the rest of a budget after some rounds."""
+    """Return the part of a budget that is left after some rounds."""
     if not len(trace):
         return limits
     updates, seconds = limits.updates - trace.updates[-1], limits.seconds - trace.seconds[-1]
@@ -246,7 +246,7 @@ def _remaining_budget(limits: Budget, trace: Trace) -> Budget:
 
 
 def _append(trace: Trace, result: Result, queries: int) -> None:
-    """Append the last record of a round to the course of all, with the sums of their costs."""
+    """Append the last record of a round to the trace of all rounds, with summed costs."""
     trace.queries.append(queries)
     for name in ("updates", "iterations", "products", "seconds"):
         costs: list[float] = getattr(trace, name)
@@ -258,7 +258,7 @@ def _append(trace: Trace, result: Result, queries: int) -> None:
 def _combined_result(
     system: ResistingSystem, result: Result, trace: Trace, beside: tuple[float, float]
 ) -> Result:
-    """Return the result of the last round as that of all, and on the rows that are fixed.
+    """Return the result of all rounds: the last round's, with summed costs and all rows.
 
     ``beside`` are the seconds of the proofs, and of everything.
     """

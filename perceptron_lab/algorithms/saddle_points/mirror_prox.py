@@ -171,7 +171,7 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
 
 
 class _Trial(NamedTuple):
-    """w, F(w) and v_+ of one trial step."""
+    """The points w, F(w) and v_+ of one trial step."""
 
     y_w: FloatArray
     x_w: FloatArray
@@ -283,7 +283,7 @@ def ball(system: ConicSystem, point: FloatArray) -> FloatArray:
 
 
 def claim_of_average(system: ConicSystem, state: MirrorProxState, epsilon: float) -> Claim | None:
-    """Return the claim that the averages allow, if there is one."""
+    """Return the claim that the averaged iterates allow, or None."""
     if not state.updates:
         return None
     image = system.norm(state.image) / state.total

@@ -92,7 +92,7 @@ def rounded_rows(data: Dense, scale: FloatArray | None) -> npt.NDArray[np.float3
 def step_single(
     system: ConicSystem, state: SingleState, most: int, epsilon: float
 ) -> tuple[Claim | None, bool]:
-    """Make up to ``most`` iterations; return a claim and whether to switch to double precision."""
+    """Make up to ``most`` steps in single precision; return a claim and whether to leave it."""
     iterations = min(most, _CHUNK)
     run = separate(state.rows, iterations, start=state.run_state)
     state.point, state.weights = run.point, run.weights
@@ -130,7 +130,7 @@ def step_single(
 
 @dataclass(kw_only=True)
 class PrimalDualState(State):
-    """Sums over the iterations so far, weighed by their steps, and the last iterates.
+    """Sums over the iterations, weighted by their steps, and the last iterates.
 
     ``point`` is sum eta y_t, ``weights`` sum eta x_t, ``scores`` A*point, ``image`` A weights,
     ``total`` sum eta; ``values`` and ``frame`` are the spectrum of ``scores``, ``log_partition`` is
@@ -173,7 +173,7 @@ class PrimalDualState(State):
 
     @classmethod
     def of_single(cls, system: ConicSystem, single: SingleState) -> PrimalDualState:
-        """Return the state in double precision with the same sums, unless these overflowed."""
+        """Return the double-precision state with the same sums, unless these overflowed."""
         state, run = cls.at_start(system), single.run_state
         if run.numbers[TOTAL] and all(
             np.isfinite(array).all() for array in (run.centre, run.points, run.entries)
@@ -207,7 +207,7 @@ class PrimalDualState(State):
         return claim
 
     def adapt(self, trials: int, longest: float) -> None:
-        """Set the eta to be tried next, after k trials; ``longest`` is the h of the last one."""
+        """Set the next trial step eta after k trials; ``longest`` is h of the last trial."""
         longer, shorter = 1.0 + (trials + 1) ** -0.6, 1.0 - (trials + 1) ** -0.3
         self.eta = min(shorter * longest, longer * self.eta)
         if not self.eta >= 1.0:  # NaN as well
@@ -215,7 +215,7 @@ class PrimalDualState(State):
         self.eta = min(self.eta, LONGEST)
 
     def add(self, trial: TrialStep, eta: float) -> None:
-        """Add x_t and y_t to the sums, times eta; they become the last ones."""
+        """Add x_t and y_t, weighted by eta, to the sums, and store them as the last iterates."""
         assert self.weights is not None
         self.point += eta * self.centre
         self.weights += eta * trial.share
@@ -228,7 +228,7 @@ class PrimalDualState(State):
 
 
 class TrialStep(NamedTuple):
-    """x_t, A x_t and y_{t+1} of one trial step, and how long it could have been."""
+    """x_t, A x_t and y_{t+1} of one trial step, and its largest admissible length."""
 
     scores: FloatArray
     spectrum: tuple[FloatArray, Frame]

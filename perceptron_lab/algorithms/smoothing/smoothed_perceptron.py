@@ -129,7 +129,7 @@ def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
 
 
 def iterate(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
-    """Go from k to k + 1: two products."""
+    """Advance the iteration from k to k + 1, with two products."""
     assert state.weights is not None
     theta = 2.0 / (state.call_iterations + 3.0)
     state.point = (1.0 - theta) * (state.point + theta * state.mean) + theta**2 * state.nearest

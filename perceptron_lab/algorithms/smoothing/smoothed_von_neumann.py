@@ -86,14 +86,14 @@ _INSIDE = "for 0 inside the hull"
 
 
 def root_of(mu0: Size, facts: Facts) -> float | None:
-    """Return sqrt(lambda), where mu_0 = 2 lambda; None where the facts do not tell."""
+    """Return sqrt(lambda), where mu_0 = 2 lambda; None if the facts do not determine it."""
     if mu0 == "norm":
         return facts.spectral
     return None if facts.atom_norm is None else math.sqrt(facts.rank) * facts.atom_norm
 
 
 def call_limit(root: float, accuracy: float) -> float:
-    """Return 2 sqrt(2 lambda) / delta: by then Algorithm 6 has separated, or norm(A p) <= delta.
+    """Return 2 sqrt(2 lambda) / delta, after which Algorithm 6 separates or norm(A p) <= delta.
 
     L(y_k) <= mu_k max d - norm(A p_k)^2 / 2 with max d <= 1 and mu_k < 4 lambda / (k + 1)^2; a y_k
     that does not separate has L(y_k) >= 0. Where weights w with A w = 0 exist, max d may be
@@ -105,7 +105,7 @@ def call_limit(root: float, accuracy: float) -> float:
 
 @dataclass(kw_only=True)
 class IteratedState(SmoothedState):
-    """The state of the call under way, and its arguments.
+    """The state of the current call of Algorithm 6, and its arguments.
 
     ``around`` is q_t, ``accuracy`` delta_t, ``call`` t + 1, ``limit`` the iterations it may take.
     """
@@ -118,7 +118,7 @@ class IteratedState(SmoothedState):
 
 @parameter_record
 class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
-    """Algorithm 6 called again and again, around its own last answer, gamma times as accurate.
+    """Algorithm 6 called repeatedly around its last answer, each time gamma times as accurate.
 
         q_0 = e / n,    delta_t = norm(A q_t) / gamma,    q_{t+1} = Algorithm 6 (q_t, delta_t),
 
@@ -154,7 +154,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
         return self._called(system, around, system.norm(system.combine(around)))
 
     def _called(self, system: ConicSystem, around: FloatArray, image: float) -> IteratedState:
-        """Return the state at the start of Algorithm 6 (q, norm(A q) / gamma)."""
+        """Return the first state of a call of Algorithm 6 with (q, norm(A q) / gamma)."""
         epsilon = system.target or self.epsilon
         accuracy = max(image, epsilon) / self.gamma
         prox = Euclidean(around, self.mu0)
@@ -165,7 +165,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
         )
 
     def step(self, system: ConicSystem, state: IteratedState, most: int) -> Step[IteratedState]:
-        """Go on with the call under way, for up to ``most`` iterations."""
+        """Continue the current call for up to ``most`` iterations, or start the next one."""
         prox = Euclidean(state.around, self.mu0)
         for _ in range(most):
             image = system.norm(state.mean)

@@ -175,13 +175,13 @@ def shifted_pattern_bound(pattern: Pattern, entries: FloatArray, shift: float) -
 
 
 def _rounding(pattern: Pattern, diagonal: FloatArray) -> float:
-    """Return an upper bound of the rounding terms of the theorem, given the diagonal of M."""
+    """Return an upper bound of the theorem's rounding terms for the diagonal of M."""
     terms, order = pattern.elimination.terms, pattern.order
     return eigenvalue_rounding(terms, order, float(diagonal.max()), float(diagonal.sum()))
 
 
 def semidefinite(matrix: FloatArray) -> tuple[FloatArray, float]:
-    """Return a positive semidefinite matrix, and the part of itself by which its diagonal grew.
+    """Return a positive semidefinite matrix, and the relative increase of its diagonal.
 
     A kernel matrix that is not semidefinite has no features: c'Sc may be negative, and bounds of
     the margin contradict one another. Singular ones rarely are, as they are stored, to the last

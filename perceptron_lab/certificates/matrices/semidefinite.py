@@ -56,7 +56,7 @@ class Congruence(Automorphism):
         matrix: FloatArray,
         roundings: int,
     ) -> Self | None:
-        """Return the congruence by the Cholesky factor of a matrix; None if it has no factor."""
+        """Return the congruence by the Cholesky factor of a matrix, or None without a factor."""
         try:
             factor = scipy.linalg.cholesky(matrix, lower=True)
         except (scipy.linalg.LinAlgError, ValueError):
@@ -116,7 +116,7 @@ def _congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
 
 
 class SemidefiniteProofs(ConeProofs[Semidefinite]):
-    """Matrices by lower bounds of their lowest eigenvalues."""
+    """Certificates of matrix blocks by lower bounds of their lowest eigenvalues."""
 
     @property
     def compiled(self) -> Functions:
@@ -126,7 +126,7 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
     ) -> PointProof:
-        """Bound the lowest eigenvalue of F(y) by the one computed, less the errors of entries.
+        """Bound the lowest eigenvalue of F(y): the computed one minus the error bounds.
 
         Inequality (C12) of docs/notes/how-to-distrust-us.md.
         """
@@ -139,7 +139,7 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         return PointProof(lowest > 0, over_norm(lowest, point), 0, f"matrices by {method}")
 
     def moved_inside(self, weights: FloatArray) -> FloatArray | None:
-        """Move weights inside; entries outside the pattern are taken to be 0, as any others may be.
+        """Shift weights into the cone; entries outside the pattern are set to 0.
 
         Weights that do not lie in the cone to the last bit are moved by a multiple of e.
 

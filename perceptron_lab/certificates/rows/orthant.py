@@ -43,7 +43,7 @@ from perceptron_lab.numerics.sparse_arrays import stored_entries
 def decided(
     scores: FloatArray, radius: FloatArray, exact: Callable[[int], Fraction]
 ) -> tuple[bool, FloatArray, int]:
-    """Return whether all scores are positive, their lower bounds, and how many took integers.
+    """Return whether all scores are positive, their lower bounds, and the exact evaluations.
 
     ``exact`` gives a row's score, or the least that it can be. What it does not decide before the
     time is up is not proved.
@@ -96,7 +96,7 @@ def margin_below(
 
 @dataclass
 class Scaling(Automorphism):
-    """T = diag(x), x > 0; w = x. The rows are taken from the data when they are needed."""
+    """T = diag(x), x > 0, w = x; the scaled rows are computed when they are needed."""
 
     indices: IntArray
     data: Data
@@ -133,7 +133,7 @@ class Scaling(Automorphism):
 
 
 class SparseScaling(Scaling):
-    """The scaling for sparse rows, kept sparse: B B' costs the squares of their entries.
+    """The scaling of sparse rows; B B' costs the squares of their entry counts.
 
     A sparse product adds up the terms of a dense one that are not 0, in some order.
     """
@@ -145,18 +145,18 @@ class SparseScaling(Scaling):
         return sp.csc_array((sp.diags_array(self.positive) @ rows).T)
 
     def operations(self, unknowns: int) -> float:
-        """Return the operations of B B' and of its factor; an entry counts as ten dense ones."""
+        """Return the operations of B B' and its factor; a sparse entry counts as ten dense ones."""
         each = np.diff(self.data.indptr)[self.indices].astype(np.float64)
         return 20.0 * float(each @ each) + float(unknowns) ** 3 / 3.0
 
 
 class OrthantProofs(ConeProofs[Orthant]):
-    """Rows a_i: scores a_i'y with the bounds of dot products."""
+    """Certificates of rows a_i, by scores a_i'y with error bounds of dot products."""
 
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
     ) -> PointProof:
-        """Prove all scores positive; the least margins by exact ones where rounding matters."""
+        """Prove all scores positive; the least margins are computed exactly if necessary."""
         scores, radius = product_with_radius(data, point, roundings)
 
         def exact(row: int) -> Fraction:
@@ -171,7 +171,7 @@ class OrthantProofs(ConeProofs[Orthant]):
         return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
 
     def moved_inside(self, weights: FloatArray) -> FloatArray | None:
-        """Return the weights if none is negative."""
+        """Return the weights if none of them is negative, else None."""
         return weights if (weights >= 0).all() else None
 
     def atom_norm(self, data: FloatArray | sp.csr_array) -> float:
@@ -185,7 +185,7 @@ class OrthantProofs(ConeProofs[Orthant]):
     def automorphisms(
         self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
-        """Return the scalings by the weights, some rows at a time."""
+        """Return the scalings by the weights, for parts of the rows."""
         pieces = [slice(k, k + ROWS_AT_A_TIME) for k in range(0, len(at), ROWS_AT_A_TIME)]
         return [Scaling(at[some], data, columns, weights[some], roundings) for some in pieces]
 
@@ -209,7 +209,7 @@ def doubled(
     rows: Callable[[IntArray], FloatArray],
     point: FloatArray,
 ) -> None:
-    """Raise the lower bounds of rows that may have the least margin, in twice the precision.
+    """Raise the lower bounds of the least scores by products in twice the precision.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def prove_kernel_point(gram: Gram, coefficients: FloatArray, *, unit_rows: bool)
 def kernel_scores(
     gram: Gram, coefficients: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return S c, a bound of its error, and the part of it that is due to the kernel's values.
+    """Return S c, its error bound, and the part of it due to errors of the kernel matrix.
 
     Inequality (C9) of docs/notes/how-to-distrust-us.md.
     """
@@ -308,7 +308,7 @@ def identical_examples_cancel(gram: Gram, weights: FloatArray) -> bool:
 
 
 def opposite_twins(gram: Gram) -> list[int] | None:
-    """Return the first two examples that are known to be identical, of opposite labels; or None.
+    """Return the first two identical examples of opposite labels, or None.
 
     Of a kernel matrix that is meant as it is, these are equal rows.
     """

@@ -198,6 +198,7 @@ def _without_constants(
     doubles = contents.in_memory()
     if doubles.roundings and doubles.integers is None:
         raise DataError("its numbers are no doubles; leave its constant columns out of the file")
+    # The integers are a multiple of the rows
     values = doubles.values if doubles.integers is None else doubles.integers
     rows = np.delete(values, constant_column_indices(doubles), axis=1)
     lifted = np.column_stack([rows, np.full(len(rows), float(doubles.multiple))])
