@@ -38,7 +38,7 @@ from perceptron_lab.certificates.rows.orthant import (
     prove_kernel_point,
 )
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.base import Operator, chosen_rows
+from perceptron_lab.cones.operators.base import Operator, rows_at
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -107,7 +107,7 @@ def _norm(
     terms = operator.dimension * len(support)
     few = worth_doubling(len(support), operator.dimension)
     if few and error > FINE * length and not operator.roundings:
-        rows = chosen_rows(operator.stored, support)
+        rows = rows_at(operator.stored, support)
         combined, radius = doubled_combination(weights[support], rows)
         if norm_above(combined) + norm_above(radius) < length + error:  # not so beyond the range
             length, error = norm_above(combined), norm_above(radius)

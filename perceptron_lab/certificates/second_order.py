@@ -20,7 +20,7 @@ from perceptron_lab.certificates.rounding import (
     product_with_radius,
 )
 from perceptron_lab.certificates.spectral_norm import SLACK, spectral_norm_above
-from perceptron_lab.cones.operators.base import Data, chosen_rows
+from perceptron_lab.cones.operators.base import Data, rows_at
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
@@ -108,7 +108,7 @@ class SecondOrderProofs(ConeProofs[SecondOrder]):
             return PointProof(True, over_norm(lowest, point), 0, method)
         if highest < -4 * UNIT_ROUNDOFF * (abs(scores[-1]) + length):
             return PointProof(False, over_norm(lowest, point), 0, method)
-        *parts, row_of_t = chosen_rows(data, np.arange(len(scores)))
+        *parts, row_of_t = rows_at(data, np.arange(len(scores)))
         least = dot_below(row_of_t, point, roundings)
         most = [max(-dot_below(side * row, point, roundings) for side in (1, -1)) for row in parts]
         feasible = least > 0 and least * least > sum(part * part for part in most)

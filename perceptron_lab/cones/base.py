@@ -15,7 +15,7 @@ from perceptron_lab.numerics.compiled.kernel import Functions
 # Oracle records by the kind of cone that they separate: orthant, semidefinite
 Oracles = Mapping[str, Any]
 
-# In which the eigenvalues of scores are those of a diagonal element: of each cone its own
+# The basis in which scores are diagonal; its type depends on the cone
 Frame = Any
 
 
@@ -25,11 +25,11 @@ class Atom(NamedTuple):
     Parameters
     ----------
     span
-        Where its block lies in the flat coordinates.
+        The flat coordinates of its block.
     values
         Its dual coordinates there, so that a plain dot product with scores is <atom, scores>.
     direction
-        v of a matrix block's atom vv', which a sparse pattern does not determine; else None.
+        v of a matrix block's atom vv', which a sparse pattern does not determine, or None.
     """
 
     span: slice
@@ -69,12 +69,12 @@ class Cone(ABC):
 
     @property
     def blocks(self) -> list[tuple[Cone, slice]]:
-        """The factors of a product and where they lie in the flat coordinates; else K itself."""
+        """The factors of a product and their flat coordinates; K itself if it is no product."""
         return [(self, slice(0, self.size))]
 
     @property
     def notes(self) -> list[str]:
-        """Remarks about the answers of its oracles that their names do not imply."""
+        """Remarks about the answers of the cone's oracles."""
         return []
 
     @property
@@ -111,18 +111,20 @@ class Cone(ABC):
         """Return the element with these eigenvalues in this frame, as weights, ``(size,)``."""
 
     def compiled(self, oracles: Oracles) -> Functions:
-        """Return the compiled functions that oracles call: those given, or the defaults."""
+        """Return the compiled functions of the given oracles, or of the default ones."""
         return ()
 
     @abstractmethod
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
-        """Return this cone with fresh running oracles: those given, or the defaults."""
+        """Return this cone with newly started oracles, the given or the default ones."""
 
-    def completed(self, *, required: bool = True, sparing: bool = False) -> tuple[Cone, IntArray]:
-        """Return the cone with all entries of its matrices, and where this one's lie in it.
+    def completed(
+        self, *, required: bool = True, keep_sparse: bool = False
+    ) -> tuple[Cone, IntArray]:
+        """Return the cone with all entries of its matrices, and the indices of this cone's entries.
 
-        Matrices too large for that are refused, or, where it is not required, left on their
-        pattern; so are ``sparing`` sparse ones, for which whole matrices are avoided from then on.
+        Matrices that are too large raise an InputError, or keep their pattern unless ``required``.
+        With ``keep_sparse`` sparse matrices keep it too, and full matrices are avoided afterwards.
         """
         return self, np.arange(self.size)
 

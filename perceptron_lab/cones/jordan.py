@@ -1,12 +1,8 @@
 """Euclidean Jordan algebras of the cones: spectra and quadratic representations.
 
-The contract of a Euclidean Jordan algebra, whose squares are a symmetric cone K.
-
-The algebra of a product of second-order cones, all blocks at once.
-
-The algebra of symmetric matrices of one order, a stack of blocks at once.
-
-The algebra of a cone: the direct sum of those of its blocks, blocks of a kind taken together.
+The squares of a Euclidean Jordan algebra are a symmetric cone K. The algebra of a cone is the
+direct sum of those of its blocks. Blocks of one kind and size are processed together, in one array
+operation.
 """
 
 from __future__ import annotations
@@ -31,8 +27,8 @@ class JordanAlgebra(ABC):
 
     They are scores times sqrt(multiplicity), and weights divided by it. Every element is
     x = sum_i lambda_i c_i with a *frame* of rank orthogonal primitive idempotents c_i, norm(c_i) =
-    1, that sum to the identity e; x lies in K if no lambda_i < 0. A frame is opaque: it belongs to
-    the methods of its algebra.
+    1, that sum to the identity e; x lies in K if no lambda_i < 0. A frame is opaque: only the
+    methods of its algebra read it.
 
     Attributes
     ----------
@@ -127,6 +123,7 @@ class SpinFactors(JordanAlgebra):
 
     def _norms(self, element: FloatArray) -> FloatArray:
         squares = element * element
+        # One pass over all blocks: many cones of dimension 3 would make a loop in Python slow.
         squares[self._last] = 0.0
         return np.sqrt(np.add.reduceat(squares, self._starts))
 
@@ -182,7 +179,7 @@ class SpinFactors(JordanAlgebra):
         return reflected
 
     def from_peirce(self, frame: FloatArray, coordinates: FloatArray) -> FloatArray:
-        """Return u and t from these."""
+        """Return u and t from the coordinates of :meth:`peirce`."""
         low, high = coordinates[self._last - 1], coordinates[self._last]
         mixed = coordinates.copy()
         mixed[self._last - 1] = self._sign(frame, mixed) * (high - low) * ROOT
@@ -208,6 +205,7 @@ class SpinFactors(JordanAlgebra):
         normal[self._last] = 0.0
         ends = normal[self._last - 1]
         lengths = 1.0 + np.abs(ends)
+        # The sign of d_k avoids cancellation, as in any Householder reflection.
         normal[self._last - 1] = ends + np.where(ends < 0.0, -1.0, 1.0)
         if elements.ndim == 1:
             inner = np.add.reduceat(normal * elements, self._starts) / lengths
@@ -216,7 +214,7 @@ class SpinFactors(JordanAlgebra):
         return np.asarray(elements - normal[:, None] * (inner / lengths[:, None])[self._block])
 
 
-# Entries of the matrices that are transformed at a time: 32 MB
+# Entries of matrices that are transformed in one batch: 32 MB
 ENTRIES = 2**22
 
 
@@ -231,7 +229,7 @@ class SymmetricMatrices(JordanAlgebra):
     order, blocks
         n and the number of matrices, 1 or more.
     rows, columns
-        The places of the entries of one matrix, all on and above its diagonal, in any order.
+        Rows and columns of the entries of one matrix, all on and above its diagonal, in any order.
     """
 
     def __init__(self, order: int, blocks: int, rows: IntArray, columns: IntArray) -> None:
@@ -250,12 +248,12 @@ class SymmetricMatrices(JordanAlgebra):
         matrices[..., self._columns, self._rows] = stacked
         return matrices
 
-    def _flat(self, matrices: FloatArray) -> FloatArray:
+    def _elements(self, matrices: FloatArray) -> FloatArray:
         """Return the elements of matrices ``(.., blocks, n, n)``, shape ``(.., size)``."""
         upper = matrices[..., self._rows, self._columns] * self._factors
         return np.asarray(upper.reshape(*upper.shape[:-2], self.size))
 
-    def _checked(self, element: FloatArray) -> FloatArray:
+    def _finite_matrices(self, element: FloatArray) -> FloatArray:
         if not np.isfinite(element).all():  # LAPACK may answer wrongly, or never
             raise NumericalError("the entries of a matrix block are not finite (overflow)")
         return self._matrices(element)
@@ -263,18 +261,18 @@ class SymmetricMatrices(JordanAlgebra):
     def spectrum(self, element: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the eigenvalues, ascending in each block, and the eigenvectors."""
         check_time(SPECTRUM * self.blocks * float(self.order) ** 3)
-        values, vectors = np.linalg.eigh(self._checked(element))
+        values, vectors = np.linalg.eigh(self._finite_matrices(element))
         return values.ravel(), vectors
 
     def eigenvalues(self, element: FloatArray) -> FloatArray:
         """Return the eigenvalues, ascending in each block."""
         check_time(LOWEST * self.blocks * float(self.order) ** 3)
-        return np.asarray(np.linalg.eigvalsh(self._checked(element)).ravel())
+        return np.asarray(np.linalg.eigvalsh(self._finite_matrices(element)).ravel())
 
     def assemble(self, values: FloatArray, frame: FloatArray) -> FloatArray:
         """Return V diag(values) V'."""
         stacked = values.reshape(self.blocks, 1, self.order)
-        return self._flat((frame * stacked) @ frame.swapaxes(-1, -2))
+        return self._elements((frame * stacked) @ frame.swapaxes(-1, -2))
 
     def traces(self, frame: FloatArray, element: FloatArray) -> FloatArray:
         """Return v_i' X v_i."""
@@ -294,14 +292,15 @@ class SymmetricMatrices(JordanAlgebra):
         return np.asarray((blocks[:, self._rows] * blocks[:, self._columns]).ravel())
 
     def _congruent(self, left: FloatArray, right: FloatArray, elements: FloatArray) -> FloatArray:
-        """Return the elements of left X right for the columns, some at a time."""
+        """Return the elements of left X right for the columns, in batches."""
         if elements.ndim == 1:
-            return self._flat(left @ self._matrices(elements) @ right)
+            return self._elements(left @ self._matrices(elements) @ right)
         images = np.empty_like(elements)
+        # All columns at once would form an array of n^2 numbers for each.
         step = max(1, ENTRIES // (self.blocks * self.order**2))
         for start in range(0, elements.shape[1], step):
             at = slice(start, start + step)
-            images[:, at] = self._flat(left @ self._matrices(elements[:, at].T) @ right).T
+            images[:, at] = self._elements(left @ self._matrices(elements[:, at].T) @ right).T
         return images
 
 
@@ -325,7 +324,7 @@ class Entrywise(JordanAlgebra):
         return element
 
     def peirce(self, frame: None, elements: FloatArray) -> FloatArray:
-        """Return the entries: of the pairs i = j."""
+        """Return the entries, which belong to the pairs i = i."""
         return elements
 
     def from_peirce(self, frame: None, coordinates: FloatArray) -> FloatArray:
@@ -338,88 +337,87 @@ class Entrywise(JordanAlgebra):
 
 
 class DirectSum(JordanAlgebra):
-    """Parts in places of one flat vector; eigenvalues come part after part.
+    """A direct sum of parts in one flat vector; eigenvalues come part after part.
 
     Parameters
     ----------
     parts
         One or more.
-    places
-        The flat coordinates of each part, shape ``(part.size,)``; together all, each once.
+    positions
+        The flat coordinates of each part, shape ``(part.size,)``; together a partition of all.
     """
 
     def __init__(self, parts: list[JordanAlgebra], positions: list[IntArray]) -> None:
-        self.parts, self._entry_positions = parts, positions
+        self.parts, self._indices = parts, positions
         self.size = sum(part.size for part in parts)
         self.rank = sum(part.rank for part in parts)
         self._cuts = np.cumsum([part.rank for part in parts])[:-1]
-        self.identity = self._joined([part.identity for part in parts])
+        self.identity = self._concatenated([part.identity for part in parts])
 
-    def _joined(self, elements: list[FloatArray]) -> FloatArray:
+    def _concatenated(self, elements: list[FloatArray]) -> FloatArray:
         joined = np.empty((self.size, *elements[0].shape[1:]))
-        for at, element in zip(self._entry_positions, elements, strict=True):
+        for at, element in zip(self._indices, elements, strict=True):
             joined[at] = element
         return joined
 
     def spectrum(self, element: FloatArray) -> tuple[FloatArray, list[Frame]]:
         """Return the eigenvalues part after part, and the list of frames."""
         spectra = [
-            part.spectrum(element[at])
-            for part, at in zip(self.parts, self._entry_positions, strict=True)
+            part.spectrum(element[at]) for part, at in zip(self.parts, self._indices, strict=True)
         ]
         return np.concatenate([values for values, _ in spectra]), [frame for _, frame in spectra]
 
     def eigenvalues(self, element: FloatArray) -> FloatArray:
         """Return the eigenvalues part after part."""
-        pairs = zip(self.parts, self._entry_positions, strict=True)
+        pairs = zip(self.parts, self._indices, strict=True)
         return np.concatenate([part.eigenvalues(element[at]) for part, at in pairs])
 
     def assemble(self, values: FloatArray, frame: list[Frame]) -> FloatArray:
         """Return the parts assembled one by one."""
         triples = zip(self.parts, np.split(values, self._cuts), frame, strict=True)
-        return self._joined(
+        return self._concatenated(
             [part.assemble(part_values, part_frame) for part, part_values, part_frame in triples]
         )
 
     def traces(self, frame: list[Frame], element: FloatArray) -> FloatArray:
-        """Return those of the parts."""
-        triples = zip(self.parts, self._entry_positions, frame, strict=True)
+        """Return the traces of the parts."""
+        triples = zip(self.parts, self._indices, frame, strict=True)
         return np.concatenate(
             [part.traces(part_frame, element[at]) for part, at, part_frame in triples]
         )
 
     def peirce(self, frame: list[Frame], elements: FloatArray) -> FloatArray:
-        """Return the coordinates part by part, in the places of the parts."""
-        triples = zip(self.parts, self._entry_positions, frame, strict=True)
-        return self._joined(
+        """Return the coordinates of the parts, at the indices of the parts."""
+        triples = zip(self.parts, self._indices, frame, strict=True)
+        return self._concatenated(
             [part.peirce(part_frame, elements[at]) for part, at, part_frame in triples]
         )
 
     def from_peirce(self, frame: list[Frame], coordinates: FloatArray) -> FloatArray:
-        """Return the elements part by part."""
-        triples = zip(self.parts, self._entry_positions, frame, strict=True)
-        return self._joined(
+        """Return the elements of the parts, at their indices."""
+        triples = zip(self.parts, self._indices, frame, strict=True)
+        return self._concatenated(
             [part.from_peirce(part_frame, coordinates[at]) for part, at, part_frame in triples]
         )
 
     def products(self, values: FloatArray) -> FloatArray:
-        """Return those of the parts."""
+        """Return the products of the parts."""
         pairs = zip(self.parts, np.split(values, self._cuts), strict=True)
-        return self._joined([part.products(part_values) for part, part_values in pairs])
+        return self._concatenated([part.products(part_values) for part, part_values in pairs])
 
 
 def algebra_of(cone: Cone) -> JordanAlgebra:
-    """Return the algebra of which a cone is the cone of squares.
+    """Return the Jordan algebra whose cone of squares is the given cone.
 
     Raises
     ------
     InputError
-        If a matrix block is known on a sparsity pattern only: those matrices are no algebra.
+        If a matrix block has a sparsity pattern: such matrices are not closed under products.
     """
     kinds: dict[object, list[tuple[Cone, slice]]] = {}
     for part, span in cone.blocks:
-        kinds.setdefault(_kind(part), []).append((part, span))
-    parts = [_together([part for part, _ in blocks]) for blocks in kinds.values()]
+        kinds.setdefault(_group_key(part), []).append((part, span))
+    parts = [_algebra_of_group([part for part, _ in blocks]) for blocks in kinds.values()]
     if len(parts) == 1:
         return parts[0]
     positions = [
@@ -429,14 +427,14 @@ def algebra_of(cone: Cone) -> JordanAlgebra:
     return DirectSum(parts, positions)
 
 
-def _kind(cone: Cone) -> object:
-    """Return the key by which blocks are grouped."""
+def _group_key(cone: Cone) -> object:
+    """Return a key that is equal for blocks of the same kind, order and pattern."""
     if isinstance(cone, Semidefinite):
         return cone.rank, cone.rows.tobytes(), cone.columns.tobytes()
     return type(cone)
 
 
-def _together(cones: list[Cone]) -> JordanAlgebra:
+def _algebra_of_group(cones: list[Cone]) -> JordanAlgebra:
     """Return the algebra of blocks of one kind."""
     first, sizes = cones[0], [cone.size for cone in cones]
     if isinstance(first, Orthant):
@@ -446,6 +444,6 @@ def _together(cones: list[Cone]) -> JordanAlgebra:
     if isinstance(first, Semidefinite) and first.complete:
         return SymmetricMatrices(first.rank, len(cones), first.rows, first.columns)
     raise InputError(
-        f"no Jordan algebra is known of this {type(first).__name__}; orthants, second-order cones, "
+        f"this {type(first).__name__} has no known Jordan algebra; orthants, second-order cones, "
         "matrix blocks with all entries (system.completed()) and their products have one"
     )

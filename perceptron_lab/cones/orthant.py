@@ -1,6 +1,6 @@
-"""The non-negative orthant: one eigenvalue per row.
+"""The non-negative orthant, one eigenvalue per row, and its oracles.
 
-Oracles of the orthant: which of the violated constraints an algorithm gets to see.
+An oracle of the orthant selects one of the violated constraints.
 
 Constraint i is violated by scores z if z_i <= -slack (slack <= 0: the open orthant, or a part of
 it) or z_i < -slack (slack > 0: the closed orthant, relaxed).
@@ -20,7 +20,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 
 
 class Picker(ABC):
-    """A running oracle of the orthant; it may remember its last answer."""
+    """A running oracle of the orthant, which may have a state."""
 
     @abstractmethod
     def find(self, scores: FloatArray, slack: float) -> int | None:
@@ -47,11 +47,11 @@ class MostViolated(OrthantOracle, Picker):
     """The constraint of lowest score (the first one on ties)."""
 
     def start(self, rng: np.random.Generator) -> Picker:
-        """Return the oracle itself: it remembers nothing."""
+        """Return the oracle itself, which has no state."""
         return self
 
     def find(self, scores: FloatArray, slack: float) -> int | None:
-        """Return the index of the lowest score, if it is too low."""
+        """Return the index of the lowest score if it violates its constraint."""
         j = int(scores.argmin())
         return j if (scores[j] < -slack if slack > 0 else scores[j] <= -slack) else None
 
@@ -61,7 +61,7 @@ class FirstViolated(OrthantOracle, Picker):
     """The violated constraint of lowest index."""
 
     def start(self, rng: np.random.Generator) -> Picker:
-        """Return the oracle itself: it remembers nothing."""
+        """Return the oracle itself, which has no state."""
         return self
 
     def find(self, scores: FloatArray, slack: float) -> int | None:
@@ -81,14 +81,14 @@ class Cyclic(OrthantOracle):
 
 class _Round(Picker):
     def __init__(self) -> None:
-        self.last = -1
+        self.last_index = -1
 
     def find(self, scores: FloatArray, slack: float) -> int | None:
         indices = violated(scores, slack)
         if not len(indices):
             return None
-        self.last = int(indices[np.searchsorted(indices, self.last + 1) % len(indices)])
-        return self.last
+        self.last_index = int(indices[np.searchsorted(indices, self.last_index + 1) % len(indices)])
+        return self.last_index
 
 
 @parameter_record
@@ -117,9 +117,9 @@ class Orthant(Cone):
     def __init__(self, size: int) -> None:
         self.size = self.rank = size
         self.identity = self.multiplicity = np.ones(size)
-        self._use(MostViolated(), np.random.default_rng(0))
+        self._set_oracle(MostViolated(), np.random.default_rng(0))
 
-    def _use(self, record: Any, rng: np.random.Generator) -> None:
+    def _set_oracle(self, record: Any, rng: np.random.Generator) -> None:
         self.oracles = {"orthant": record}
         self._oracle = record.start(rng)
 
@@ -147,12 +147,13 @@ class Orthant(Cone):
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return an orthant of the same size with a fresh oracle."""
+        # A separate oracle for each run: the state of one must not influence another.
         other = type(self)(self.size)
-        other._use(oracles.get("orthant", MostViolated()), rng)
+        other._set_oracle(oracles.get("orthant", MostViolated()), rng)
         return other
 
 
-def places_of_rows(blocks: Iterable[tuple[Cone, slice]]) -> IntArray:
-    """Return where all rows lie among the scores of blocks."""
+def row_indices(blocks: Iterable[tuple[Cone, slice]]) -> IntArray:
+    """Return the indices of all rows of orthants among the scores of blocks."""
     ranges = [np.arange(span.start, span.stop) for part, span in blocks if part.of_rows]
     return np.concatenate([np.zeros(0, dtype=np.int64), *ranges])

@@ -17,7 +17,8 @@ from perceptron_lab.numerics.compiled.kernel import Functions
 class Product(Cone):
     """K_1 x .. x K_p, with e the concatenation, and Delta(K) = {w in K*: sum_i <e_i, w_i> = 1}.
 
-    The parts, one or more, are in the order of their blocks; the first violated one is cut off.
+    The parts, one or more, are in the order of their blocks. ``separate`` queries them in this
+    order.
     """
 
     def __init__(self, parts: Sequence[Cone]) -> None:
@@ -50,14 +51,14 @@ class Product(Cone):
         for part, span in self.blocks:
             atom = part.separate(scores[span], slack)
             if atom is not None:
-                return _moved(atom, span.start)
+                return _shifted(atom, span.start)
         return None
 
     def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
         """Return the deepest atom of the block whose lowest eigenvalue is least."""
         deepest = [(*part.deepest(scores[span]), span.start) for part, span in self.blocks]
         atom, value, start = min(deepest, key=lambda answer: answer[1])
-        return _moved(atom, start), value
+        return _shifted(atom, start), value
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
         """Return the eigenvalues of all blocks, block after block."""
@@ -65,6 +66,8 @@ class Product(Cone):
 
     def lowest(self, scores: FloatArray) -> float:
         """Return the least of the blocks' lowest eigenvalues; NaN if one of them is NaN."""
+        # np.min, unlike min, returns NaN if any value is NaN: a failed block must not pass as
+        # feasible.
         return float(np.min([part.lowest(scores[span]) for part, span in self.blocks]))
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, list[Frame]]:
@@ -87,10 +90,12 @@ class Product(Cone):
         """Return the product of the parts with fresh oracles."""
         return type(self)([part.started(oracles, rng) for part in self.parts])
 
-    def completed(self, *, required: bool = True, sparing: bool = False) -> tuple[Cone, IntArray]:
+    def completed(
+        self, *, required: bool = True, keep_sparse: bool = False
+    ) -> tuple[Cone, IntArray]:
         """Return the product of the completed parts, and where this one's entries lie in it."""
         cones, positions = zip(
-            *(part.completed(required=required, sparing=sparing) for part in self.parts),
+            *(part.completed(required=required, keep_sparse=keep_sparse) for part in self.parts),
             strict=True,
         )
         if all(cone is part for cone, part in zip(cones, self.parts, strict=True)):
@@ -105,7 +110,7 @@ class Product(Cone):
         return type(self)([part.strict() for part in self.parts])
 
 
-def _moved(atom: Atom, start: int) -> Atom:
+def _shifted(atom: Atom, start: int) -> Atom:
     """Return a block's atom in the coordinates of the product."""
     span = slice(start + atom.span.start, start + atom.span.stop)
     return Atom(span, atom.values, atom.direction)

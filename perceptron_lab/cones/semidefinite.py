@@ -15,7 +15,7 @@ from perceptron_lab.cones.oracles.semidefinite import (
     RESOLUTION,
     Cholesky,
     PivotedCholesky,
-    examiner,
+    running_oracle,
 )
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.results import FloatArray, IntArray
@@ -24,13 +24,13 @@ from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.symmetric.lanczos import Lowest, lowest_eigenpair
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
-# Blocks of a larger order are never written as whole matrices: what needs all of their eigenvalues
-# or entries refuses, and the lowest eigenvalue is computed on the pattern
+# Larger blocks are never stored as full matrices: operations that need all of their eigenvalues or
+# entries raise an error, and the lowest eigenvalue is computed on the pattern
 LARGEST_WHOLE = 3000
-# Blocks of at most this order have their lowest eigenvalue computed as whole matrices
+# Up to this order the lowest eigenvalue is computed from the full matrix
 DENSE_UP_TO = 200
-# Operations of the lowest eigenvalue, and of all with their vectors, in cubes of the order, at the
-# rate of the limit of time; TimeIsUp where that does not allow for them
+# Operations for the lowest eigenvalue, and for all with their vectors, in units of the cubed order;
+# TimeIsUp is raised if the time limit does not allow them
 LOWEST, SPECTRUM = 2.0, 6.0
 # Blocks of a larger order are sparse if they have at most this share of the entries
 SPARSE_ABOVE, SPARSE = 500, 0.1
@@ -41,7 +41,7 @@ class Semidefinite(Cone):
 
     Scores are the entries z_ij on the pattern (i <= j). Weights hold w_ii and 2 w_ij, so that the
     plain dot product of weights and scores is trace(WZ). Atoms are vv' on the pattern, norm(v) = 1.
-    The default oracle is ``pivoted-cholesky``; ``cholesky`` where whole matrices are avoided.
+    The default oracle is ``pivoted-cholesky``; ``cholesky`` where full matrices are avoided.
 
     Parameters
     ----------
@@ -54,38 +54,38 @@ class Semidefinite(Cone):
     of_matrices = True
 
     def __init__(self, order: int, rows: IntArray, columns: IntArray) -> None:
-        self._on(Pattern(order, rows, columns))
-        self._use(self._default())
+        self._set_pattern(Pattern(order, rows, columns))
+        self._set_oracle(self._default_oracle())
 
-    def _on(self, pattern: Pattern, *, sparing: bool = False) -> None:
-        self._sparing = sparing
+    def _set_pattern(self, pattern: Pattern, *, keep_sparse: bool = False) -> None:
+        self._keeps_sparse = keep_sparse
         self.pattern, self.rank, self.size = pattern, pattern.order, pattern.size
         self.rows, self.columns = pattern.rows, pattern.columns
         self.identity = (self.rows == self.columns).astype(float)
         self.multiplicity = 2.0 - self.identity
 
-    def _use(self, record: Any) -> None:
+    def _set_oracle(self, record: Any) -> None:
         self.oracles = {"semidefinite": record}
-        self._oracle = examiner(record, self.pattern, large=self.by_entries)
+        self._oracle = running_oracle(record, self.pattern, large=self.by_entries)
 
-    def _with(self, record: object) -> Self:
+    def _with_oracle(self, record: object) -> Self:
         """Return the same cone, its pattern shared, with a fresh oracle."""
         other = type(self).__new__(type(self))
-        other._on(self.pattern, sparing=self._sparing)
-        other._use(record)
+        other._set_pattern(self.pattern, keep_sparse=self._keeps_sparse)
+        other._set_oracle(record)
         return other
 
-    def _default(self) -> Any:
+    def _default_oracle(self) -> Any:
         return Cholesky() if self.by_entries else PivotedCholesky()
 
     @property
     def notes(self) -> list[str]:
-        """Those of the oracle."""
+        """As of the oracle."""
         return self._oracle.notes
 
     @property
     def answers(self) -> Counter[str]:
-        """Those of the oracle."""
+        """As of the oracle."""
         return self._oracle.answers
 
     @property
@@ -95,48 +95,47 @@ class Semidefinite(Cone):
 
     @property
     def by_entries(self) -> bool:
-        """Whether oracles and ``deepest`` work on the pattern and avoid whole matrices."""
-        return self.large or self._sparing
+        """Whether oracles and ``deepest`` work on the pattern and avoid full matrices."""
+        return self.large or self._keeps_sparse
 
     @property
     def sparse(self) -> bool:
-        """Whether work on the pattern is less than on whole matrices, for its order and size."""
+        """Whether operations on the pattern are cheaper than on full matrices."""
         return self.rank > SPARSE_ABOVE and self.size <= SPARSE * self.rank * (self.rank + 1) / 2
 
     @property
     def complete(self) -> bool:
-        """Whether the pattern holds every entry, so that weights are whole matrices."""
+        """Whether the pattern contains every entry, so that weights are full matrices."""
         return self.pattern.complete
 
     def completed(
-        self, *, required: bool = True, sparing: bool = False
+        self, *, required: bool = True, keep_sparse: bool = False
     ) -> tuple[Semidefinite, IntArray]:
-        """Return the cone on all entries, and where the entries of this pattern lie in it.
+        """Return the cone with all entries, and the indices of this pattern's entries in it.
 
-        Weights on it are whole matrices, so that they can be projected, and are proved as they are.
+        Its weights are full matrices, which can be projected and verified directly.
         """
         if self.complete or (self.large and not required):
             return self, np.arange(self.size)
-        if sparing and self.sparse:
+        if keep_sparse and self.sparse:
             dense = type(self).__new__(type(self))
-            dense._on(self.pattern, sparing=True)
-            dense._use(dense._default())
+            dense._set_pattern(self.pattern, keep_sparse=True)
+            dense._set_oracle(dense._default_oracle())
             return dense, np.arange(self.size)
-        self._refuse_whole("all entries")
+        self._refuse_large("all entries")
         rows, columns = np.triu_indices(self.rank)
         full = Semidefinite(self.rank, rows, columns)
-        full._use(self.oracles["semidefinite"])
+        full._set_oracle(self.oracles["semidefinite"])
         # (i, j) is preceded by the i rows above, of n, n - 1, .. entries
         above = self.rows * self.rank - self.rows * (self.rows - 1) // 2
         return full, above + self.columns - self.rows
 
-    def _refuse_whole(self, operation: str) -> None:
+    def _refuse_large(self, operation: str) -> None:
         if self.large:
             raise InputError(
-                f"{operation} of a matrix block of order {self.rank} are asked for, which is "
-                "possible "
-                f"up to order {LARGEST_WHOLE}; choose auto, perceptron or another algorithm that "
-                "works on the pattern"
+                f"{operation} of a matrix block of order {self.rank} are needed, but available "
+                f"only up to order {LARGEST_WHOLE}; choose auto, perceptron or another algorithm "
+                "that works on the sparsity pattern"
             )
 
     def matrix(self, scores: FloatArray, out: FloatArray | None = None) -> FloatArray:
@@ -168,7 +167,7 @@ class Semidefinite(Cone):
         return self._atom(vectors[:, 0]), float(values[0])
 
     def lowest(self, scores: FloatArray) -> float:
-        """Return the lowest eigenvalue of Z: of large matrices by products on the pattern."""
+        """Return the lowest eigenvalue of Z, for large matrices by the Lanczos method."""
         _check_finite(scores)
         if not self.large and (self.complete or self.rank <= DENSE_UP_TO):
             return super().lowest(scores)
@@ -188,14 +187,14 @@ class Semidefinite(Cone):
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
         """Return the eigenvalues of Z in ascending order; refuses infinity and NaN."""
-        self._refuse_whole("all eigenvalues")
+        self._refuse_large("all eigenvalues")
         _check_finite(scores)
         check_time(LOWEST * float(self.rank) ** 3)
         return np.asarray(scipy.linalg.eigvalsh(self.matrix(scores), check_finite=False))
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the eigenvalues of Z in ascending order, and its eigenvectors as columns."""
-        self._refuse_whole("all eigenvalues")
+        self._refuse_large("all eigenvalues")
         _check_finite(scores)
         check_time(SPECTRUM * float(self.rank) ** 3)
         values, vectors = scipy.linalg.eigh(self.matrix(scores), check_finite=False)
@@ -208,18 +207,18 @@ class Semidefinite(Cone):
 
     def compiled(self, oracles: Oracles) -> Functions:
         """Return the compiled functions of the oracle."""
-        record: Examiner = oracles.get("semidefinite", self._default())
+        record: Examiner = oracles.get("semidefinite", self._default_oracle())
         return record.compiled_on_pattern if self.by_entries else record.compiled
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return the same cone with a fresh oracle."""
-        return self._with(oracles.get("semidefinite", self._default()))
+        return self._with_oracle(oracles.get("semidefinite", self._default_oracle()))
 
     def strict(self) -> Self:
         """Return the same cone with an oracle that refuses singular matrices."""
         if not self.oracles["semidefinite"].accepts_boundary:
             return self
-        return self._with(PivotedCholesky(mode="strict"))
+        return self._with_oracle(PivotedCholesky(mode="strict"))
 
 
 def _check_finite(scores: FloatArray) -> None:
@@ -233,16 +232,15 @@ def matrices_of(blocks: Iterable[tuple[Cone, slice]]) -> list[tuple[Semidefinite
     return [(part, span) for part, span in blocks if isinstance(part, Semidefinite)]
 
 
-def places_of(blocks: Iterable[tuple[Cone, slice]]) -> tuple[IntArray, IntArray, list[int]]:
-    """Return row and column of each score in one matrix, and where its diagonal blocks begin.
+def matrix_positions(blocks: Iterable[tuple[Cone, slice]]) -> tuple[IntArray, IntArray, list[int]]:
+    """Return the row and column of each score in one block-diagonal matrix, and the block offsets.
 
-    The blocks follow one another, rows of an orthant on the diagonal; the last beginning is the
-    order of the matrix.
+    Rows of an orthant lie on the diagonal. The last offset is the order of the matrix.
     """
     rows, columns, starts = list[IntArray](), list[IntArray](), [0]
     for part, _ in blocks:
-        own = np.arange(part.rank)
-        inner = (part.rows, part.columns) if isinstance(part, Semidefinite) else (own, own)
+        diagonal = np.arange(part.rank), np.arange(part.rank)
+        inner = (part.rows, part.columns) if isinstance(part, Semidefinite) else diagonal
         rows.append(starts[-1] + inner[0])
         columns.append(starts[-1] + inner[1])
         starts.append(starts[-1] + part.rank)

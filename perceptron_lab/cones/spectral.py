@@ -62,7 +62,8 @@ def project(cone: Cone, scores: FloatArray) -> FloatArray:
 
 def onto_simplex(values: FloatArray) -> FloatArray:
     """Return the point of {p >= 0, sum p = 1} nearest to ``values``, whatever their mean."""
-    values = values - values.max()  # the shift takes it up; large common parts would drown the 1
+    # The projection does not change under a common shift, and a large one would absorb the 1.
+    values = values - values.max()
     descending = np.sort(values)[::-1]
     shifts = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)
     shift = shifts[np.flatnonzero(descending > shifts)[-1]]

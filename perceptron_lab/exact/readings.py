@@ -45,7 +45,7 @@ from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.cones.semidefinite import Semidefinite, places_of
+from perceptron_lab.cones.semidefinite import Semidefinite, matrix_positions
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.formats.columns import Contents
@@ -275,7 +275,7 @@ def _sdpa_text(system: ConicSystem, operator: Matrix) -> str:
     data: Any = operator.data
     for number, (part, span) in enumerate(blocks, 1):
         entries = data[span].tocoo()
-        rows, columns, _ = places_of([(part, span)])
+        rows, columns, _ = matrix_positions([(part, span)])
         for position, matrix, value in zip(*entries.coords, entries.data.tolist(), strict=True):
             number_text = _printed(-value if matrix == 0 else value)
             lines.append(

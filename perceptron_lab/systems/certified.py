@@ -28,7 +28,7 @@ from perceptron_lab.certificates.infeasibility import RATIONAL, InfeasibilityPro
 from perceptron_lab.certificates.margin import prove_point, prove_weights
 from perceptron_lab.certificates.norms import cached_bound, norm_bound
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.base import Operator, chosen_rows, combined
+from perceptron_lab.cones.operators.base import Operator, combined, rows_at
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -129,7 +129,7 @@ def _in_support(operator: Matrix, support: IntArray) -> FloatArray | None:
     size = operator.size
     for _ in range(_VERTICES):
         check_time()
-        rows = sp.csr_array(chosen_rows(operator.stored, support))
+        rows = sp.csr_array(rows_at(operator.stored, support))
         if rows.nnz > _MOST_ENTRIES:
             return None
         vertex = _vertex(rows)
@@ -163,7 +163,7 @@ def _of_rows(
 ) -> FloatArray | None:
     """Return doubles near exact weights of some rows, near a guess or at a vertex; or None."""
     check_time()
-    rows = sp.csr_array(chosen_rows(operator.stored, support))
+    rows = sp.csr_array(rows_at(operator.stored, support))
     if rows.nnz > entries:
         return None
     few = len(support) <= _FEW
@@ -307,7 +307,7 @@ class CertifiedSystem(CountedSystem):
             return 0.0
         matrix = system.operator.matrix
         rounding = 2.0 * (self.cone.size + 2) * UNIT_ROUNDOFF
-        return 2.0 * math.sqrt(rounding + matrix.spread + matrix.raised)
+        return 2.0 * math.sqrt(rounding + matrix.spread + matrix.diagonal_shift)
 
     def worth(self, epsilon: float) -> float:
         """Return the largest norm(A w) that is worth a claim: epsilon, or the run's own target."""

@@ -387,7 +387,7 @@ class ConicSystem(CertifiedSystem):
             return self
         return replace(self, operator=self.operator.formed(), origin=self, unit_rows=True)
 
-    def completed(self, *, required: bool = True, sparing: bool = False) -> ConicSystem:
+    def completed(self, *, required: bool = True, keep_sparse: bool = False) -> ConicSystem:
         """Return the same system with all entries of its matrix blocks, so that weights are whole.
 
         Off the pattern the scores are zero.
@@ -396,12 +396,12 @@ class ConicSystem(CertifiedSystem):
         ----------
         required
             Whether blocks that are too large for it are refused; else they keep their pattern.
-        sparing
+        keep_sparse
             Whether sparse blocks keep theirs, too, and whole matrices are avoided for them.
         """
         if self.operator.free_bias:
             return self.formed()
-        cone, indices = self.cone.completed(required=required, sparing=sparing)
+        cone, indices = self.cone.completed(required=required, keep_sparse=keep_sparse)
         operator = self.operator
         if cone.size != self.cone.size:
             assert isinstance(operator, Matrix)

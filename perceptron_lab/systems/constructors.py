@@ -297,7 +297,7 @@ def _kernel_matrix_of(
     values, part = semidefinite(matrix.values)
     raised = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
     provenance = raised or matrix.provenance
-    return replace(matrix, values=values, provenance=provenance, definite=True, raised=part)
+    return replace(matrix, values=values, provenance=provenance, definite=True, diagonal_shift=part)
 
 
 def _signed(

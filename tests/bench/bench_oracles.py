@@ -64,7 +64,10 @@ def test_a_definite_answer_against_lapack(sdplib_folder, name, least):
     pattern, entries, sums = laplacian(read_sdpa(sdplib_folder / f"{name}.dat-s"))
     entries = plus_diagonal(pattern, entries, sums + 1e-3)
     whole = np.asfortranarray(pattern.dense(entries))
-    work, running = whole.copy(order="F"), registry.load("oracle", "sparse-ldl")().on(pattern)
+    work, running = (
+        whole.copy(order="F"),
+        registry.load("oracle", "sparse-ldl")().running_on(pattern),
+    )
     assert running.answer(entries, 0.0, closed=False) == (None, True)
 
     def ready():
@@ -90,7 +93,9 @@ def test_a_cut_at_the_largest_order(depth):
     diagonal = 0.6 * sums + 0.3
     lowest = lowest_eigenpair(pattern.sparse(plus_diagonal(pattern, entries, diagonal)), 1e-9).value
     entries = plus_diagonal(pattern, entries, diagonal - lowest - depth * diagonal.mean())
-    asked = [registry.load("oracle", name)().on(pattern) for name in ("lanczos", "sparse-ldl")]
+    asked = [
+        registry.load("oracle", name)().running_on(pattern) for name in ("lanczos", "sparse-ldl")
+    ]
     for running in asked:
         direction, proved = running.answer(entries, 0.0, closed=False)
         assert proved

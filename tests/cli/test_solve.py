@@ -374,7 +374,7 @@ def test_labels_of_rows_that_are_read_block_by_block() -> None:
 def test_an_algorithm_that_needs_all_rows_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     np.save("a.npy", ROWS)
     assert main(["solve", "a.npy", "--memory", "1MB", "--algorithm", "cyclic-perceptron"]) == 2
-    assert "all of them at once are asked for; choose auto" in capsys.readouterr().err
+    assert "needs all of them at once; choose auto" in capsys.readouterr().err
 
 
 def test_an_archive_under_a_wrong_name_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,5 +135,5 @@ def test_blocks_of_a_kind_are_taken_together() -> None:
 
 
 def test_a_sparsity_pattern_is_no_algebra() -> None:
-    with pytest.raises(InputError, match="no Jordan algebra is known of this Semidefinite"):
+    with pytest.raises(InputError, match="this Semidefinite has no known Jordan algebra"):
         algebra_of(arrow(4))

@@ -97,7 +97,7 @@ def test_the_lowest_eigenvalue_is_that_of_the_whole_matrix() -> None:
 def test_what_needs_whole_matrices_refuses_and_says_what_does_not() -> None:
     block = block_of(system_of())
     scores = np.ones(block.size)
-    words = r"order 70 are asked for, .* up to order 66; choose auto"
+    words = r"order 70 are needed, .* up to order 66; choose auto"
     for refused in (block.spectrum, block.eigenvalues, lambda _: block.completed()):
         with pytest.raises(InputError, match=words):
             refused(scores)

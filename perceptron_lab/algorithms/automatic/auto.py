@@ -168,8 +168,8 @@ class Auto(SeesAll[State]):
         """
         if system.cone.of_rows:
             return WIDEST.view(system)
-        sparing = system.deciding and system.unknowns > FEW_UNKNOWNS
-        return system.completed(required=False, sparing=sparing)
+        keep_sparse = system.deciding and system.unknowns > FEW_UNKNOWNS
+        return system.completed(required=False, keep_sparse=keep_sparse)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
         """Return the state at the mean of the rows, or at the barycentre."""

@@ -372,8 +372,8 @@ class RowSeparation:
             return False
         self.transform = factor.inverse()
         self.events.append(
-            f"the rows have condition number {factor.condition:.0e} and rank {len(factor.kept)} of "
-            f"{dimension}: they were whitened"
+            f"the rows have condition number {factor.condition:.0e} and rank "
+            f"{len(factor.pivot_columns)} of {dimension}: they were whitened"
         )
         return True
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.external.largest_margin import LargestMargin, MarginAnswer
-from perceptron_lab.cones.orthant import places_of_rows
+from perceptron_lab.cones.orthant import row_indices
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.errors import NumericalError
@@ -48,7 +48,7 @@ def sdpa_data(program: LargestMargin) -> SdpaData:
     for number, (part, span) in enumerate(_matrices(program)):
         sizes.append(_order(part))
         entries += [(at, number, i, j) for at, i, j in _upper_entries(part, span)]
-    rows = places_of_rows(program.cone.blocks)
+    rows = row_indices(program.cone.blocks)
     if len(rows):
         entries += [(int(at), len(sizes), position, position) for position, at in enumerate(rows)]
         sizes.append(-len(rows))
@@ -80,7 +80,7 @@ def answer_of(program: LargestMargin, solution: BlockAnswer) -> MarginAnswer:
         else:
             slack[span] = np.append(matrix[:-1, -1], matrix[-1, -1])
             weights[span] = np.append(2.0 * multiplier[:-1, -1], np.trace(multiplier))
-    rows = places_of_rows(program.cone.blocks)
+    rows = row_indices(program.cone.blocks)
     if len(rows):
         slack[rows], weights[rows] = solution.slack[-1], solution.multipliers[-1]
     return program.answer_from(solution.variables, slack, weights)

@@ -30,7 +30,7 @@ from perceptron_lab.certificates.rounding import (
     product_with_radius,
     sharpen,
 )
-from perceptron_lab.cones.operators.base import Data, chosen_rows, row_norms
+from perceptron_lab.cones.operators.base import Data, row_norms, rows_at
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray, IntArray
@@ -160,12 +160,12 @@ class OrthantProofs(ConeProofs[Orthant]):
         scores, radius = product_with_radius(data, point, roundings)
 
         def exact(row: int) -> Fraction:
-            return dot_below(chosen_rows(data, np.array([row]))[0], point, roundings)
+            return dot_below(rows_at(data, np.array([row]))[0], point, roundings)
 
         feasible, lower, exact_rows = decided(scores, radius, exact)
         if feasible and (norms is None or in_range(norms)):
             if not roundings:
-                doubled(lower, radius, norms, lambda some: chosen_rows(data, some), point)
+                doubled(lower, radius, norms, lambda some: rows_at(data, some), point)
             exact_rows = max(exact_rows, sharpen(lower, radius, norms, exact, data.shape[1]))
         margin = margin_below(lower, norm_below(point), norm_above(point), norms, data.shape[1])
         return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
@@ -313,7 +313,7 @@ def opposite_twins(gram: Gram) -> list[int] | None:
     Of a kernel matrix that is meant as it is, these are equal rows.
     """
     groups_of_rows = gram.matrix.groups
-    if groups_of_rows is None and (gram.matrix.spread or gram.matrix.raised):
+    if groups_of_rows is None and (gram.matrix.spread or gram.matrix.diagonal_shift):
         return None
     groups = (
         (row.tobytes() for row in gram.kernel)

@@ -1,9 +1,8 @@
-"""The contract of the data as a linear map.
+"""The contract of the data as a linear map, and products with data.
 
-Products with data a few rows at a time, in double precision whatever the data's own.
-
-Rows in single precision and rows on disk are never copied as a whole: a block of them is converted,
-used and forgotten. Double-precision data in memory are multiplied at once.
+Products are computed in double precision for data of any precision. Rows in single precision and
+rows on disk are never copied as a whole: one block at a time is converted and used.
+Double-precision data in memory are multiplied at once.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.row_source import Dense, RowSource, in_order
 from perceptron_lab.core.results import FloatArray, IntArray
 
-# Proofs are about the numbers given, to the last digit
+# Proofs hold for the original numbers exactly
 EXACT = "exact"
-# The numbers given are no doubles; proofs are about all numbers that round to those stored
+# The original numbers are not doubles; proofs hold for all numbers that round to the stored ones
 ENCLOSED = "rounded once, enclosed"
 
 
@@ -47,7 +46,7 @@ class Operator(ABC):
         """Return A* point, shape ``(size,)``."""
 
     def priced(self, point: FloatArray) -> FloatArray:
-        """Return A* point to the precision of the data, which may be faster."""
+        """Return A* point in the precision of the data, which may be faster."""
         return self.scores(point)
 
     @abstractmethod
@@ -60,12 +59,12 @@ class Operator(ABC):
 
     @property
     def roundings(self) -> int:
-        """How often the data were rounded to be stored: 0 or 1."""
+        """Number of roundings between the original data and the stored ones: 0 or 1."""
         return 0
 
     @property
     def provenance(self) -> str:
-        """The data that proofs hold for: the stored doubles, or the numbers as given."""
+        """The data for which proofs hold: the original numbers, or all that round to the stored."""
         return ENCLOSED if self.roundings else EXACT
 
     @property
@@ -78,7 +77,7 @@ class Operator(ABC):
         return float(left @ right)
 
     def compact(self, point: FloatArray) -> FloatArray:
-        """Return a point in the terms of the data as given, shape ``(unknowns,)``."""
+        """Return a point in the coordinates of the original data, shape ``(unknowns,)``."""
         return point
 
     def expand(self, compact: FloatArray) -> FloatArray:
@@ -86,21 +85,21 @@ class Operator(ABC):
         return compact.copy()
 
     def formed(self) -> Operator:
-        """Return unit rows (x, 1) for examples with a free bias; others as they are."""
+        """Return unit rows (x, 1) for examples with a free bias; other operators unchanged."""
         return self
 
     def in_coordinates(self) -> Operator:
-        """Return the same data for points that are plain vectors."""
+        """Return the same data as an operator on plain coordinate vectors."""
         return self.formed()
 
     def unscaled(self) -> Operator:
-        """Return the same data without ``scale``: the cuts as given, the same points."""
+        """Return the same data without ``scale``: the same points, cuts of original lengths."""
         return self
 
 
 # Entries of a block of data in memory: 16 MB in double precision
 ENTRIES = 2**21
-# Rows that are read one by one from a source, or an array of many: at most one in so many
+# Rows of a source, or of a long array, are read one by one if at most one in ``FEW`` is needed
 FEW, MANY = 16, 2**16
 
 # Rows in single or double precision, shape (m, n)
@@ -130,24 +129,24 @@ def blocks(data: Data) -> Iterator[tuple[slice, Any]]:
 
 
 def weighted_blocks(weights: FloatArray, data: Data) -> Iterator[tuple[slice | IntArray, Any]]:
-    """Yield rows in double precision, among them all whose weight is not zero, and their places.
+    """Yield rows in double precision, and their indices; none with a nonzero weight is left out.
 
-    Of a source, or an array of many rows, only these rows are read if they are few.
+    From a source, or an array of many rows, only these rows are read if they are few.
     """
-    if _few(weights, data):
+    if _reads_few_rows(weights, data):
         support = np.flatnonzero(weights)
         step = data.step if isinstance(data, RowSource) else max(1, ENTRIES // data.shape[1])
         for start in range(0, len(support), step):
             indices = support[start : start + step]
-            yield indices, chosen_rows(data, indices)
+            yield indices, rows_at(data, indices)
     else:
         for at, rows in blocks(data):
             if weights[at].any():
                 yield at, rows
 
 
-def _few(weights: FloatArray, data: Data) -> bool:
-    """Return whether the rows that have weights are read alone."""
+def _reads_few_rows(weights: FloatArray, data: Data) -> bool:
+    """Return whether only the rows with nonzero weights should be read."""
     many = isinstance(data, np.ndarray) and len(weights) >= MANY
     if not (many or isinstance(data, RowSource)):
         return False
@@ -166,7 +165,7 @@ def times(data: Data, vector: FloatArray) -> FloatArray:
 
 def combined(weights: FloatArray, data: Data) -> FloatArray:
     """Return weights @ data, shape ``(n,)``."""
-    few = _few(weights, data)
+    few = _reads_few_rows(weights, data)
     if not (few or isinstance(data, RowSource)) and data.dtype == np.float64:
         return np.asarray(weights @ data)
     total = np.zeros(data.shape[1])
@@ -176,7 +175,7 @@ def combined(weights: FloatArray, data: Data) -> FloatArray:
 
 
 def row_norms(data: Data) -> FloatArray:
-    """Return the Euclidean norms of the rows, shape ``(m,)``; not finite where the rows are not."""
+    """Return the Euclidean norms of the rows, shape ``(m,)``, infinite or NaN where rows are."""
     if isinstance(data, RowSource):
         return data.norms
     norms = np.empty(data.shape[0])
@@ -188,8 +187,8 @@ def row_norms(data: Data) -> FloatArray:
     return norms
 
 
-def chosen_rows(data: Data, indices: IntArray) -> FloatArray:
-    """Return some rows, dense, in double precision, shape ``(len(indices), n)``."""
+def rows_at(data: Data, indices: IntArray) -> FloatArray:
+    """Return the rows at the indices, dense, in double precision, ``(len(indices), n)``."""
     if isinstance(data, RowSource):
         return np.asarray(data[indices], dtype=np.float64)
     if isinstance(data, np.memmap):

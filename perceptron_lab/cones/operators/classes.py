@@ -1,4 +1,4 @@
-"""Two classes of examples as the operator of the rows s_i (x_i, 1), which are not formed."""
+"""Two classes of examples as an operator: the rows s_i (x_i, 1) are not stored."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from perceptron_lab.cones.operators.base import (
     FEW,
     Data,
     Operator,
-    chosen_rows,
     combined,
     row_norms,
+    rows_at,
     times,
 )
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -28,8 +28,8 @@ class Classes(Operator):
     """scores(w, b) = s_i (w'x_i + b); margins are measured by norm(w) alone: b is free.
 
     The largest of min_i s_i (w'x_i + b) / norm(w) is half the distance of the classes' hulls, the
-    geometric margin. The products with the last w are kept: another b, or the same point again,
-    takes no pass over the examples.
+    geometric margin. The products with the last w are cached: another b, or the same point
+    again, needs no pass over the examples.
 
     Parameters
     ----------
@@ -54,24 +54,24 @@ class Classes(Operator):
         self.dimension = int(examples.shape[1]) + 1 - (omitted is not None)
         self.positive = signs > 0.0
         self._roundings = roundings
-        self._projected: tuple[FloatArray, FloatArray] | None = None
+        self._last_products: tuple[FloatArray, FloatArray] | None = None
         self._norms: FloatArray | None = None
 
     @property
     def roundings(self) -> int:
-        """How often the data were rounded to be stored: 0 or 1."""
+        """Number of roundings between the original data and the stored ones: 0 or 1."""
         source = self.examples.roundings if isinstance(self.examples, RowSource) else 0
         return max(self._roundings, source)
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return s_i (w'x_i + b)."""
         direction = point[:-1]
-        if self._projected is None or not np.array_equal(direction, self._projected[0]):
-            self._projected = direction.copy(), times(self.examples, self.spread(direction))
-        return np.asarray((self._projected[1] + point[-1]) * self.signs)
+        if self._last_products is None or not np.array_equal(direction, self._last_products[0]):
+            self._last_products = direction.copy(), times(self.examples, self.spread(direction))
+        return np.asarray((self._last_products[1] + point[-1]) * self.signs)
 
     def combine(self, weights: FloatArray) -> FloatArray:
-        """Return sum_i w_i s_i (x_i, 1); only the examples that have weights are read if few."""
+        """Return sum_i w_i s_i (x_i, 1); if few weights are nonzero, only their rows are read."""
         signed = weights * self.signs
         support = np.flatnonzero(weights)
         if FEW * len(support) <= self.size:
@@ -90,7 +90,7 @@ class Classes(Operator):
         return float(np.linalg.norm(point[:-1]))
 
     def half_distance(self, weights: FloatArray) -> float:
-        """Return half the distance of the points of the hulls of these weights, or NaN."""
+        """Return half the distance of the two hull points with these weights, or NaN."""
         support = np.flatnonzero(weights)
         masses_of_rows, first = weights[support], self.positive[support]
         masses = float(masses_of_rows[first].sum()), float(masses_of_rows[~first].sum())
@@ -100,8 +100,8 @@ class Classes(Operator):
         return 0.5 * float(np.linalg.norm(shares @ self.examples_at(support)))
 
     def examples_at(self, indices: IntArray) -> FloatArray:
-        """Return some examples, dense, in double precision, without the column of the labels."""
-        rows = chosen_rows(self.examples, indices)
+        """Return examples as dense doubles without the column of the labels."""
+        rows = rows_at(self.examples, indices)
         return rows if self.omitted is None else np.delete(rows, self.omitted, axis=1)
 
     def features(self) -> FloatArray | sp.csr_array:
@@ -114,7 +114,7 @@ class Classes(Operator):
         """
         if isinstance(self.examples, RowSource):
             raise InputError(
-                "the examples are read a few at a time, and all of them at once are asked for; "
+                "the examples are read in blocks, but this algorithm needs all of them in memory; "
                 "choose auto or minimum-norm-point, or pass the examples as an array"
             )
         if self.omitted is None:
@@ -148,11 +148,11 @@ class Classes(Operator):
         return direction if self.omitted is None else np.insert(direction, self.omitted, 0.0)
 
     def example_norms(self) -> FloatArray:
-        """Return norm(x_i), or more where the labels have a column, shape ``(m,)``; kept."""
+        """Return upper bounds of norm(x_i), exact without a column of labels, ``(m,)``; cached."""
         if self._norms is None:
             self._norms = row_norms(self.examples)
         return self._norms
 
     def longest(self) -> float:
-        """Return the largest norm of a row s_i (x_i, 1), or more; computed, not proved."""
+        """Return a computed upper bound of the norms of the rows s_i (x_i, 1)."""
         return float(np.hypot(self.example_norms().max(), 1.0))

@@ -1,8 +1,8 @@
-"""Data known by their inner products alone: the kernel versions of the papers.
+"""Data given by their inner products: the kernel versions of the papers' algorithms.
 
 With features psi_i = s_i phi(x_i), signs s_i and the signed kernel matrix S_ij = <psi_i, psi_j>, a
 function f = sum_i c_i psi_i has the raw scores <psi_i, f> = (S c)_i. A point carries both: it is
-the stacked vector (c, S c). Then adding and scaling points keeps the two in step, scores are read
+the stacked vector (c, S c). Then sums and multiples of points are consistent, scores are read
 off, inner products are dot products, and a step along one psi_j costs one column of S: the kernel
 perceptron is the perceptron on this operator.
 """
@@ -41,8 +41,7 @@ class Gram(Operator):
     scale
         Shape ``(m,)``, or None for 1.
     matrix
-        What is known of the kernel's values, of which ``kernel`` holds the doubles; None: they are
-        meant as they are.
+        The kernel's values with their error bounds; None if the doubles of ``kernel`` are exact.
     """
 
     scores_cost: ClassVar[float] = 0.0
@@ -67,7 +66,7 @@ class Gram(Operator):
 
     @property
     def provenance(self) -> str:
-        """The numbers that proofs on these data hold for."""
+        """The numbers for which proofs on these data hold."""
         return self.matrix.provenance
 
     def scores(self, point: FloatArray) -> FloatArray:
@@ -107,7 +106,7 @@ class Gram(Operator):
         return Coordinates(self)
 
     def unscaled(self) -> Gram:
-        """Return the features as given."""
+        """Return the operator of the features without scale."""
         return self if self.scale is None else Gram(self.kernel, self.signs, matrix=self.matrix)
 
     def row_norms(self) -> FloatArray:
@@ -130,11 +129,12 @@ class Coordinates(Matrix):
     """
 
     def __init__(self, gram: Gram) -> None:
-        norms = gram.unscaled().row_norms()  # unit features are factored: short ones do not vanish
+        # Pivoting would drop short features as rounding errors: unit features have equal chances.
+        norms = gram.unscaled().row_norms()
         unit = gram.signs / norms
         matrix = gram.kernel * unit[:, None] * unit
         # The shift added to the diagonal for proofs is not a direction of the span.
-        matrix[np.diag_indices(len(unit))] /= 1.0 + gram.matrix.raised
+        matrix[np.diag_indices(len(unit))] /= 1.0 + gram.matrix.diagonal_shift
         check_time(float(len(matrix)) ** 3 / 3.0)
         tolerance = RANK_TOLERANCE * float(matrix.diagonal().max())
         packed, order, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=tolerance, lower=1)

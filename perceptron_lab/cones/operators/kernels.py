@@ -1,8 +1,8 @@
-"""Kernels: inner products of features that are never formed, and the errors of their values.
+"""Kernels: inner products of features that are never formed, with error bounds of their values.
 
 With gamma_k = k u / (1 - k u), u = 2^-53 and n features, a computed x'z is off by at most
-gamma_n |x|'|z|, and |x|'|z| <= norm(x) norm(z). What follows is stated with each kernel; underflow
-is added.
+gamma_n |x|'|z|, and |x|'|z| <= norm(x) norm(z). Each kernel states the bound that follows;
+underflow is added.
 
 So a stored matrix K~ satisfies |K~(x, z) - K(x, z)| <= spread * sqrt(K~(x, x) K~(z, z)), whatever
 cancels: one number encloses all values, and a product K c by spread * s_i sum_j s_j |c_j|,
@@ -25,9 +25,9 @@ from perceptron_lab.core.results import FloatArray, IntArray
 
 _UNIT_ROUNDOFF = 2.0**-53
 _SMALLEST = 2.0**-1074
-# Examples of larger entries have squares that overflow: nothing is known of their values
+# Larger entries have squares that overflow, and no error bound of the kernel
 _LARGEST = 1e150
-# Unit roundoffs that exp may be off by: four units in the last place, more than any library's
+# Error of exp in unit roundoffs: four units in the last place, more than that of any library
 _OF_EXP = 8
 
 
@@ -57,7 +57,7 @@ class Linear:
         if not roundings and _products_are_exact(examples):
             return 0.0
         terms = examples.shape[1] + 1 + 2 * roundings
-        return _relative(terms) + float(4.0 * terms * _SMALLEST / diagonal.min())
+        return _relative_error(terms) + float(4.0 * terms * _SMALLEST / diagonal.min())
 
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the inner products, shape ``(len(left), len(right))``."""
@@ -102,6 +102,7 @@ class Polynomial:
             rest >>= 1
             if not rest:
                 return np.asarray(power)
+            # The order of the multiplications fixes the number of roundings that ``spread`` counts.
             base *= base
 
     def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
@@ -110,7 +111,7 @@ class Polynomial:
         terms = self.degree * (examples.shape[1] + 4 + 2 * roundings) + 1
         largest = max(1.0, float(diagonal.max()))
         lost = 8.0 * terms * (gamma + 1.0) * _SMALLEST * largest / float(diagonal.min())
-        return _relative(terms) + float(lost)
+        return _relative_error(terms) + float(lost)
 
 
 @parameter_record
@@ -144,14 +145,14 @@ class Rbf:
             longest = math.sqrt(float(np.einsum("ij,ij->i", examples, examples).max()))
             shift_error = 2.5 * _UNIT_ROUNDOFF * longest * math.sqrt(2.0 * gamma)
         lost = 4.0 * examples.shape[1] * gamma * _SMALLEST
-        return _relative(examples.shape[1] + 6 + _OF_EXP) + float(shift_error + lost)
+        return _relative_error(examples.shape[1] + 6 + _OF_EXP) + float(shift_error + lost)
 
 
-# Kernels of which the errors of the computed values are bounded
+# Kernels with error bounds of their computed values
 NAMED = (Linear, Polynomial, Rbf)
 
 
-def _relative(terms: int) -> float:
+def _relative_error(terms: int) -> float:
     """Return more than gamma_k / (1 - gamma_k), relative to the computed K(x, x); k below 1e10."""
     return 1.01 * terms * _UNIT_ROUNDOFF
 
@@ -169,15 +170,15 @@ def _products_are_exact(examples: FloatArray) -> bool:
 
 
 def symmetric(kernel: Kernel, examples: FloatArray) -> FloatArray:
-    """Return the kernel matrix of some examples, symmetric to the last bit."""
+    """Return the kernel matrix of examples, exactly symmetric."""
     return symmetrised(kernel.matrix(examples, examples))
 
 
 def symmetrised(matrix: FloatArray) -> FloatArray:
-    """Return a kernel matrix that is symmetric to the last bit, unless it is far from it.
+    """Return an exactly symmetric kernel matrix, if the matrix is symmetric up to rounding.
 
-    Rounding may have made K(x, z) and K(z, x) differ; what differs by more is no kernel, and is
-    returned as it is, to be refused.
+    Rounding may have made K(x, z) and K(z, x) differ. A matrix that differs by more is no kernel,
+    and is returned unchanged for the caller to refuse.
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         return matrix
@@ -188,14 +189,14 @@ def symmetrised(matrix: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class KernelMatrix:
-    """The values of a kernel on some examples, as they are stored."""
+    """The stored values of a kernel on examples, with what is known about their errors."""
 
     values: FloatArray  # K~, symmetric to the last bit, shape (m, m)
-    spread: float = 0.0  # The bound above; 0 where the values stored are meant
-    groups: IntArray | None = None  # Equal numbers for examples known to be identical, shape (m,)
-    provenance: str = EXACT  # The numbers that proofs on it hold for
-    definite: bool = False  # K is known to be positive semidefinite: by its formula, or proved
-    raised: float = 0.0  # The part of itself by which the diagonal was raised to make it so
+    spread: float = 0.0  # The bound above; 0 if the stored values are exact
+    groups: IntArray | None = None  # Equal numbers for identical examples, shape (m,)
+    provenance: str = EXACT  # The numbers for which proofs hold
+    definite: bool = False  # Whether K is positive semidefinite, by its formula or by a proof
+    diagonal_shift: float = 0.0  # Relative increase of the diagonal that makes it so
 
 
 def kernel_matrix(kernel: Kernel, examples: FloatArray, roundings: int = 0) -> KernelMatrix:
@@ -210,7 +211,7 @@ def kernel_matrix(kernel: Kernel, examples: FloatArray, roundings: int = 0) -> K
     diagonal = values.diagonal()
     least = float(diagonal.min())
     if not (np.isfinite(values).all() and least > 0.0):
-        return KernelMatrix(values)  # refused
+        return KernelMatrix(values)  # the caller refuses it
     spread = kernel.spread(examples, diagonal, roundings)
     groups = None if roundings else np.unique(examples, axis=0, return_inverse=True)[1].ravel()
     provenance = f"kernel values enclosed to {spread:.1e}" if spread else EXACT
@@ -220,8 +221,8 @@ def kernel_matrix(kernel: Kernel, examples: FloatArray, roundings: int = 0) -> K
 def plus_one(matrix: KernelMatrix) -> KernelMatrix:
     """Return the values of K + 1, whose features are those of K and a constant one.
 
-    With |K~(x, z)| <= sqrt(K~(x, x) K~(z, z)) the bound of the errors relative to the larger roots
-    stays one, and a rounding is added.
+    As |K~(x, z)| <= sqrt(K~(x, x) K~(z, z)), the relative error bound remains valid for the larger
+    diagonal, and one rounding is added.
     """
     spread = matrix.spread + 2.0 * _UNIT_ROUNDOFF
     enclosed = matrix.provenance == EXACT or matrix.spread > 0.0

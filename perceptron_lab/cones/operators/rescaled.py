@@ -1,4 +1,4 @@
-"""Data rescaled by a linear map H: the cuts a become H a (`Kharechko2009`, Algorithms 4 and 6)."""
+"""Data rescaled by a linear map H: cuts a become H a (`Kharechko2009`, Algorithms 4 and 6)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perceptron_lab.core.time_limit import check_time
 
 
 class Rescaled(Operator):
-    """The data of ``base`` seen through H, at first I: the point y stands for H'y of ``base``."""
+    """The data of ``base`` rescaled by H, initially I: a point y stands for H'y of ``base``."""
 
     def __init__(self, base: Operator) -> None:
         self.base = base
@@ -46,8 +46,8 @@ class Rescaled(Operator):
     def transform(self, matrix: FloatArray) -> None:
         """Apply H <- M H for the invertible M = ``matrix``, shape ``(n, n)``.
 
-        Nothing is updated from earlier values but H: where M shrinks directions, a formula for the
-        norms, such as that of a stretch, would multiply their rounding errors each time.
+        Norms are recomputed from H. Where M shrinks directions, an update formula such as that of a
+        stretch would amplify their rounding errors each time.
         """
         self.map = matrix @ self.map
 
@@ -74,7 +74,7 @@ class RescaledRows(Rescaled):
         self._norms = np.ones(base.size)
         self._rows: FloatArray | None = None
         if isinstance(base.stored, np.ndarray):
-            self._rows = np.array(self._current_rows(), dtype=np.float64, order="C")
+            self._rows = np.array(self._base_rows(), dtype=np.float64, order="C")
 
     @property
     def norms(self) -> FloatArray:
@@ -119,26 +119,26 @@ class RescaledRows(Rescaled):
             self._norms /= largest
 
     def transform(self, matrix: FloatArray) -> None:
-        """Map the rows again, and normalise them; sparse ones by n products, row of H by row.
+        """Map the rows again and normalise them; sparse rows take n products, one per row of H.
 
         TimeIsUp, where the time limit does not allow for it.
         """
         super().transform(matrix)
         if self._rows is None:
-            columns = (self._scores_in_time(along) for along in self.map)
+            columns = (self._scores_within_limit(along) for along in self.map)
             self._norms = np.sqrt(sum((column * column for column in columns), np.zeros(self.size)))
             return
         check_time(2.0 * self._rows.size * (len(self.map) + WRITING))
-        mapped = self._current_rows() @ self.map.T
+        mapped = self._base_rows() @ self.map.T
         self._norms = np.linalg.norm(mapped, axis=1)
         self._rows = np.ascontiguousarray(mapped / self._norms[:, None])
 
-    def _scores_in_time(self, point: FloatArray) -> FloatArray:
+    def _scores_within_limit(self, point: FloatArray) -> FloatArray:
         check_time()
         return self.base.scores(point)
 
-    def _current_rows(self) -> FloatArray:
-        """Return the unit rows of the base, which are dense."""
+    def _base_rows(self) -> FloatArray:
+        """Return the unit rows of the base, a dense matrix."""
         assert isinstance(self.base, Matrix)
         stored = np.asarray(self.base.stored)
         return stored if self.base.scale is None else stored * self.base.scale[:, None]

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 
-# Bytes that a pass over the rows may take, unless something else is asked for
+# Default memory in bytes for a pass over the rows
 MEMORY = 64_000_000
-# Fewer bytes would mean that rows are read nearly one by one
+# With less memory, rows would be read nearly one by one
 LEAST_MEMORY = 1_000_000
 
 # Rows in single or double precision, possibly memory-mapped, shape (m, n)
@@ -23,7 +23,7 @@ Dense = npt.NDArray[Any]
 
 
 class RowSource(ABC):
-    """Rows, shape ``(m, n)``, of which a few are in memory at a time.
+    """Rows, shape ``(m, n)``, of which one block at a time is in memory.
 
     Parameters
     ----------
@@ -32,27 +32,27 @@ class RowSource(ABC):
     dtype
         float32 or float64.
     memory
-        Bytes that a pass over the rows may take, about, 1 MB or more: a quarter of them for a block
-        of rows in double precision (one row at least), the others for results.
+        Approximate memory in bytes for a pass over the rows, 1 MB or more: a quarter for a block of
+        rows in double precision (at least one row), the rest for results.
     """
 
     def __init__(self, shape: tuple[int, int], dtype: npt.DTypeLike, memory: int = MEMORY) -> None:
         if memory < LEAST_MEMORY:
             raise InputError(
-                f"memory of {memory} bytes for a pass over the rows; give {LEAST_MEMORY} or more"
+                f"memory={memory} bytes is too little for a pass; give {LEAST_MEMORY} or more"
             )
         if 0 in shape:
-            raise InputError(f"rows have shape {shape}; give a non-empty matrix")
+            raise InputError(f"the rows have shape {shape}; give a non-empty matrix")
         self.shape, self.dtype, self.memory = shape, np.dtype(dtype), memory
 
     @property
     def roundings(self) -> int:
-        """1 if some numbers were rounded to doubles, once; known after one pass over all rows."""
+        """1 if some numbers were rounded to doubles, else 0; known after one pass over all rows."""
         return 0
 
     @property
     def step(self) -> int:
-        """Rows of a block at most."""
+        """Largest number of rows in a block."""
         return max(1, self.memory // (4 * 8 * self.shape[1]))
 
     @abstractmethod
@@ -61,7 +61,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def __getitem__(self, indices: IntArray) -> Dense:
-        """Return some rows in the order asked for, shape ``(len(indices), n)``."""
+        """Return the rows at the indices, in this order, shape ``(len(indices), n)``."""
 
     @cached_property
     def norms(self) -> FloatArray:
@@ -75,7 +75,7 @@ class RowSource(ABC):
 
 
 class ArrayRows(RowSource):
-    """The rows of an array, most useful if it is memory-mapped; it is not copied.
+    """The rows of an array, for example a memory-mapped one, without a copy.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class ArrayRows(RowSource):
     memory
         See :class:`RowSource`.
     roundings
-        0 or 1, of its numbers.
+        Number of roundings of its numbers, 0 or 1.
     """
 
     def __init__(self, array: Dense, memory: int = MEMORY, roundings: int = 0) -> None:
@@ -93,7 +93,7 @@ class ArrayRows(RowSource):
 
     @property
     def roundings(self) -> int:
-        """How often the array's numbers were rounded: 0 or 1."""
+        """Number of roundings of the array's numbers: 0 or 1."""
         return self._roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
@@ -103,7 +103,7 @@ class ArrayRows(RowSource):
             yield at, self.array[at]
 
     def __getitem__(self, indices: IntArray) -> Dense:
-        """Return some rows; they are looked up in the order of the array."""
+        """Return the rows at the indices, read in the order of the array."""
         return in_order(indices, self.array.__getitem__)
 
 
@@ -141,7 +141,7 @@ class LabelledRows(RowSource):
 
     @property
     def roundings(self) -> int:
-        """How often the examples' numbers were rounded: 0 or 1."""
+        """Number of roundings of the examples' numbers: 0 or 1."""
         return self.examples.roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
@@ -163,7 +163,7 @@ class LabelledRows(RowSource):
 
 
 def augmented_precision(dtype: npt.DTypeLike, constant: float | None) -> np.dtype[Any]:
-    """Return the precision of examples with a constant feature: double if single rounds that."""
+    """Return the precision of examples with a constant feature: double if single rounds it."""
     precision = np.dtype(dtype)
     with np.errstate(over="ignore"):
         exact = constant is None or float(np.asarray(constant, precision)) == constant
@@ -171,7 +171,7 @@ def augmented_precision(dtype: npt.DTypeLike, constant: float | None) -> np.dtyp
 
 
 def in_order(indices: IntArray, read: Callable[[IntArray], Dense]) -> Dense:
-    """Return rows in the order asked for; ``read`` takes increasing indices, as the disk does."""
+    """Return rows in the order of the indices; ``read`` receives increasing ones, for the disk."""
     if (indices[1:] > indices[:-1]).all():
         return read(indices)
     order = np.argsort(indices, kind="stable")

@@ -18,11 +18,11 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 
-# Unknowns beyond which the factorisation, n^3, takes minutes
+# Largest number of unknowns: beyond it the factorisation, n^3, takes minutes
 LARGEST_DIMENSION = 2000
-# Entries of whitened rows at most: they are dense, 1 GB
+# Largest number of entries of the whitened rows, which are dense: 1 GB
 MOST_ENTRIES = 2**27
-# Condition number up to which the factor of M'M is as good as that of M for whitening
+# Largest condition number for which the Cholesky factor of M'M replaces the QR factor of M
 ACCURATE = 1e6
 # Pivots below this part of the first count as zero
 TOLERANCE = 1e-12
@@ -30,26 +30,26 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class PivotedFactor:
-    """The leading block R_1 of R in W^1/2 S M = Q R with column pivoting, and what follows from it.
+    """The leading block R_1 of R in W^1/2 S M = Q R with column pivoting.
 
     Parameters
     ----------
     triangle
         R_1 over its first pivot, upper triangular, shape ``(rank, rank)``.
-    kept
-        The columns of the data that it belongs to, shape ``(rank,)``.
+    pivot_columns
+        Indices of its columns in the data, shape ``(rank,)``.
     dimension
         The number of columns of the data.
     """
 
     triangle: FloatArray
-    kept: IntArray
+    pivot_columns: IntArray
     dimension: int
 
     @classmethod
     def of(cls, base: Matrix, measure: FloatArray, tolerance: float = TOLERANCE) -> PivotedFactor:
-        """Return the factor of data with weights of their rows; the identity for data all 0."""
-        triangle, pivots = _factored(base, measure, tolerance)
+        """Return the factor of data with weighted rows; the identity for data that are all 0."""
+        triangle, pivots = _pivoted_factor(base, measure, tolerance)
         triangle /= abs(triangle[0, 0])
         return cls(triangle, pivots, base.dimension)
 
@@ -70,23 +70,23 @@ class PivotedFactor:
 
     @property
     def condition(self) -> float:
-        """The first pivot over the last one kept: the condition number estimated from below."""
+        """The first pivot over the last one of R_1, a lower estimate of the condition number."""
         return float(1.0 / abs(self.triangle[-1, -1]))
 
     def inverse(self) -> FloatArray:
-        """Return T, R_1^-1 times the first pivot on the columns kept, shape ``(n, rank)``."""
-        inverse = np.zeros((self.dimension, len(self.kept)))
-        inverse[self.kept] = scipy.linalg.lapack.dtrtri(self.triangle)[0]
+        """Return T: the first pivot times R_1^-1 on the pivot columns, shape ``(n, rank)``."""
+        inverse = np.zeros((self.dimension, len(self.pivot_columns)))
+        inverse[self.pivot_columns] = scipy.linalg.lapack.dtrtri(self.triangle)[0]
         return inverse
 
 
 class Whitening(Matrix):
-    """The data as given times T, for the factorisation W^1/2 S M = Q R with column pivoting.
+    """The original data times T, for the factorisation W^1/2 S M = Q R with column pivoting.
 
-    Of R the leading block R_1 is kept whose pivots are above the tolerance: T = p R_1^-1 on its
-    columns, p its first pivot, and 0 on the others. Orthogonal transformations of blocks of rows
-    are accurate for condition numbers up to 1e15, a factor of M'M up to 1e8. 3 m n^2
-    multiplications, two passes over the data; TimeIsUp, where the time limit ends them.
+    R_1 is the leading block of R with pivots above the tolerance: T = p R_1^-1 on its columns, p
+    its first pivot, and 0 on the others. Orthogonal transformations of blocks of rows are accurate
+    for condition numbers up to 1e15, a factor of M'M up to 1e8. 3 m n^2 multiplications, two passes
+    over the data; TimeIsUp, where the time limit ends them.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Whitening(Matrix):
     norms
         The divisors of the rows of S M T, shape ``(m,)``, or None.
     condition
-        The first pivot over the last one kept, an estimate of the condition number from below.
+        The first pivot over the last one of R_1, a lower estimate of the condition number.
     """
 
     data: FloatArray
@@ -125,7 +125,7 @@ class Whitening(Matrix):
             norms[at] = np.linalg.norm(data[at], axis=1)
             if base.scale is not None:
                 data[at] /= base.scale[at, None]
-        norms[norms == 0.0] = 1.0  # of rows that vanish
+        norms[norms == 0.0] = 1.0  # zero rows stay zero
         self.norms, scale = (norms if unit else None), base.scale
         if unit:
             scale = 1.0 / norms if base.scale is None else base.scale / norms
@@ -141,8 +141,8 @@ class Whitening(Matrix):
         return np.asarray(self.map @ point)
 
     def from_base(self, point: FloatArray) -> FloatArray:
-        """Return the z with T z = ``point`` on the columns kept."""
-        return np.asarray(self._factor.triangle @ point[self._factor.kept])
+        """Return the z with T z = ``point`` on the pivot columns."""
+        return np.asarray(self._factor.triangle @ point[self._factor.pivot_columns])
 
     def weights_to_base(self, weights: FloatArray) -> FloatArray:
         """Return weights of the whitened data as weights of the base."""
@@ -153,20 +153,20 @@ class Whitening(Matrix):
         return self.base.compact(self.to_base(point))
 
     def expand(self, compact: FloatArray) -> FloatArray:
-        """Return the z of a compact point of the base, on the columns kept."""
+        """Return the z of a compact point of the base, on the pivot columns."""
         return self.from_base(self.base.expand(compact))
 
 
 def _check_size(base: Matrix) -> None:
     if base.dimension > LARGEST_DIMENSION:
         raise InputError(
-            f"whitening in dimension {base.dimension}; it takes {LARGEST_DIMENSION} at most: "
+            f"dimension {base.dimension} is too large to whiten ({LARGEST_DIMENSION} at most); "
             "choose an algorithm that does not whiten"
         )
     if base.size * base.dimension > MOST_ENTRIES:
         raise InputError(
             f"{base.size} whitened rows in dimension {base.dimension} are dense and take "
-            f"{base.size * base.dimension / 2**27:.1f} GB, 1 GB at most is allowed: choose an "
+            f"{base.size * base.dimension / 2**27:.1f} GB (1 GB at most); choose an "
             "algorithm that does not whiten"
         )
 
@@ -179,13 +179,16 @@ def _blocks(base: Matrix) -> Iterator[tuple[slice, FloatArray]]:
         yield at, base.rows(np.arange(at.start, at.stop))
 
 
-def _factored(base: Matrix, measure: FloatArray, tolerance: float) -> tuple[FloatArray, IntArray]:
-    """Return R_1 and the columns that it belongs to; (I, all) for data that are all 0."""
+def _pivoted_factor(
+    base: Matrix, measure: FloatArray, tolerance: float
+) -> tuple[FloatArray, IntArray]:
+    """Return R_1 and the indices of its columns; (I, all) for data that are all 0."""
     triangle = np.zeros((0, base.dimension))
     for at, rows in _blocks(base):
         check_time(2.0 * (len(triangle) + len(rows)) * float(base.dimension) ** 2)
         weighted = rows * np.sqrt(measure[at, None])
         stacked = np.vstack([triangle, weighted]) if len(triangle) else weighted
+        # Block by block, as R of [R; rows] is R of all rows so far: the data are read once.
         triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
     check_time(3.0 * float(base.dimension) ** 3)
     pivoted, order = scipy.linalg.qr(triangle, mode="r", pivoting=True)

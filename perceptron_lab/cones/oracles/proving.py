@@ -1,19 +1,15 @@
 """Oracles of the semidefinite cone that prove both answers, cuts and definiteness.
 
-Asked about M = Z + sI, of order n, with u the unit roundoff:
+The question is whether M = Z + sI, of order n, is positive definite. With u the unit roundoff:
 
-- "definite" is said if M - cI has a factor, where c is what rounding may add to the lowest
+- M is declared definite if M - cI has a factor, where c is what rounding may add to the lowest
   eigenvalue of a factorised matrix (:func:`.factor.eigenvalue_rounding`): then lambda_min(M) > 0.
 - A cut is a direction v for which v'Mv <= 0 is proved (< 0 for the closed cone) by a compensated
   sum and its error bound. It is the one of the pivot that failed, or else of the lowest eigenvalue.
-- What neither proves has an eigenvalue within rounding of zero. It is cut by a direction with
-  v'Mv <= c norm(v)^2, up to rounding, so that what passes is proved; the closed cone accepts it.
+- If neither succeeds, M has an eigenvalue within rounding of zero. The open cone cuts it by a
+  direction with v'Mv <= c norm(v)^2, up to rounding; the closed cone accepts it.
 
-The factor is one of M + cI for the closed cone, which accepts more than the open one.
-
-The contracts of oracles of the semidefinite cone: asked with whole matrices, or with entries.
-
-Registered oracles of the semidefinite cone whose word is proved, for matrices of any size.
+For the closed cone, which accepts more than the open one, M + cI is factorised.
 """
 
 from __future__ import annotations
@@ -51,9 +47,9 @@ class Examiner(ABC):
     Attributes
     ----------
     overwrites
-        Whether ``find`` leaves other numbers in its argument.
+        Whether ``find`` overwrites its argument.
     compiled, compiled_on_pattern
-        The compiled functions that it calls, and those where whole matrices are avoided.
+        The compiled functions that it calls, for full matrices and on a sparsity pattern.
     """
 
     kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
@@ -63,11 +59,11 @@ class Examiner(ABC):
 
     @property
     def accepts_boundary(self) -> bool:
-        """Whether a singular matrix can pass where a definite one is asked for."""
+        """Whether a singular matrix can pass as positive definite."""
         return False
 
     def start(self, order: int) -> Examiner:
-        """Return a running oracle for matrices of this order: itself, where it has no state."""
+        """Return a running oracle for matrices of this order: itself if it has no state."""
         return self
 
     @abstractmethod
@@ -84,12 +80,12 @@ class Examiner(ABC):
 
 
 class PatternExaminer(ABC):
-    """A running oracle that takes the entries of a matrix Z on a pattern.
+    """A running oracle that reads the entries of a matrix Z on a sparsity pattern.
 
     Parameters
     ----------
     pattern
-        Where they stand.
+        The positions of the entries.
 
     Attributes
     ----------
@@ -104,7 +100,7 @@ class PatternExaminer(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """Remarks about the oracle's answers that its name does not imply."""
+        """Remarks about the oracle's answers."""
         return []
 
     @abstractmethod
@@ -115,9 +111,9 @@ class PatternExaminer(ABC):
         """
 
 
-# Matrices of at most this order have their lowest eigenvalue computed as whole matrices
+# Up to this order the lowest eigenvalue is computed from the full matrix
 WHOLE_UP_TO = 200
-# Entries beyond 2^+-this are scaled, so that no product of three overflows or is lost
+# Entries beyond 2^+-this are scaled, so that no product of three overflows or underflows
 LARGEST_EXPONENT = 300
 
 
@@ -129,8 +125,8 @@ class Answer(NamedTuple):
     direction
         v with v'Mv <= 0 (closed cone: < 0), norm(v) at most sqrt n, or None if M passes.
     proved
-        Whether v'Mv <= 0, or the definiteness of M, is proved. Not so within rounding of zero, and
-        where the closed cone accepts M.
+        Whether v'Mv <= 0, or the definiteness of M, is proved. False if M is singular up to
+        rounding, or if the closed cone accepts M.
     """
 
     direction: FloatArray | None
@@ -159,7 +155,7 @@ class Question:
     trace: float
 
     def shift(self, terms: int) -> float:
-        """Return c - s, where inner products of so many terms may add c to an eigenvalue of M."""
+        """Return c - s, where c bounds the rounding of eigenvalues by inner products this long."""
         order, raised = self.pattern.order, max(self.slack, 0.0)
         largest = above(self.largest + raised, 2)
         rounding = eigenvalue_rounding(terms, order, largest, above(self.trace + order * raised, 2))
@@ -167,7 +163,7 @@ class Question:
         return -self.slack - room if self.closed else room - self.slack
 
     def cut(self, direction: FloatArray) -> FloatArray | None:
-        """Return the direction, its largest component 1 in magnitude, if it is proved to cut."""
+        """Return the direction scaled to largest component 1 if it is proved to cut, or None."""
         size = float(np.abs(direction).max())
         if not 0.0 < size < math.inf:
             return None
@@ -188,7 +184,7 @@ class Question:
 
 
 class ProvingExaminer(PatternExaminer):
-    """A running oracle whose answers are proved.
+    """A running oracle with proved answers.
 
     Attributes
     ----------
@@ -232,10 +228,10 @@ class ProvingExaminer(PatternExaminer):
             direction, proved = self.answer(scaled[:-1], float(scaled[-1]), closed=closed)
             exact = np.array_equal(np.ldexp(scaled, exponent), vector)
             return Answer(direction, proved and exact)
-        return self._settle(Question(self.pattern, entries, slack, closed, largest, trace))
+        return self._answer_question(Question(self.pattern, entries, slack, closed, largest, trace))
 
     @abstractmethod
-    def _settle(self, question: Question) -> Answer:
+    def _answer_question(self, question: Question) -> Answer:
         """Answer a question."""
 
     @property
@@ -243,19 +239,21 @@ class ProvingExaminer(PatternExaminer):
         """Remark: the number of matrices that were singular up to rounding, if any."""
         if not self.unproved:
             return []
-        return [f"the oracle cut {self.unproved} matrices off that are within rounding of singular"]
+        return [f"the oracle cut off {self.unproved} matrices that are singular up to rounding"]
 
     def _by_sparse_factor(self, question: Question) -> Answer:
-        """Answer by a sparse factor; Python allots its room at the first question."""
+        """Answer by a sparse factor, whose memory is allocated at the first question."""
         if self._factor is None:
             self._factor = Factor(self.pattern)
         return self._by_factor(question, self._factor, self._factor.elimination.terms)
 
     def _by_factor(self, question: Question, factor: Factor | LeadingBlocks, terms: int) -> Answer:
-        """Answer by a factor of M - cI, whose inner products have at most so many terms."""
+        """Answer by a factor of M - cI with inner products of at most ``terms`` terms."""
         if factor.eliminate(question.entries, question.shift(terms)) < 0:
             return Answer(None, not question.closed)
         direction = factor.direction()
+        # The failing pivot often gives a cut at no cost; the eigenvector is the deepest one, and
+        # the last chance for a proof.
         cut = question.cut(direction)
         if cut is None:
             direction = question.lowest()
@@ -266,25 +264,25 @@ class ProvingExaminer(PatternExaminer):
 
 
 class Proving(Examiner):
-    """The record of an oracle whose answers are proved."""
+    """The record of an oracle with proved answers."""
 
     compiled: ClassVar[Functions] = (diagonal_sizes, *FACTOR, solve_upper, quadratic_form)
     compiled_on_pattern: ClassVar[Functions] = compiled
 
     @abstractmethod
-    def on(self, pattern: Pattern) -> ProvingExaminer:
+    def running_on(self, pattern: Pattern) -> ProvingExaminer:
         """Return a running oracle for matrices on a pattern."""
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
-        """Return v with v'Zv <= 0 (``closed``: < 0), or None if Z is definite; nothing is kept."""
+        """Return v with v'Zv <= 0 (``closed``: < 0), or None if Z is definite."""
         rows, columns = np.nonzero(np.triu(matrix != 0.0) | np.eye(len(matrix), dtype=bool))
-        running = self.on(Pattern(len(matrix), rows, columns))
+        running = self.running_on(Pattern(len(matrix), rows, columns))
         return running.answer(matrix[rows, columns], 0.0, closed=closed).direction
 
 
-# Leading blocks of a larger order are not written; the sparse factor decides
+# Largest order of leading blocks; beyond it the sparse factor decides
 LARGEST_BLOCK = 3000
-# Pairs of operations of a factor that take no longer than a few dozens of products with vectors
+# Operations of a factor that takes no longer than a few dozen products with vectors
 LIGHT = 4e6
 
 
@@ -304,7 +302,7 @@ class SparseLdl(Proving):
     Verification of positive definiteness, BIT 46 (2006) 433-452.
     """
 
-    def on(self, pattern: Pattern) -> ProvingExaminer:
+    def running_on(self, pattern: Pattern) -> ProvingExaminer:
         """Return a running oracle."""
         return _Sparse(pattern)
 
@@ -320,7 +318,7 @@ class Lanczos(Proving):
     Parameters
     ----------
     products
-        Products with the matrix of one query, at most; 1 or more (default 100).
+        Largest number of products with the matrix per query; 1 or more (default 100).
 
     References
     ----------
@@ -329,7 +327,7 @@ class Lanczos(Proving):
 
     products: Count = 100
 
-    def on(self, pattern: Pattern) -> ProvingExaminer:
+    def running_on(self, pattern: Pattern) -> ProvingExaminer:
         """Return a running oracle."""
         return _Lanczos(pattern, self.products)
 
@@ -338,9 +336,9 @@ class Lanczos(Proving):
 class LeadingCholesky(Proving):
     """LAPACK's Cholesky decomposition of leading blocks of order 128, 256, 512 and so on.
 
-    The first block that has none gives the direction of its pivot that fails, and nothing behind it
-    is looked at. Both answers are proved, as those of ``sparse-ldl``. Matrices of an order above
-    3000 are not written as a whole: ``sparse-ldl`` decides on them.
+    The first block without a decomposition gives the direction of its failing pivot; later blocks
+    are not read. Both answers are proved, as for ``sparse-ldl``. For matrices of order above 3000,
+    which are not stored as full matrices, ``sparse-ldl`` decides.
 
     References
     ----------
@@ -348,7 +346,7 @@ class LeadingCholesky(Proving):
     positive definiteness, BIT 46 (2006) 433-452.
     """
 
-    def on(self, pattern: Pattern) -> ProvingExaminer:
+    def running_on(self, pattern: Pattern) -> ProvingExaminer:
         """Return a running oracle."""
         return _Leading(pattern)
 
@@ -358,13 +356,13 @@ class AutoOracle(Proving):
     """``sparse-ldl``, ``leading-cholesky`` or ``lanczos``, by order, fill and the last answer.
 
     Matrices with every entry are factorised by leading blocks, others by ``sparse-ldl``. Where such
-    a factor is heavy (more than 4e6 pairs of multiplications and additions, counted in its
-    structure), ``lanczos`` looks for a cut first: until it has missed one, or the matrix was
-    definite, and again after the factor has found a cut. How often each one answered is in the
-    certificate's ``notes``, and in the columns ``oracle.NAME`` of a row.
+    a factor is expensive (more than 4e6 pairs of multiplications and additions, counted in its
+    structure), ``lanczos`` searches for a cut first, until it misses one or the matrix is
+    definite, and again after the factor has found a cut. The numbers of answers of each method are
+    in the certificate's ``notes``, and in the columns ``oracle.NAME`` of a row.
     """
 
-    def on(self, pattern: Pattern) -> ProvingExaminer:
+    def running_on(self, pattern: Pattern) -> ProvingExaminer:
         """Return a running oracle."""
         return _Automatic(pattern)
 
@@ -372,7 +370,7 @@ class AutoOracle(Proving):
 class _Sparse(ProvingExaminer):
     name: ClassVar[str] = "sparse-ldl"
 
-    def _settle(self, question: Question) -> Answer:
+    def _answer_question(self, question: Question) -> Answer:
         self.answers[self.name] += 1
         return self._by_sparse_factor(question)
 
@@ -384,7 +382,7 @@ class _Leading(ProvingExaminer):
         super().__init__(pattern)
         self._blocks = LeadingBlocks(pattern, min(pattern.order, LARGEST_BLOCK))
 
-    def _settle(self, question: Question) -> Answer:
+    def _answer_question(self, question: Question) -> Answer:
         self.answers[self.name] += 1
         answer = self._by_factor(question, self._blocks, self._blocks.order)
         if answer.direction is None and self._blocks.order < self.pattern.order:
@@ -400,13 +398,13 @@ class _Lanczos(ProvingExaminer):
         self.products = products
 
     def cut(self, question: Question) -> Answer | None:
-        """Return the answer, if it is a cut that is proved."""
+        """Return the answer if Lanczos finds a proved cut, or None."""
         matrix = self.pattern.sparse(question.entries)
         direction, _ = negative_direction(matrix, -question.slack, self.products)
         cut = None if direction is None else question.cut(direction)
         return None if cut is None else Answer(cut, True)
 
-    def _settle(self, question: Question) -> Answer:
+    def _answer_question(self, question: Question) -> Answer:
         answer = self.cut(question)
         self.answers[_Sparse.name if answer is None else self.name] += 1
         return answer or self._by_sparse_factor(question)
@@ -419,22 +417,22 @@ class _Automatic(ProvingExaminer):
         self._factors = _Leading(pattern) if blocks else _Sparse(pattern)
         self._lanczos = _Lanczos(pattern, Lanczos().products)
         operations = pattern.order**3 / 6 if blocks else pattern.elimination.operations
-        self.heavy = operations > LIGHT
-        self._cut = True
+        self.factor_is_expensive = operations > LIGHT
+        self._lanczos_first = True
 
-    def _settle(self, question: Question) -> Answer:
-        first, cut = self.heavy and self._cut, None
+    def _answer_question(self, question: Question) -> Answer:
+        first, cut = self.factor_is_expensive and self._lanczos_first, None
         if first:
             cut = self._lanczos.cut(question)
         way = self._factors.name if cut is None else self._lanczos.name
-        answer = cut or self._factors._settle(question)
+        answer = cut or self._factors._answer_question(question)
         self.answers[way] += 1
-        self._cut = answer.direction is not None and (cut is not None or not first)
+        self._lanczos_first = answer.direction is not None and (cut is not None or not first)
         return answer
 
     @property
     def notes(self) -> list[str]:
-        """Remark: the methods chosen, and the number of matrices singular up to rounding."""
+        """Remarks: which methods answered, and the number of matrices singular up to rounding."""
         ways = [f"{name} {count}" for name, count in self.answers.most_common()]
         methods = [f"the oracle auto answered by {', '.join(ways)}"] if ways else []
         return [*methods, *super().notes]

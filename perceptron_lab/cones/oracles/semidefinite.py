@@ -1,12 +1,9 @@
 """Oracles of the semidefinite cone: a direction v with v'Zv <= 0, or None if Z passes.
 
-Section 6.4 of `Kharechko2009`. The word of an oracle is never a proof: rounding decides near the
-boundary, and an oracle may accept the boundary on purpose. What it accepts is proved elsewhere.
+Section 6.4 of `Kharechko2009`. The answer of an oracle is no certificate: rounding decides near the
+boundary, and an oracle may accept the boundary on purpose. Accepted points are verified elsewhere.
 
-Oracles of the semidefinite cone at work on the entries of a pattern.
-
-Most are asked with whole matrices. Large matrices are not written as a whole where an oracle has a
-way to do the same on the pattern.
+Most oracles read full matrices. For large matrices, those that can work on the sparsity pattern.
 """
 
 from __future__ import annotations
@@ -104,7 +101,8 @@ class Cholesky(Examiner):
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
         """Return the direction of the first pivot that is not positive."""
         if closed:
-            # LAPACK stops at a pivot 0: room for what rounding alone may take off a pivot
+            # LAPACK stops at a pivot 0: singular matrices pass only with room for the rounding of
+            # pivots
             diagonal = np.einsum("ii->i", matrix)
             diagonal += rounding_tolerance(len(matrix)) * max(diagonal.max(), 1e-280)
         check_time(float(len(matrix)) ** 3 / 3.0)
@@ -133,7 +131,7 @@ class Eigenvector(Examiner):
     compiled_on_pattern: ClassVar[Functions] = Cholesky.compiled_on_pattern
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
-        """Return the eigenvector, unless its eigenvalue is as it should be."""
+        """Return the eigenvector if its eigenvalue has the wrong sign."""
         check_time(2.0 * float(len(matrix)) ** 3)
         values, vectors = scipy.linalg.eigh(
             matrix, subset_by_index=[0, 0], overwrite_a=True, check_finite=False
@@ -142,9 +140,10 @@ class Eigenvector(Examiner):
         return None if inside else np.asarray(vectors[:, 0])
 
 
-# Entries of sparse rows of a pivoted Cholesky factor, at most, for one entry of the pattern
+# Largest number of entries in the sparse rows of a pivoted Cholesky factor, per entry of the
+# pattern
 ROOM = 32
-# To what part of the largest entry an eigenvalue computed on the pattern is meant to be right
+# Tolerance of eigenvalues computed on the pattern, relative to the largest entry
 RESOLUTION = 1e-13
 
 
@@ -157,7 +156,7 @@ class WholeMatrices(PatternExaminer):
         self._buffer: FloatArray | None = None
 
     def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
-        """Write the matrix, and ask the oracle."""
+        """Write the entries into the full matrix, and query the oracle."""
         if self._buffer is None:
             self._buffer = np.zeros((self.pattern.order, self.pattern.order))
         elif self._oracle.overwrites and not self.pattern.complete:
@@ -177,7 +176,7 @@ class SparseCholesky(PatternExaminer):
 
     def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
         """Return the direction of the first pivot that is not positive."""
-        if slack > 0:  # as with whole matrices: what rounding alone may take off a pivot
+        if slack > 0:  # as for full matrices: room for the rounding of pivots
             largest = float(entries[self.pattern.diagonal].max()) + slack
             slack += rounding_tolerance(self.pattern.order) * max(largest, 1e-280)
         if self._factor is None:
@@ -187,7 +186,7 @@ class SparseCholesky(PatternExaminer):
 
 
 class SparsePivoted(PatternExaminer):
-    """``pivoted-cholesky`` with sparse rows first, and a whole matrix of the rest."""
+    """``pivoted-cholesky`` with sparse rows, and a full matrix once the remainder has filled in."""
 
     def __init__(self, pattern: Pattern, oracle: PivotedCholesky) -> None:
         super().__init__(pattern)
@@ -195,9 +194,9 @@ class SparsePivoted(PatternExaminer):
         order, room, off = pattern.order, ROOM * pattern.size, pattern.off_diagonal
         rows = np.concatenate([pattern.rows[off], pattern.columns[off]])
         columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
-        # the off-diagonal entries of both triangles, by rows and places of the pattern
+        # the off-diagonal entries of both triangles, sorted by rows, with their positions
         by_row = np.lexsort((columns, rows))
-        self._entry_positions = np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
+        self._positions = np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
         self._starts = np.zeros(order + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=order), out=self._starts[1:])
         self._factor = (
@@ -213,7 +212,7 @@ class SparsePivoted(PatternExaminer):
         """Return v with Rv = 0 on the rows before the first bad residual diagonal."""
         zeros, sizes = self.oracle.zeros(slack > 0), entries[self.pattern.diagonal] + slack
         tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(self.pattern.order)
-        matrix, diagonal = (self._starts, self._entry_positions, entries), sizes.copy()
+        matrix, diagonal = (self._starts, self._positions, entries), sizes.copy()
         direction = np.empty(self.pattern.order)
         state, count = sparse_direction(
             matrix, self._factor, diagonal, sizes, tolerance, zeros, self._roots, direction
@@ -245,17 +244,17 @@ class LowestEigenvector(PatternExaminer):
         self._elimination = SparseCholesky(pattern)
 
     def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
-        """Return the approximate eigenvector, unless its eigenvalue is as it should be."""
+        """Return the approximate eigenvector if its eigenvalue has the wrong sign."""
         tolerance = RESOLUTION * float(np.abs(entries).max())
         value, vector, _ = lowest_eigenpair(self.pattern.sparse(entries), tolerance)
         inside = value + slack >= 0 if slack > 0 else value + slack > 0
         return self._elimination.find(entries, slack) if inside else vector
 
 
-def examiner(oracle: Examiner, pattern: Pattern, *, large: bool) -> PatternExaminer:
-    """Return a running oracle; for ``large`` patterns one that avoids whole matrices."""
+def running_oracle(oracle: Examiner, pattern: Pattern, *, large: bool) -> PatternExaminer:
+    """Return a running oracle, for ``large`` patterns one that avoids full matrices."""
     if isinstance(oracle, Proving):
-        return oracle.on(pattern)
+        return oracle.running_on(pattern)
     if large and isinstance(oracle, Cholesky):
         return SparseCholesky(pattern)
     if large and isinstance(oracle, PivotedCholesky):

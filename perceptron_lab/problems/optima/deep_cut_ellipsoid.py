@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.base import Oracles
-from perceptron_lab.cones.semidefinite import Semidefinite, places_of
+from perceptron_lab.cones.semidefinite import Semidefinite, matrix_positions
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
@@ -147,7 +147,7 @@ class Blocks:
         """Return the blocks of a homogenised system, without that of x_0."""
         entries, constant = coefficients(system)
         blocks = system.cone.blocks[1:]
-        rows, columns, starts = places_of(blocks)
+        rows, columns, starts = matrix_positions(blocks)
         matrices = [isinstance(part, Semidefinite) for part, _ in blocks]
         return cls(Pattern(starts[-1], rows, columns), entries, -constant, starts, matrices)
 

@@ -32,7 +32,7 @@ from perceptron_lab.algorithms.external.largest_margin import ERRORS
 from perceptron_lab.algorithms.external.sdpa_format import Blocks
 from perceptron_lab.algorithms.external.sdpa_programs import Csdp, Dsdp, Sdpa, SdpaProgram
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.orthant import places_of_rows
+from perceptron_lab.cones.orthant import row_indices
 from perceptron_lab.cones.semidefinite import Semidefinite, matrices_of
 from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import InputError, NumericalError
@@ -110,7 +110,7 @@ class BlockProgram:
 
     def dense(self, entries: FloatArray) -> Blocks:
         """Return entries as full matrices, with all rows of an orthant as one last block."""
-        rows = places_of_rows(self.blocks)
+        rows = row_indices(self.blocks)
         matrices = [part.matrix(entries[span]) for part, span in self.matrices]
         return [*matrices, entries[rows]] if len(rows) else matrices
 
@@ -124,7 +124,7 @@ class BlockProgram:
         entries = np.zeros(len(self.constant))
         for (part, span), block in zip(self.matrices, blocks, strict=False):
             entries[span] = block[part.rows, part.columns]
-        rows = places_of_rows(self.blocks)
+        rows = row_indices(self.blocks)
         if len(rows):
             entries[rows] = blocks[-1]
         return entries * self.multiplicity
@@ -139,7 +139,7 @@ class BlockProgram:
         for number, (part, span) in enumerate(self.matrices):
             table[span] = np.column_stack([np.full(part.size, number), part.rows, part.columns])
             sizes.append(part.rank)
-        rows = places_of_rows(self.blocks)
+        rows = row_indices(self.blocks)
         if len(rows):
             on = np.arange(len(rows))
             table[rows] = np.column_stack([np.full(len(rows), len(sizes)), on, on])

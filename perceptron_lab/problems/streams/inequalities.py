@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.cones.operators.base import chosen_rows
+from perceptron_lab.cones.operators.base import rows_at
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.exact_doubles import to_doubles
@@ -105,7 +105,7 @@ def _null_weights(
     count, dimension = len(support), operator.dimension
     if not count or operator.roundings or count * dimension * min(count, dimension) > MOST_PRODUCTS:
         return None
-    columns = chosen_rows(operator.stored, support).T.tolist()
+    columns = rows_at(operator.stored, support).T.tolist()
     integers = [over_common([Fraction(entry) for entry in line])[0] for line in columns]
     equations = [Equation({i: a for i, a in enumerate(line) if a}, 0) for line in integers]
     order = np.argsort(-weights, kind="stable").tolist()

@@ -106,7 +106,7 @@ def test_infeasible_rows_are_proved_infeasible(seed: int, algorithm: str) -> Non
 
 @pytest.mark.parametrize("algorithm", ["cyclic-perceptron", "highs", "nnls"])
 def test_what_needs_all_rows_at_once_says_so(algorithm: str) -> None:
-    with pytest.raises(InputError, match=r"read a few at a time.*choose auto or another"):
+    with pytest.raises(InputError, match=r"read in blocks.*choose auto or another"):
         solve(ConicSystem.from_rows(Counting(feasible_rows(2))), algorithm)
 
 
@@ -237,7 +237,7 @@ def test_rows_that_make_no_system_are_found_in_one_pass(number: float) -> None:
 
 
 def test_a_memory_that_makes_no_sense_is_refused() -> None:
-    with pytest.raises(InputError, match=r"memory of 10 bytes .* give 1000000 or more"):
+    with pytest.raises(InputError, match=r"memory=10 bytes .* give 1000000 or more"):
         ConicSystem.from_rows(np.eye(3), memory=10)
     with pytest.raises(InputError, match="leave memory out"):
         ConicSystem.from_rows(ArrayRows(np.eye(3)), memory=LEAST_MEMORY)

@@ -122,9 +122,9 @@ def definite(whole: FloatArray) -> bool:
 
 @lru_cache(maxsize=4096)
 def running(oracle: str, pattern: Pattern) -> ProvingExaminer:
-    examiner = registry.load("oracle", oracle)().on(pattern)
-    assert isinstance(examiner, ProvingExaminer)
-    return examiner
+    running_oracle = registry.load("oracle", oracle)().running_on(pattern)
+    assert isinstance(running_oracle, ProvingExaminer)
+    return running_oracle
 
 
 def room(matrix: NearlySingular, oracle: str) -> float:

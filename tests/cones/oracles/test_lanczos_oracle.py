@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_lab.cones.oracles.semidefinite import RESOLUTION, Eigenvector, examiner
+from perceptron_lab.cones.oracles.semidefinite import RESOLUTION, Eigenvector, running_oracle
 from perceptron_lab.numerics.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.numerics.symmetric.pattern import Pattern
 
@@ -29,7 +29,7 @@ def test_a_negative_eigenvalue_that_lanczos_misses_is_cut(slack: float) -> None:
     matrix = pattern.sparse(entries)
     missed = lowest_eigenpair(matrix, RESOLUTION * np.abs(entries).max()).value
     assert missed + slack > 0.0, "the matrix is too easy to say anything"
-    cut = examiner(Eigenvector(), pattern, large=True).find(entries, slack)
+    cut = running_oracle(Eigenvector(), pattern, large=True).find(entries, slack)
     assert cut is not None
     assert cut @ (matrix @ cut) + slack * (cut @ cut) < 0.0
 
@@ -38,4 +38,4 @@ def test_a_matrix_inside_is_accepted() -> None:
     pattern, beside = path()
     lowest = 2.0 - 2.0 * np.cos(np.pi / (ORDER + 1))
     entries = np.where(beside, -1.0, 2.0 - 0.5 * lowest)
-    assert examiner(Eigenvector(), pattern, large=True).find(entries, 0.0) is None
+    assert running_oracle(Eigenvector(), pattern, large=True).find(entries, 0.0) is None

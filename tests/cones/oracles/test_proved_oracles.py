@@ -64,7 +64,7 @@ def test_what_is_proved_is_true_of_the_very_matrix(record: Proving, closed: bool
     answers: Counter[str] = Counter()
     for matrix in all_matrices(150):
         pattern, entries = on_pattern(matrix)
-        direction, proved = record.on(pattern).answer(entries, 0.0, closed=closed)
+        direction, proved = record.running_on(pattern).answer(entries, 0.0, closed=closed)
         truth = kind(exact(matrix))
         if direction is None:
             assert proved or closed
@@ -84,7 +84,7 @@ def test_what_is_not_proved_is_within_rounding_of_singular() -> None:
     found = 0
     for matrix in all_matrices(150):
         pattern, entries = on_pattern(matrix)
-        if not SparseLdl().on(pattern).answer(entries, 0.0, closed=False).proved:
+        if not SparseLdl().running_on(pattern).answer(entries, 0.0, closed=False).proved:
             size = Fraction(float(np.abs(matrix).sum()))
             allowance = Fraction(8 * len(matrix), 2**52) * size
             assert kind(plus_identity(exact(matrix), allowance)) is Kind.DEFINITE
@@ -122,14 +122,14 @@ def test_tiny_and_huge_matrices_are_answered(record: Proving, exponent: int) -> 
     for level, inside in ((6.0, True), (2.0, False)):
         pattern, entries = lowered(homogenised(generate("random-20-40", 0)), level)
         scaled = np.ldexp(np.round(8.0 * entries), exponent - 3)  # exact
-        direction, proved = record.on(pattern).answer(scaled, 0.0, closed=False)
+        direction, proved = record.running_on(pattern).answer(scaled, 0.0, closed=False)
         assert proved
         assert (direction is None) == inside
 
 
 def test_nothing_is_proved_where_scaling_loses_digits() -> None:
     pattern = Pattern(2, np.array([0, 1]), np.array([0, 1]))
-    running = SparseLdl().on(pattern)
+    running = SparseLdl().running_on(pattern)
     assert running.answer(np.array([2.0**1000, -1.0]), 0.0, closed=False).proved
     assert not running.answer(np.array([2.0**1000, -(2.0**-300)]), 0.0, closed=False).proved
 
@@ -139,7 +139,7 @@ def test_nothing_is_proved_where_scaling_loses_digits() -> None:
 def test_slack_moves_the_cone(record: Proving, slack: float) -> None:
     pattern, entries = lowered(homogenised(generate("random-40-80", 0)), 0.0)
     lowest = float(np.linalg.eigvalsh(pattern.dense(entries))[0])
-    running = record.on(pattern)
+    running = record.running_on(pattern)
     for beyond, passes in ((1e-9, True), (-1e-9, False)):
         moved = entries.copy()
         moved[pattern.diagonal] += beyond - lowest - slack
@@ -206,10 +206,10 @@ def test_leading_blocks_stop_at_the_first_that_fails() -> None:
 def test_one_running_oracle_gives_the_same_answers_as_fresh_ones() -> None:
     system = homogenised(generate("random-70-120", 0))
     for record in (SparseLdl(), LeadingCholesky(), Lanczos()):
-        running = record.on(lowered(system, 0.0)[0])
+        running = record.running_on(lowered(system, 0.0)[0])
         for level in (1.0, 6.0, 2.0, 3.0, 0.5, 6.0):
             pattern, entries = lowered(system, level)
-            again, fresh = running.find(entries, 0.0), record.on(pattern).find(entries, 0.0)
+            again, fresh = running.find(entries, 0.0), record.running_on(pattern).find(entries, 0.0)
             assert (again is None) == (fresh is None)
             if again is not None:
                 np.testing.assert_array_equal(again, fresh)
@@ -228,7 +228,7 @@ def path(order: int) -> tuple[Pattern, FloatArray, float]:
 
 def test_a_missing_ritz_value_is_not_taken_for_definiteness() -> None:
     pattern, entries, lowest = path(800)
-    running = Lanczos(products=20).on(pattern)
+    running = Lanczos(products=20).running_on(pattern)
     entries[pattern.diagonal] -= lowest * (1.0 + 1e-3)
     direction, proved = running.answer(entries, 0.0, closed=False)
     assert running.answers == {"sparse-ldl": 1}, "the matrix is too easy to say anything"
@@ -241,11 +241,11 @@ def test_a_missing_ritz_value_is_not_taken_for_definiteness() -> None:
 
 def test_auto_chooses_by_fill_and_by_the_last_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     pattern, entries, lowest = path(300)
-    light = AutoOracle().on(pattern)
+    light = AutoOracle().running_on(pattern)
     assert light.find(entries - 2.0 * (entries > 0.0), 0.0) is not None
     assert light.answers == {"sparse-ldl": 1}
     monkeypatch.setattr(proving, "LIGHT", 10.0)
-    heavy = AutoOracle().on(pattern)
+    heavy = AutoOracle().running_on(pattern)
     far, near = entries - (entries > 0.0), entries - lowest * 1.001 * (entries > 0.0)
     ways = []
     for given in (far, far, entries, entries, near, near):
@@ -260,7 +260,7 @@ def test_auto_chooses_by_fill_and_by_the_last_answer(monkeypatch: pytest.MonkeyP
 def test_auto_factorises_matrices_with_every_entry_by_leading_blocks() -> None:
     order = 150
     rows, columns = np.triu_indices(order)
-    running = AutoOracle().on(Pattern(order, rows, columns))
+    running = AutoOracle().running_on(Pattern(order, rows, columns))
     assert running.find((rows == columns) * 1.0, 0.0) is None
     assert running.answers == {"leading-cholesky": 1}
 
@@ -286,21 +286,21 @@ def test_oracles_with_one_way_have_nothing_to_tell() -> None:
 
 def test_what_is_within_rounding_is_counted() -> None:
     matrix = next(m for m in matrices(0) if not _proved(m.pattern, m.entries))
-    running = SparseLdl().on(matrix.pattern)
+    running = SparseLdl().running_on(matrix.pattern)
     assert running.notes == []
     assert running.find(matrix.entries, 0.0) is not None
-    assert "cut 1 matrices off that are within rounding" in running.notes[0]
+    assert "cut off 1 matrices that are singular up to rounding" in running.notes[0]
     assert room(matrix, "sparse-ldl") > 0.0
 
 
 def _proved(pattern: Pattern, entries: FloatArray) -> bool:
-    return SparseLdl().on(pattern).answer(entries, 0.0, closed=False).proved
+    return SparseLdl().running_on(pattern).answer(entries, 0.0, closed=False).proved
 
 
 def test_nothing_is_proved_in_another_mode_of_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perceptron_lab.numerics.roundoff._HALF", 0.0)
     with pytest.raises(ArithmeticModeError):
-        SparseLdl().on(path(3)[0])
+        SparseLdl().running_on(path(3)[0])
 
 
 @pytest.mark.parametrize("slack", [0.0, -0.5, 2.0])

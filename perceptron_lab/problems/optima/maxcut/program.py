@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.semidefinite import places_of
+from perceptron_lab.cones.semidefinite import matrix_positions
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.symmetric.pattern import Pattern
@@ -146,7 +146,7 @@ class MaxCutProgram:
         data = sp.csc_array(operator.data)[1:]
         n = data.shape[1] - 1
         units = sp.csc_array(data[:, 1:])
-        rows, columns, _ = places_of(system.cone.blocks[1:])
+        rows, columns, _ = matrix_positions(system.cone.blocks[1:])
         if (np.diff(units.indptr) != 1).any() or not (units.data == 1.0).all():
             return None
         positions = units.indices
