@@ -149,5 +149,5 @@ def test_examples_on_disk_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", examples)
     source = np.load(tmp_path / "x.npy", mmap_mode="r")
     system = ConicSystem.from_labelled(source, labels, margin="geometric", memory=2**20)
-    with pytest.raises(InputError, match="read a few at a time"):
+    with pytest.raises(InputError, match="read in blocks"):
         solve(system, "svc")
