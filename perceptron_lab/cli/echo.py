@@ -109,7 +109,7 @@ def echo(*parts: str, err: bool = False, nl: bool = True, always: bool = False) 
 def deprecated(former: str, present: str) -> None:
     """Warn that an old spelling is deprecated, unless ``-q`` is set."""
     if not is_quiet():
-        echo(f"warning: {former} is deprecated; say {present}", err=True)
+        echo(f"warning: {former} is deprecated; use {present}", err=True)
 
 
 def coloured(word: StatusWord) -> Coloured:

@@ -154,7 +154,9 @@ def ellipsoid_answer(
     with told(file):
         contents = read_contents(file, columns)
         if contents.classes is None:
-            raise InputError("an ellipsoid separates two classes; say which column holds labels")
+            raise InputError(
+                "--ellipsoid needs two classes; name the column of labels with --labels COLUMN"
+            )
         examples = refuse_rounded(contents.in_memory().values).values
         dense = dense_array(examples)
         two = contents.two_classes()

@@ -87,5 +87,5 @@ def replaced(path: Path) -> Iterator[Path]:
         with replacing(path) as partial:
             yield partial
     except OSError as error:
-        text = f"{path}: cannot be written ({error.strerror}); choose another"
+        text = f"{path}: cannot be written ({error.strerror}); choose another path"
         raise DataError(text) from None

@@ -125,10 +125,11 @@ class Into(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line with ``--output`` replaced by ``--into``."""
         words = [re.sub("^--output(?==|$)", "--into", word) for word in args]
-        rest = super().parse_args(ctx, words)
-        if words != args and not ctx.resilient_parsing:
+        former = words != args  # before the parser, which takes the words off the list
+        positional = super().parse_args(ctx, words)
+        if former and not ctx.resilient_parsing:
             deprecated("--output", "--into")
-        return rest
+        return positional
 
 
 def into_option(default: Path | None = None) -> Callable[[Command], Command]:

@@ -76,9 +76,9 @@ def _bytes(text: str) -> int:
 
 @click.command(
     "solve",
-    epilog="Formats of FILE by the end of its name: "
-    + "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
-    + ".",
+    # The mark keeps each format on a line of its own
+    epilog="\b\nFormats of FILE, by the end of its name:\n"
+    + "\n".join(f"  {end:<9} {content}" for end, content in FORMATS.items()),
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
@@ -346,19 +346,21 @@ def _refuse_misplaced(save: Path | None, plot: Path | None, algorithm: str) -> N
     """Raise an error for output files that cannot be written, learners and optimisers."""
     for path in (save, plot):
         if path is not None and not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
+            raise DataError(
+                f"{path}: the folder {path.parent} does not exist; create it, or use another"
+            )
     if plot is not None and plot.suffix not in (".png", ".pdf", ".svg"):
-        raise DataError(f"{plot}: let its name end with .png, .pdf or .svg")
+        raise DataError(f"{plot}: the name of a figure has to end with .png, .pdf or .svg")
     if algorithm in registry.names("learner"):
         raise InputError(
-            f"{algorithm} is a learner, which runs in experiments (plab run); to ask whether two "
-            "classes are separated, and coefficients finite, say --verdict; whether an ellipsoid "
-            "separates them, say --ellipsoid"
+            f"{algorithm} is a learner, which runs in experiments only (plab run); use --verdict "
+            "to decide whether two classes are separated and coefficients are finite, "
+            "or --ellipsoid to decide whether an ellipsoid separates them"
         )
     if algorithm in registry.names("optimiser"):
         raise InputError(
-            f"{algorithm} is an optimiser, which minimises a program's objective; optimisers run "
-            "in experiments (plab run), and here with --optimum"
+            f"{algorithm} is an optimiser, which minimises the objective of a program; add "
+            "--optimum, or run it in an experiment (plab run)"
         )
 
 
@@ -368,7 +370,9 @@ def _width(goal: Goal) -> Width:
         return goal
     if goal == "decide":
         return Width(WIDTH)
-    raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
+    raise InputError(
+        f"--goal {goal} does not apply to --optimum; use width=NUMBER, such as --goal width=1e-6"
+    )
 
 
 def _printed(file_answer: FileAnswer) -> list[str]:
@@ -385,7 +389,7 @@ def _refuse_unused(context: click.Context) -> None:
     for name in _UNUSED.get(question, ()):
         value = context.params[options[name].name or ""]
         if value and value != options[name].default:
-            raise InputError(f"{name} with {question}, which does not use it; leave one out")
+            raise InputError(f"{name} does not apply to {question}; leave one of them out")
 
 
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _ALIKE: Final = 3
 
 @click.command("status")
 @targets_argument
-@answer_options(": a list of experiments", "all cells, finished cells included,")
+@answer_options(": a list of experiments", "every cell, finished or not")
 @output_option
 @override_option
 @plugin_option

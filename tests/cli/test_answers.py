@@ -207,7 +207,7 @@ def test_parameters_of_an_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_parameter_without_its_path_is_deprecated(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["solve", "rows.csv", "--algorithm", "von-neumann", "-s", "epsilon=0.5"]
-    warning = "warning: -s epsilon=0.5 is deprecated; say -s parameters.epsilon=0.5\n"
+    warning = "warning: -s epsilon=0.5 is deprecated; use -s parameters.epsilon=0.5\n"
     for quiet, told in (([], warning), (["--json"], warning), (["-q"], "")):
         assert main([*words, *quiet]) == 0
         printed = capsys.readouterr()
@@ -230,7 +230,7 @@ def test_figures_that_cannot_be_drawn(name: str, capsys: pytest.CaptureFixture[s
 def test_an_ellipsoid_is_asked_for_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["flowers.csv", "--labels", "kind"]
     for learner in registry.names("learner"):
-        assert "say --ellipsoid" in said(capsys, *words, "--algorithm", learner, code=2)
+        assert "or --ellipsoid" in said(capsys, *words, "--algorithm", learner, code=2)
     printed = said(capsys, *words, "--ellipsoid", "--plot", "e.png")
     assert "an ellipsoid with 'versicolor' inside separates the classes (proved)" in printed
     assert "an ellipsoid with 'setosa' inside separates the classes (proved)" in printed
@@ -256,9 +256,15 @@ def test_no_ellipsoid_is_proved_as_well(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["flowers.csv", "--labels", "kind", "--ellipsoid", "--save", "a.npz"], "--save with --el"),
-        (["flowers.csv", "--labels", "kind", "--ellipsoid", "-s", "a=1"], "-s with --ellipsoid"),
-        (["rows.csv", "--ellipsoid"], "an ellipsoid separates two classes; say which column"),
+        (
+            ["flowers.csv", "--labels", "kind", "--ellipsoid", "--save", "a.npz"],
+            "--save does not apply to --el",
+        ),
+        (
+            ["flowers.csv", "--labels", "kind", "--ellipsoid", "-s", "a=1"],
+            "-s does not apply to --ellipsoid",
+        ),
+        (["rows.csv", "--ellipsoid"], "--ellipsoid needs two classes"),
         (["flowers.csv", "--labels", "kind", "--rows"], "labels and rows both"),
         (["flowers.csv"], "say --labels kind if the column holds the labels, or --rows"),
     ],

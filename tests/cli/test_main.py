@@ -136,12 +136,12 @@ def test_each_command_is_what_the_table_says(name: str, capsys: pytest.CaptureFi
         (["run", "quickstart", "--jobs", "0"], "0 is not in the range x>=1"),
         (["run", "quickstart", "-s", "goal=x"], "Error: -s goal=x: goal: received the text 'x'"),
         (["list", "algorithm"], "'algorithm' is not one of 'algorithms', 'learners', 'optimisers'"),
-        (["check", "quikstart"], "Error: quikstart: no such file, and no shipped configuration (d"),
+        (["check", "quikstart"], "Error: quikstart: no such file or shipped configuration (d"),
         (
             ["check", "configs/quikstart.yaml"],
             "(did you mean 'quickstart'?); `plab list experiments`",
         ),
-        (["show", "elipsoid"], "Error: nothing is called 'elipsoid' (did you mean 'ellipsoid'?)"),
+        (["show", "elipsoid"], "Error: unknown name 'elipsoid' (did you mean 'ellipsoid'?)"),
         (["report", "quickstart", "--output", "none"], "quickstart: no results there; `plab run`"),
     ],
 )

@@ -253,7 +253,7 @@ def test_a_failed_run_is_exit_code_1(
         (["a.npy", "--memory", "big"], "received 'big'; give a size such as 64MB or 2GB"),
         (["a.npy", "--memory", "-1MB"], "received '-1MB'; give a size such as 64MB or 2GB"),
         (["a.npy", "--memory", "999kB"], "received '999kB'; allowed: 1MB or more"),
-        (["a.csv", "--save", "none/r.npz"], "Error: none/r.npz: there is no folder none; make it"),
+        (["a.csv", "--save", "none/r.npz"], "Error: none/r.npz: the folder none does not exist"),
         (["a.csv", "--save", "."], "File '.' is a directory"),
     ],
 )

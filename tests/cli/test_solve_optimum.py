@@ -80,10 +80,10 @@ def test_a_saved_interval_is_proved_again_and_a_changed_one_refused(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--goal", "budget"], "give width=NUMBER"),
-        (["--verdict"], "--optimum with --verdict"),
-        (["--margin", "directional"], "--margin with --optimum"),
-        (["--plot", "a.png"], "--plot with --optimum"),
+        (["--goal", "budget"], "use width=NUMBER"),
+        (["--verdict"], "--optimum does not apply to --verdict"),
+        (["--margin", "directional"], "--margin does not apply to --optimum"),
+        (["--plot", "a.png"], "--plot does not apply to --optimum"),
         (["--algorithm", "perceptron"], "perceptron"),
         (["-s", "rank=3"], "name one"),
         (["--algorithm", "low-rank", "-s", "rank=0"], "rank"),

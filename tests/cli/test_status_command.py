@@ -161,4 +161,4 @@ def test_without_results_there_is_nothing_to_tell(capsys: pytest.CaptureFixture[
     Path("results").mkdir()
     assert main(["status", "results"]) == 2
     assert main(["status", "absent"]) == 2
-    assert "no such file, and no shipped configuration" in capsys.readouterr().err
+    assert "no such file or shipped configuration" in capsys.readouterr().err

@@ -67,7 +67,7 @@ def test_the_whole_schema() -> None:
         ("title: Toys", "titel: Toys", "(did you mean 'title'?)"),
         ("title: Toys", "title: 1", "a.yaml:2:8: title: received 1; allowed: text"),
         ("title: Toys", "title: Toys\ntitle: T", "a.yaml:3:1: title: duplicate key"),
-        ("experiment: toy\n", "", "a.yaml:1:1: experiment: missing; it must be given"),
+        ("experiment: toy\n", "", "a.yaml:1:1: experiment: missing; add it"),
         ("experiment: toy", "experiment: ..", "received the text '..'; allowed: letters, digits"),
         ("experiment: toy", "experiment: a/b", "received the text 'a/b'; allowed: letters"),
         ("experiment: toy", f"experiment: {'a' * 65}", "1 to 64 in all"),

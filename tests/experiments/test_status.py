@@ -266,7 +266,7 @@ def test_what_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(DataError, match="no results there"):
         status(tmp_path)
-    with pytest.raises(ConfigError, match="no such file, and no shipped configuration"):
+    with pytest.raises(ConfigError, match="no such file or shipped configuration"):
         status(tmp_path / "absent.yaml")
     with Store.open(results) as store:
         begun(store, config)

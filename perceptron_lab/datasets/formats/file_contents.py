@@ -41,18 +41,18 @@ from perceptron_lab.numerics.doubles import LEAST_NORMAL, Doubles, of_short_deci
 
 FORMATS: Final = {
     ".dat-s": "a semidefinite program (SDPA)",
-    ".rud": "a weighted graph, its MAXCUT relaxation (edges as in the G-set)",
-    ".mtx": "the same (a symmetric matrix, Matrix Market)",
-    ".csv": "rows of numbers, commas, semicolons or tabs between them",
-    ".tsv": "the same, tabs preferred",
-    ".txt": "the same, or spaces between them",
-    ".npy": "rows, a numpy matrix",
-    ".npz": "rows (one numpy array, or scipy.sparse.save_npz), or X and y",
-    ".parquet": "rows, a column for each coordinate",
+    ".rud": "a weighted graph for MAXCUT (list of edges, as in the G-set)",
+    ".mtx": "a weighted graph for MAXCUT (symmetric matrix, Matrix Market)",
+    ".csv": "rows of numbers, separated by commas, semicolons or tabs",
+    ".tsv": "rows of numbers, separated as in .csv, tabs preferred",
+    ".txt": "rows of numbers, separated as in .csv, or by spaces",
+    ".npy": "rows of numbers (numpy array)",
+    ".npz": "rows (numpy array or scipy.sparse.save_npz), or X and y",
+    ".parquet": "rows of numbers, one column per coordinate",
     ".svm": "labelled examples (svmlight)",
     ".libsvm": "labelled examples (svmlight)",
     ".mps": "linear conditions, a linear program without its objective (MPS)",
-    ".lp": "the same (LP)",
+    ".lp": "linear conditions, a linear program without its objective (LP)",
 }
 """End of a file's name -> what such a file holds; texts, MPS and LP files may be .gz."""
 

@@ -117,8 +117,8 @@ def show(name: str) -> list[dict[str, Any]]:
         ]
         names = list(dict.fromkeys(named))
         raise ConfigError(
-            f"nothing is called {name!r}{did_you_mean(name, names)}; `plab list KIND` lists names "
-            f"({', '.join(KINDS)}), your own with --plugin FILE.py"
+            f"unknown name {name!r}{did_you_mean(name, names)}; `plab list KIND` lists the names "
+            f"of a kind ({', '.join(KINDS)}), with --plugin FILE.py your own too"
         )
     meanings = []
     for kind in kinds:
@@ -252,6 +252,6 @@ def find_config(name: str | Path) -> Path:
     files = [file for file in names_in(Path(name).parent) if file.endswith((".yaml", ".yml"))]
     suggestion = did_you_mean(called, shipped) or did_you_mean(os.path.basename(name), files)
     raise ConfigError(
-        f"{name}: no such file, and no shipped configuration{suggestion}; `plab list experiments` "
-        "lists these"
+        f"{name}: no such file or shipped configuration{suggestion}; `plab list experiments` "
+        "lists the shipped ones"
     )

@@ -60,7 +60,7 @@ def faults_of(
             names = known_keys.get(tuple(step for step in crumbs[:-1] if isinstance(step, str)), ())
             faults[crumbs] = unknown_key(crumbs, names)
         elif details["type"] == "missing":
-            faults[crumbs] = Fault(crumbs, "missing; it must be given")
+            faults[crumbs] = Fault(crumbs, "missing; add it")
         elif details["type"] == "value_error":
             message = details["msg"].removeprefix("Value error, ")
             if message.startswith("allowed: "):  # validators of ours need not say what they had

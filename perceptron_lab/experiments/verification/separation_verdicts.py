@@ -137,7 +137,9 @@ def labelled_file(
     """
     contents = read_contents(file, columns, exact=True)
     if contents.classes is None:
-        raise InputError("a verdict is on two classes; say which column holds labels: --labels")
+        raise InputError(
+            "a verdict needs two classes; name the column of labels with --labels COLUMN"
+        )
     names, numbers = contents.features, contents.decimals
     examples = labelled_of(
         _exact(contents),

@@ -85,7 +85,7 @@ def test_an_ellipsoid_is_asked_for_by_its_own_option(plab: Plab) -> None:
     other = plab("solve", "people.csv", "--labels", "target", "--algorithm", "soft-ellipsoid")
     assert other.code == 2
     assert "soft-ellipsoid is a learner" in other.err
-    assert "say --ellipsoid" in other.err
+    assert "or --ellipsoid" in other.err
     said = plab("solve", "people.csv", "--labels", "target", "--ellipsoid")
     assert said.code == 0
     assert "people.csv: an ellipsoid with 'yes' inside separates the classes (proved)" in said.out

@@ -90,8 +90,8 @@ def test_names_are_listed_and_explained(plab: Plab) -> None:
     assert "true or false" in explained.out
     lost = plab("show", "quickstrt")
     assert lost.code == 2
-    assert "nothing is called 'quickstrt' (did you mean 'quickstart'?)" in lost.err
-    assert "`plab list KIND` lists names" in lost.err
+    assert "unknown name 'quickstrt' (did you mean 'quickstart'?)" in lost.err
+    assert "`plab list KIND` lists the names" in lost.err
     assert len(lost.err) < 300
 
 

@@ -297,8 +297,8 @@ def test_a_file_is_read_as_the_decimals_printed(tmp_path: Path, capsys: Captured
         ("x,c\n1.2.2020,a\n2,b\n", ["--labels", "c"], "days since the first one, or leave"),
         ("x,c\n1,a\n", ["--labels", "c"], "labels take 1 value, 'a'; give two classes"),
         ("c\na\nb\n", ["--labels", "c"], "no column but that of the labels"),
-        ("x,z\n1,4\n2,3\n", ["--rows"], "a verdict is on two classes"),
-        ("x,c\n1,a\n2,b\n", ["--labels", "c", "--ellipsoid"], "--ellipsoid with --verdict"),
+        ("x,z\n1,4\n2,3\n", ["--rows"], "a verdict needs two classes"),
+        ("x,c\n1,a\n2,b\n", ["--labels", "c", "--ellipsoid"], "does not apply to --verdict"),
     ],
 )
 def test_wrong_files_are_refused(
