@@ -391,7 +391,7 @@ def cut_of(program: MaxCutProgram, signs: Signs) -> Cut:
     """Return the cut of signs, shape ``(n,)``, entries +1 and -1, with its proved value.
 
     The terms c_ii and 2 c_ij s_i s_j are exact doubles. Their sum is rounded once. The same sum
-    less this number has the sign of the rounding error, or is 0 if there is none.
+    less this number has the sign of the rounding error, and is 0 for an exact sum.
 
     Examples
     --------
