@@ -1,4 +1,4 @@
-"""Exact decision of linear systems: HiGHS's proposals made exact, else exact pivots."""
+"""Exact decision of linear systems: HiGHS's proposals made exact, else refined bases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from perceptron_lab.algorithms.linear.exact_answers import (
     point_near,
     weights_near,
 )
+from perceptron_lab.algorithms.linear.exact_optimum import minimised
 from perceptron_lab.algorithms.linear.floating_rows import (
+    QUICK,
     FloatingRows,
     HighsProposal,
     complementary_pair,
@@ -41,13 +43,15 @@ from perceptron_lab.algorithms.linear.proofs import (
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.core.time_limit import TimeIsUp, last_proofs, time_is_up
+from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, last_proofs, time_limit
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
 # An exact tableau of more entries takes longer to set up than its pivots are worth
 MOST_ENTRIES = 2_000_000
+# A strictly complementary pair may take so many times the seconds that a decision took before it
+PATIENCE = 3.0
 # One of at most so many takes next to no time
 FEW_ENTRIES = 2_000
 
@@ -107,7 +111,9 @@ def decide(
     if search.failure:
         decision.method = f"{decision.method}; {search.failure}"
     decision.pivots = search.work.made
-    decision.iterations = 0 if search.proposal is None else search.proposal.iterations
+    decision.iterations = search.iterations
+    if search.proposal is not None:
+        decision.iterations += search.proposal.iterations
     return decision
 
 
@@ -119,19 +125,44 @@ class _LinearSearch:
     work: Work
     rows: FloatingRows | None = None
     proposal: HighsProposal | None = None
+    iterations: int = 0  # of HiGHS, for bases
     failure: str = ""  # What HiGHS ended with instead of a proposal
 
     def decided(self) -> LinearDecision | None:
-        """Return the decision; None if there are too many pivots, or conditions."""
+        """Return the decision; None if there are too many pivots."""
         self.rows = floating_rows(self.system)
+        if self.rows.matrix.nnz <= QUICK:
+            return self._proposed() or self._by_basis()
+        began = clock_seconds()
+        decision = self._by_basis()
+        if decision is not None and decision.status is Status.FEASIBLE:
+            with suppress(TimeIsUp), time_limit(PATIENCE * (clock_seconds() - began)):
+                return self._proposed() or decision
+        return decision
+
+    def _proposed(self) -> LinearDecision | None:
+        """Return the decision of a pair that HiGHS proposes."""
+        assert self.rows is not None
         try:
             self.proposal = complementary_pair(self.rows)
         except NumericalError as error:
             self.failure = str(error)
-        decision = None
-        if self.proposal is not None:
-            decision = _made_exact(self.system, self.rows, self.proposal, self.work)
-        return decision or _by_pivots(self.system, self.work)
+        if self.proposal is None:
+            return None
+        return _made_exact(self.system, self.rows, self.proposal, self.work)
+
+    def _by_basis(self) -> LinearDecision | None:
+        """Return the decision of a basis, refined until it is exact; None if pivots are spent."""
+        left = self.work.pivots - self.work.made
+        optimum = minimised(self.system, {}, left)
+        self.work.made += optimum.pivots
+        self.iterations += optimum.iterations
+        words = "exact pivots" if optimum.pivots else "a basis of HiGHS"
+        if optimum.status is Status.INFEASIBLE:
+            return _infeasible(self.system, optimum.weights, words)
+        if optimum.status is not Status.FEASIBLE or optimum.point is None:
+            return None
+        return _feasible(self.system, optimum.point, {}, words, self.work)
 
 
 def _obvious(system: LinearSystem) -> dict[int, Fraction] | None:
@@ -209,19 +240,6 @@ def _contradiction_near(
     return None
 
 
-def _by_pivots(system: LinearSystem, work: Work) -> LinearDecision | None:
-    """Return the decision by exact pivots; None if they are too many."""
-    if len(system.conditions) * (len(system.variables) + 1) > MOST_ENTRIES:
-        return None
-    alternatives = decided_by_pivots(system, range(len(system.conditions)), work)
-    if alternatives is None:
-        return None
-    point, weights = alternatives
-    if point is None:
-        return _infeasible(system, weights, "exact pivots")
-    return _feasible(system, point, {}, "exact pivots", work)
-
-
 def _feasible(
     system: LinearSystem, point: tuple[Fraction, ...], always: Weights, method: str, work: Work
 ) -> LinearDecision:
@@ -272,14 +290,10 @@ def _irreducible(system: LinearSystem, weights: Weights) -> bool:
 
 def _undecided(search: _LinearSearch, reason: str | None) -> LinearDecision:
     """Return the bracket of the least violation; one of its ends is a point's."""
-    system, work, proposal = search.system, search.work, search.proposal
+    system, work = search.system, search.work
     status, words = Status.TIME_LIMIT, reason or "no exact answer within the budget"
-    finding = NOTHING
     if reason is None and work.made >= work.pivots:
         status = Status.UPDATE_LIMIT
-    elif reason is None and proposal is not None and not time_is_up():
-        status, finding = Status.UNVERIFIED, Finding(claimed_feasible=proposal.feasible)
-        words = f"{finding.sentence}; the conditions are too many for exact pivots"
     with last_proofs(), suppress(TimeIsUp):
         point = None if search.rows is None else least_violation(search.rows)
         if point is not None and np.isfinite(point).all():
@@ -288,9 +302,9 @@ def _undecided(search: _LinearSearch, reason: str | None) -> LinearDecision:
             if not largest:
                 return _feasible(system, exact, {}, "a point of HiGHS", work)
             proof = LinearProof(violation=at_most(largest))
-            return LinearDecision(status, proof, words, point, finding=finding)
+            return LinearDecision(status, proof, words, point)
     origin = np.zeros(len(system.variables))
     constants = (row._replace(columns=(), coefficients=()) for row in system.conditions)
     most = max((row.violation((), 1) for row in constants), default=Fraction())
     proof = LinearProof(violation=at_most(most))
-    return LinearDecision(status, proof, words, origin, finding=finding)
+    return LinearDecision(status, proof, words, origin)

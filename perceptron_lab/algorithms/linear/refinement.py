@@ -56,6 +56,8 @@ _SWEEPS: Final = 4
 _FAR: Final = 1e15
 _ROUNDS: Final = 12
 _FEW: Final = 8
+# Bits of whole numbers, beyond which they are cut off before they become doubles
+_LONG: Final = 64
 
 
 @dataclass(frozen=True)
@@ -71,20 +73,16 @@ class ScaledProgram:
     program: BoundedProgram
 
     @cached_property
-    def _entries(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    def _entries(self) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
         """Rows, columns, and magnitudes of the entries as mantissa and exponent."""
         rows = self.program.rows
         counts = [len(row) for row in rows]
         numbers = [entry for row in rows for entry in row.values()]
-        exponents = np.array([abs(entry).bit_length() for entry in numbers], dtype=float)
-        mantissas = np.array(
-            [
-                to_double(entry, 1 << bits)
-                for entry, bits in zip(numbers, exponents.astype(int).tolist(), strict=True)
-            ],
-            dtype=float,
-        )
         columns = np.array([j for row in rows for j in row], dtype=np.int64)
+        cut = [max(abs(entry).bit_length() - _LONG, 0) for entry in numbers]
+        shorter = (entry >> bits for entry, bits in zip(numbers, cut, strict=True))
+        mantissas, exponents = np.frexp(np.fromiter(shorter, float, len(numbers)))
+        exponents = exponents + np.array(cut, dtype=np.int64)
         return np.repeat(np.arange(len(rows)), counts), columns, mantissas, exponents
 
     @cached_property
@@ -92,7 +90,7 @@ class ScaledProgram:
         """E with x_j = 2^e_j x'_j, and 2^e_(n + i) for activities, shape ``(n + m,)``."""
         width, height = self.program.width, len(self.program.rows)
         rows, columns, mantissas, logs = self._entries
-        logs = logs + np.log2(np.abs(mantissas)) if len(logs) else logs
+        logs = logs + np.log2(np.abs(mantissas))
         of_rows, of_columns = np.zeros(height), np.zeros(width)
         for _ in range(_SWEEPS):
             of_rows = _middle(logs + of_columns[columns], rows, height)
@@ -105,7 +103,7 @@ class ScaledProgram:
         """A in doubles, scaled."""
         width, height = self.program.width, len(self.program.rows)
         rows, columns, mantissas, logs = self._entries
-        exponents = logs.astype(np.int64) + self.exponents[columns] - self.exponents[width + rows]
+        exponents = logs + self.exponents[columns] - self.exponents[width + rows]
         values = np.ldexp(mantissas, exponents)
         return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(height, width)))
 

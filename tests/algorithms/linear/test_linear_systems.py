@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import ConicSystem, Status, solve
 from perceptron_lab.algorithms.linear.exact_answers import absorbed
+from perceptron_lab.algorithms.linear.floating_rows import HighsAnswer
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.algorithms.linear.proofs import always_tight, faults
 from perceptron_lab.core.errors import InputError
@@ -180,6 +181,8 @@ def test_without_a_budget_the_bracket_of_the_least_violation_is_proved(
     monkeypatch.setattr(
         "perceptron_lab.algorithms.linear.deciding.complementary_pair", lambda *_: None
     )
+    nothing = HighsAnswer("nothing", np.zeros(0), np.zeros(0), 0)
+    monkeypatch.setattr("perceptron_lab.algorithms.linear.refinement.run_highs", lambda *_: nothing)
     thin = Fraction(1, 10**40)
     rows = [[1, 1], [-1, -1]]
     system = ConicSystem.from_linear(rows, [Fraction(1, 3), thin - Fraction(1, 3)])
@@ -194,16 +197,15 @@ def test_without_a_budget_the_bracket_of_the_least_violation_is_proved(
     assert thin / 2 <= above < 1e-9
 
 
-def test_a_system_too_large_for_exact_pivots_is_not_called_decided(
+def test_a_basis_decides_where_nothing_exact_is_near_a_proposal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("perceptron_lab.algorithms.linear.deciding.MOST_ENTRIES", 0)
     monkeypatch.setattr("perceptron_lab.systems.exact_solutions.MOST_PIVOTS", 0)
     thirds = ([[1, 2], [2, 1]], [1, 1])  # no doubles, and not triangular
     found = solved(ConicSystem.from_linear([[1, 2]], [1], thirds))
-    assert found.status is Status.UNVERIFIED
-    assert found.message.startswith("HiGHS calls it feasible; the conditions are too many")
-    assert found.violation[0] == 0.0
+    assert found.status is Status.FEASIBLE
+    assert found.x == (Fraction(1, 3), Fraction(1, 3))
+    assert found.message.endswith("(a basis of HiGHS)")
 
 
 def test_the_least_violation_of_a_contradiction_is_bounded_below() -> None:
