@@ -48,8 +48,9 @@ from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
-# An exact tableau of more entries takes longer to set up than its pivots are worth
-MOST_ENTRIES = 2_000_000
+# The partition of the inequalities at a point is completed by exact pivots on a tableau up to so
+# large: about a second
+MOST_ENTRIES = 200_000
 # A strictly complementary pair may take so many times the seconds that a decision took before it
 PATIENCE = 3.0
 # One of at most so many takes next to no time
@@ -246,7 +247,8 @@ def _feasible(
     """Return the decision of a feasible point; complete its partition where weights are missing."""
     tight = tight_at(system, *over_common(point))
     if not set(tight) <= always_tight(system, always):
-        small = (len(tight) + 1) * (len(system.variables) + 1) <= MOST_ENTRIES
+        height, equations = len(system.variables) + 1, sum(c.equation for c in system.conditions)
+        small = (len(tight) + 2 * equations + height) * height <= MOST_ENTRIES
         with suppress(TimeIsUp):
             more = partition_by_pivots(system, point, work) if small else None
             if more is not None:
