@@ -227,10 +227,10 @@ class Refinement:
     def _proposed(self) -> Iterator[ExactBasis]:
         """Yield new bases that HiGHS proposes, each from the exact solution of the last."""
         scaled = ScaledProgram(self.program)
-        answer = self._asked(scaled.around(None), Start(presolve=True))
+        answer = self._answer(scaled.around(None), Start(presolve=True))
         self.claim = answer.status
         if answer.states is None:
-            answer = self._asked(scaled.around(None), Start())
+            answer = self._answer(scaled.around(None), Start())
         proposals = set[bytes]()
         for _ in range(_ROUNDS):
             if answer.states is None or answer.states.tobytes() in proposals:
@@ -241,9 +241,9 @@ class Refinement:
                 return
             basis = self.last.basis
             proposals.add(basis.states.tobytes())
-            answer = self._asked(scaled.around(basis), Start(basis.states))
+            answer = self._answer(scaled.around(basis), Start(basis.states))
 
-    def _asked(self, program: HighsProgram, start: Start) -> HighsAnswer:
+    def _answer(self, program: HighsProgram, start: Start) -> HighsAnswer:
         answer = run_highs(program, start)
         self.iterations += answer.iterations
         return answer
