@@ -48,7 +48,7 @@ def _table(fields: Sequence[Field]) -> str:
     groups: list[tuple[list[str], str, str]] = []
     for field in fields:
         how = "**not verified**" if field.check is None else field.check.value
-        values = field.values.words
+        values = field.values.description
         if groups and groups[-1][1:] == (values, how):
             groups[-1][0].append(field.path)
         else:

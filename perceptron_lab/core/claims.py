@@ -1,4 +1,4 @@
-"""The claims of an algorithm, which ``solve`` proves or rejects."""
+"""The claims of an algorithm, which ``solve`` verifies or rejects."""
 
 from __future__ import annotations
 

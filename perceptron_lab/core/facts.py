@@ -1,4 +1,4 @@
-"""The facts of a system that bounds are functions of."""
+"""The quantities of a system on which update bounds depend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of an answer that its status leaves open, as data; messages are worded from them."""
+"""Facts about an answer that its status does not express; messages are made from them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _DIRECT: list[bool] = []  # Not empty where calls are made in this process
 
 
 def call_directly() -> None:
-    """Make all calls of this process in it from now on: another one kills it, as the runner a cell.
+    """Run all calls in this process, because another process already kills it in time.
 
     So the times that are compared are those of the solvers alone.
     """
@@ -89,7 +89,7 @@ def _worker() -> _Worker:
 
 
 class _Worker:
-    """A process that calls functions, one after the other."""
+    """A process that executes function calls one after the other."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
@@ -154,7 +154,7 @@ class _Pickler(pickle.Pickler):
 
 
 def mapping(data: object) -> np.memmap[Any, Any] | None:
-    """Return the mapped file that an array is a view of; None for all others."""
+    """Return the mapped file that an array is a view of, or None."""
     mapped = None
     while isinstance(data, np.ndarray):
         mapped = data if isinstance(data, np.memmap) else None
@@ -211,7 +211,7 @@ def serve() -> NoReturn:
 
 
 def _receive(requests: Queue[bytes]) -> None:
-    """Queue requests; the end of the parent ends this process, even within a call."""
+    """Queue requests; if the parent has ended, end this process even within a call."""
     while (content := _read(sys.stdin.buffer)) is not None:
         requests.put(content)
     os._exit(0)

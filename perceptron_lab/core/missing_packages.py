@@ -55,7 +55,7 @@ def installed_meanwhile(message: str) -> str:
 
 
 class MissingPackages:
-    """The last finder: a package that this one imports and no other finder found is missing.
+    """The last finder: it reports packages that this package imports and are not installed.
 
     Imports by other packages, which may be optional there, fail as they always do.
     """
@@ -70,7 +70,7 @@ class MissingPackages:
 
 
 def _imported_here() -> bool:
-    """Return whether the statement that imports is one of this package."""
+    """Return whether the import statement is in this package."""
     frame = sys._getframe(2)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("importlib._bootstrap"):
         frame = frame.f_back
@@ -79,6 +79,6 @@ def _imported_here() -> bool:
 
 
 def install() -> None:
-    """Add the finder behind all others; a second call changes nothing."""
+    """Append the finder to ``sys.meta_path``; a second call changes nothing."""
     if not any(isinstance(finder, MissingPackages) for finder in sys.meta_path):
         sys.meta_path.append(MissingPackages())

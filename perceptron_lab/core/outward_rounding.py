@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 def text_below(bound: float, digits: int = 6) -> str:
-    """Return a proved lower bound with so many significant digits (1 to 15), rounded down.
+    """Return a proved lower bound, rounded down to 1 to 15 significant digits.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def text_below(bound: float, digits: int = 6) -> str:
 
 
 def text_above(bound: float, digits: int = 6) -> str:
-    """Return a proved upper bound with so many significant digits (1 to 15), rounded up.
+    """Return a proved upper bound, rounded up to 1 to 15 significant digits.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def text_above(bound: float, digits: int = 6) -> str:
 
 
 def bracket_text(lower: float | None, upper: float | None, digits: int = 6) -> str:
-    """Return a proved bracket as text; a question mark stands for a bound that is not proved.
+    """Return a proved bracket as text, with a question mark for a missing bound.
 
     Examples
     --------

@@ -57,7 +57,7 @@ _LIMITS = {
 
 
 def allowed_values(kind: Any, name: Any, fault: Mapping[str, Any]) -> str:
-    """Return the values that a fault of pydantic's says to be allowed, numbers with their range.
+    """Return the allowed values that a pydantic error states, numbers with their range.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _ranges(hint: object, metadata: Iterable[object]) -> Iterator[tuple[Any, str
 
 @dataclass_transform(frozen_default=True)
 def parameter_record(record: type[Record]) -> type[Record]:
-    """Make a class a frozen record of parameters, checked strictly, each wrong value refused.
+    """Make a class a frozen parameter record with strict checks and one-line errors.
 
     Defaults are checked as well: those of some parameters depend on others. An ``InputError`` says
     what was received and is allowed.
@@ -130,7 +130,7 @@ def parameter_record(record: type[Record]) -> type[Record]:
 
 
 def _fault_sentences(record: type[Any], faults: Iterable[Any]) -> str:
-    """Return faults as parameter, value received, values allowed: one sentence per parameter."""
+    """Return one sentence per invalid parameter: its name, its value, the allowed values."""
     names = [field.name for field in fields(record)]
     messages: dict[str, str] = {}
     for fault in faults:

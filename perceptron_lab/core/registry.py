@@ -277,13 +277,13 @@ def kind_of_method(name: str) -> str:
 
 
 def load(kind: str, name: str) -> Any:
-    """Import and return the object that a name stands for; errors are those of :func:`target`."""
+    """Import and return the object registered under a name; errors as in :func:`target`."""
     entry = target(kind, name)
     return loaded(entry) if isinstance(entry, str) else entry
 
 
 def loaded(target: str) -> Any:
-    """Import and return the object that ``"module:object"`` stands for."""
+    """Import and return the object of a target ``"module:object"``."""
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
 

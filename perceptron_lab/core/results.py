@@ -40,7 +40,7 @@ class StatusWord(StrEnum):
 
     @property
     def colour(self) -> str:
-        """Colour on a terminal: green for proved or done, red for failed, yellow for all else."""
+        """Colour on a terminal: green if proved or done, red if failed, yellow otherwise."""
         return _COLOURS.get(self, "red" if self.failed else "yellow")
 
 
@@ -208,8 +208,8 @@ class Result:
         constraints whose weights prove infeasibility. They are not saved.
     goal, goal_reached
         The goal of the run, and whether it is reached: see
-        :meth:`~perceptron_lab.core.goal_proofs.Proved.reaches`. None for learners, which have no
-        goal of this kind, and in files that were saved before goals were.
+        :meth:`~perceptron_lab.core.proved_outcome.ProvedOutcome.reaches`. None for learners, which
+        have no goal of this kind, and in files of versions without goals.
     proof
         Arrays by name that prove a learner's status, or the lower bound of an optimum; empty for
         algorithms, whose point and weights do.
@@ -296,7 +296,7 @@ class Result:
         return [f"  in conflict: {'; '.join(self.conflict)}"] if self.conflict else []
 
     def _bracket(self, digits: int) -> str:
-        """Return the margin's bracket, or that of an optimum, in words."""
+        """Return a line with the margin's bracket, or that of the optimum."""
         if self.optimum_lower is None and self.optimum_upper is None:
             return f"{self.margin_name} in {bracket_text(self.margin_lower, self.margin_upper)}"
         text = f"optimum in {bracket_text(self.optimum_lower, self.optimum_upper, digits)}"
@@ -402,6 +402,6 @@ def relative_width(lower: float | None, upper: float | None) -> float | None:
 
 
 def _entries(values: FloatArray) -> str:
-    """Return the first entries of an array as text, and how many there are."""
+    """Return the first entries of an array as text, and the number of entries."""
     first = ", ".join(f"{value:.6g}" for value in values[:8].tolist())
     return f"[{first}{', ...' if len(values) > 8 else ''}], {len(values)} in all"

@@ -21,7 +21,7 @@ Stop = Callable[[], str | None]  # Called between chunks of steps; a text is the
 
 
 def callbacks(watch: Watch | None, stop: Stop | None) -> tuple[Watch | None, Stop | None]:
-    """Return both callbacks of a user such that StopIteration from ``watch`` is a reason to stop.
+    """Return both callbacks, with StopIteration from ``watch`` turned into a reason to stop.
 
     The text of the exception is the reason, as in scipy.optimize; all others pass. What ``stop``
     returns is refused unless it is None or a text.
@@ -56,7 +56,7 @@ class Oracle(Protocol):
 
 
 def without_repeats(noun: str) -> AfterValidator:
-    """Return a check that refuses a list with equal numbers; ``noun`` is their name."""
+    """Return a validator that refuses repeated numbers; ``noun`` names them."""
 
     def check(numbers: Sequence[int]) -> Sequence[int]:
         repeated = [number for index, number in enumerate(numbers) if number in numbers[:index]]
@@ -95,7 +95,7 @@ class TraceOptions(BaseModel):
         return TraceOptions(**{name: getattr(self, name) for name in TraceOptions.model_fields})
 
     def covers(self, other: TraceOptions) -> bool:
-        """Return whether a trace with these options has all that the other ones ask for."""
+        """Return whether a trace with these options contains everything the others request."""
         return all(
             set(requested) <= set(present)
             if isinstance(requested, list)

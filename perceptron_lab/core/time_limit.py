@@ -1,4 +1,4 @@
-"""The time limit of a run, which all computations check, and a flag that ends it.
+"""The time limit of a run, which all computations check, and a flag that stops them.
 
 A caller sets the limit once, ``with time_limit(seconds): ...``. Every loop below it asks
 :func:`time_is_up` after a bounded number of operations, and every external solver receives
@@ -34,7 +34,7 @@ STOPPED = 0.3
 
 
 class _Limits(NamedTuple):
-    """Ends on the clock of time.monotonic but for pauses, and what ends work by a true value."""
+    """The ends of the run and of its proofs by the clock, and a function that stops work."""
 
     end: float
     proofs_end: float
@@ -55,7 +55,7 @@ class TimeIsUp(RuntimeError):
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Stop the clocks of this context, for loading code, which does not count as computation."""
+    """Stop the clocks in this context, so that loading code does not count as computation."""
     began, before = time.perf_counter(), _PAUSED.get()
     try:
         yield
@@ -64,7 +64,7 @@ def paused() -> Iterator[None]:
 
 
 def clock_seconds() -> float:
-    """Return seconds since some fixed time, but for pauses."""
+    """Return seconds since some fixed time, without the pauses."""
     return time.perf_counter() - _PAUSED.get()
 
 
@@ -74,7 +74,7 @@ def _now() -> float:
 
 @contextmanager
 def time_limit(seconds: float, stop: Callable[[], object] | None = None) -> Iterator[None]:
-    """Limit everything that is computed in this context.
+    """Limit all computations in this context.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def last_proofs(*, stopped: bool = False) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the seconds that are left, 0 or more; infinity without a limit.
+    """Return the remaining seconds, 0 or more; infinity without a limit.
 
     0 where ``stop`` ends the work.
     """
@@ -130,7 +130,7 @@ def seconds_left() -> float:
 
 
 def time_is_up() -> bool:
-    """Return whether the work has to end now."""
+    """Return whether the computation has to end now."""
     return seconds_left() <= 0.0
 
 
@@ -163,5 +163,5 @@ def in_time(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def affordable(operations: float) -> bool:
-    """Return whether a call of BLAS or LAPACK fits in what is left; see :func:`check_time`."""
+    """Return whether a call of BLAS or LAPACK fits in the remaining time."""
     return operations <= RATE * seconds_left()

@@ -38,7 +38,7 @@ LEAST_NORMAL = 2.0**-1022
 
 @dataclass(frozen=True)
 class Doubles:
-    """Doubles in place of the numbers given.
+    """The doubles nearest to given numbers.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Doubles:
     multiple: float = 1.0
 
     def part(self, indices: npt.NDArray[np.int64]) -> Doubles:
-        """Return some rows."""
+        """Return the given rows."""
         integers = None if self.integers is None else self.integers[indices]
         return Doubles(self.values[indices], self.roundings, integers, self.multiple)
 
@@ -94,7 +94,7 @@ def doubles_of(array: Any) -> Doubles:
 
 
 def _from_objects(objects: Any) -> Doubles:
-    """Return Python's own numbers as doubles, or as multiples of them where there is one."""
+    """Return Python numbers as doubles, or as doubles that are exact multiples."""
     exact = list(exact_numbers(objects.ravel().tolist()))
     doubles: list[float] = []
     for number in exact:
@@ -158,7 +158,7 @@ _EXPONENT = re.compile("[eE]")
 
 
 class PrintedNumbers:
-    """The numbers of a text while it is read: which of them are doubles."""
+    """The numbers of a text while it is read, with a record of those that are no doubles."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -166,7 +166,7 @@ class PrintedNumbers:
         self._aside: list[int] = []
 
     def add(self, words: Sequence[str], values: FloatArray) -> None:
-        """Take note of some numbers, in the order of the text.
+        """Record numbers in the order of the text.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ def _digits(word: str) -> str:
 
 
 def of_short_decimals(values: FloatArray) -> Doubles:
-    """Return decimals of at most 15 significant digits, given the doubles nearest to them.
+    """Return decimals of at most 15 significant digits from their nearest doubles.
 
     Parameters
     ----------

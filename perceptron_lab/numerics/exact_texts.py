@@ -19,7 +19,7 @@ _SPARE: Final = 128  # Bits of a number that is rounded to decimal digits
 
 
 def exact_text(number: Any) -> str:
-    """Return a whole number or a fraction as text, from which :func:`read_exact` returns it.
+    """Return an integer or fraction as text that :func:`read_exact` reads back.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def exact_text(number: Any) -> str:
 
 
 def read_exact(text: object) -> Fraction:
-    """Return the number that a text of :func:`exact_text` states.
+    """Return the number in a text of :func:`exact_text`.
 
     Whole numbers in hexadecimal digits, as in certificates, are read as well: ``0x1f``.
 
@@ -93,7 +93,7 @@ def shown_text(number: Fraction) -> str:
 
 
 def _rounded(number: Fraction) -> Decimal:
-    """Return a number as a decimal of 15 digits, in a time that its size hardly matters to."""
+    """Return a number as a decimal of 15 digits, in time nearly independent of its size."""
     context = Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN)
     p, q = number.numerator, number.denominator
     power = p.bit_length() - q.bit_length() - _SPARE

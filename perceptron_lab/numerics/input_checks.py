@@ -275,7 +275,7 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
 
 
 def refuse_mixed(labels: Iterable[object]) -> None:
-    """Refuse texts among labels of other types."""
+    """Refuse labels that mix texts with other types."""
     text = next((label for label in labels if isinstance(label, str)), None)
     other = next((label for label in labels if not isinstance(label, str)), None)
     if text is not None and other is not None:
@@ -337,7 +337,7 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> T
 
 
 def _against_rest(array: npt.NDArray[Any], classes: npt.NDArray[Any], positive: Any) -> TwoClasses:
-    """Return labels as those of one class against all others."""
+    """Return labels as one class against all others."""
     named = classes.tolist()
     at = next(
         (
@@ -363,7 +363,7 @@ def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
 
 
 def _classes_in(array: npt.NDArray[Any], order: list[Any] | None) -> npt.NDArray[Any]:
-    """Return the different labels in their order."""
+    """Return the distinct labels in their order."""
     if array.dtype.kind in "biuf" and order is None:  # two values need no sorting
         low, high = array.min(), array.max()
         if low != high and ((array == low) | (array == high)).all():
@@ -394,7 +394,7 @@ def _some_labels(classes: npt.NDArray[Any]) -> str:
 
 
 def plain_label(label: object) -> Any:
-    """Return a label as it was given: 1.0 was a 1 in a file."""
+    """Return a label in its original form: 1.0 was a 1 in a file."""
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 

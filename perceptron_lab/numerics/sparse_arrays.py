@@ -22,7 +22,7 @@ _MEND = "build them again from valid entries"
 
 
 def dense_array(matrix: FloatArray | sp.csr_array | sp.csc_array) -> FloatArray:
-    """Return an array of all entries: the one that is given, if it is dense."""
+    """Return an array with all entries; a dense array is returned unchanged."""
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
@@ -38,14 +38,14 @@ def largest_entry(array: FloatArray | sp.csr_array) -> float:
 
 
 def scaled_rows(rows: FloatArray | sp.csr_array, factors: FloatArray) -> FloatArray | sp.csr_array:
-    """Return rows times a factor each."""
+    """Return the rows, each multiplied by its factor."""
     if isinstance(rows, np.ndarray):
         return np.asarray(rows * factors[:, None])
     return sp.csr_array(sp.diags_array(factors) @ rows)
 
 
 def dense(matrix: object) -> Any:
-    """Return a sparse array as a dense one; all else as it is."""
+    """Return a sparse array as a dense one; other values are returned unchanged."""
     sparse: Any = matrix
     return sparse.toarray() if sp.issparse(matrix) else matrix
 

@@ -1,4 +1,4 @@
-"""The main loop of a run: clock, budget, goal and trace; a judge verifies every claim."""
+"""The main loop of a run: clock, budget, goal and trace; a verifier verifies every claim."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from perceptron_lab.core.time_limit import (
     time_limit,
 )
 from perceptron_lab.solving.failures import describe, ends_run, log, numerical, sentence
-from perceptron_lab.solving.judge import Judge
 from perceptron_lab.solving.recording import Recorder
+from perceptron_lab.solving.verifier import Verifier
 from perceptron_lab.systems import ConicSystem, CutStatistics, System
 
 # Records and proofs take this part of the budget of seconds, or so many, on top of the steps; what
@@ -72,14 +72,14 @@ def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -
         cuts = CutStatistics(started.cone) if options.trace.trace_cuts else None
         started.counters.observe_cut = None if cuts is None else cuts.see
         recorder = Recorder(seconds / SHARE, options, cuts)
-        run = _Run(Judge(started, goal), algorithm, options, recorder, late=late)
+        run = _Run(Verifier(started, goal), algorithm, options, recorder, late=late)
         with np.errstate(over="ignore", invalid="ignore"):  # checked: no NaN is proved
             run.begin(np.random.default_rng(streams[1]))
             return run.result(run.status(), began)
 
 
 def _aimed(system: ConicSystem, goal: Goal) -> ConicSystem:
-    """Return a system that knows the bound or the ratio whose proof ends the run."""
+    """Return the system with the bound or ratio whose proof ends the run."""
     match goal:
         case MarginUpper(margin_upper=bound):
             return replace(system, target=bound)
@@ -89,19 +89,19 @@ def _aimed(system: ConicSystem, goal: Goal) -> ConicSystem:
 
 
 def _allowance(seconds: float) -> float:
-    """Return the seconds that proofs and records may take on top of so many of steps."""
+    """Return the seconds that proofs and records may take in addition to the steps."""
     return max(FREE, seconds / SHARE)
 
 
 def _stopping(stop: Stop | None) -> Callable[[], bool] | None:
-    """Return whether there is a reason to stop, in the form that a time limit calls."""
+    """Return the user's function ``stop`` in the form that a time limit calls."""
     return None if stop is None else lambda: stop() is not None
 
 
 def _view(
     algorithm: AnyAlgorithm, system: ConicSystem, options: RunOptions
 ) -> tuple[ConicSystem, TimeIsUp | None]:
-    """Return the system as the algorithm sees it; as it is where the budget does not suffice."""
+    """Return the system in the algorithm's form, or as formed if the budget is too small."""
     try:
         with time_limit(options.budget.seconds, _stopping(options.stop)):
             return algorithm.view(system), None
@@ -131,9 +131,9 @@ def _by_kind(
 
 @dataclass
 class _Run:
-    """One run: it advances, records, and ends when the judge or a limit ends it."""
+    """One run of an algorithm: it steps, records and verifies until an answer or a limit."""
 
-    judge: Judge
+    verifier: Verifier
     algorithm: AnyAlgorithm
     options: RunOptions
     recorder: Recorder
@@ -154,8 +154,8 @@ class _Run:
         return self.options.budget
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Start the algorithm, at a given point if there is one, and record the first state."""
-        system = self.judge.system
+        """Start the algorithm, at the given point if there is one, and record its first state."""
+        system = self.verifier.system
         self.failure: Exception | None = None
         self.state = State(np.zeros(system.dimension))
         clock = clock_seconds()
@@ -178,12 +178,12 @@ class _Run:
             scores = system.operator.scores(start_point)
             inside = system.inside(system.cone.lowest(scores), scores)
             self.first = (
-                FeasiblePoint(start_point) if inside and self.judge.goal == "decide" else None
+                FeasiblePoint(start_point) if inside and self.verifier.goal == "decide" else None
             )
         self.record()
 
     def _started(self, rng: np.random.Generator, start_point: FloatArray | None) -> State:
-        algorithm, system = self.algorithm, self.judge.system
+        algorithm, system = self.algorithm, self.verifier.system
         with self.limited():
             state: State = (
                 algorithm.start(system, rng)
@@ -193,13 +193,13 @@ class _Run:
         return state
 
     def limited(self) -> AbstractContextManager[None]:
-        """Limit steps to what is left of the budget; a reason to stop ends them as well."""
+        """Limit the steps by the remaining budget; a reason to stop ends them as well."""
         left = max(0.0, self.budget.seconds - self.seconds - self.beyond)
         return time_limit(left, _stopping(self.options.stop))
 
     def start_point(self, start: npt.ArrayLike) -> FloatArray:
         """Return a starting point in the system's coordinates; refuse an invalid one."""
-        system = self.judge.system
+        system = self.verifier.system
         if not self.algorithm.takes_start:
             raise InputError(f"{self.name} has its own starting point; leave start out")
         unknowns = system.operator.unknowns
@@ -222,14 +222,14 @@ class _Run:
         return np.asarray(point, dtype=float)
 
     def status(self) -> Status:
-        """Advance until something is proved, given up or spent."""
+        """Advance until a claim is proved, the algorithm gives up, or a limit is reached."""
         if self.first is not None and self.failure is None:  # without an update
             status = self.settled(self.first)
             if status is not None:
                 return status
         while True:
             if self.failure is not None:
-                self.judge.say(describe(self.failure, self.name, self.judge.certificate))
+                self.verifier.say(describe(self.failure, self.name, self.verifier.certificate))
                 return Status.NUMERICAL_ERROR
             limit = self.limit()
             if limit is not None:
@@ -242,22 +242,22 @@ class _Run:
                 return status
 
     def ends(self, status: Status) -> bool:
-        """Return whether a claim ends the run: for its goal, or since nothing else will come."""
-        judge = self.judge
-        if judge.repeated or status is Status.UNVERIFIED or judge.goal == "decide":
+        """Return whether a proved claim ends the run: by its goal, or as the final claim."""
+        verifier = self.verifier
+        if verifier.repeated or status is Status.UNVERIFIED or verifier.goal == "decide":
             return True
-        return judge.proved(status).reaches(judge.goal)
+        return verifier.proved(status).reaches(verifier.goal)
 
     def settled(self, claim: Claim) -> Status | None:
-        """Let the judge prove a claim."""
+        """Let the verifier prove a claim."""
         clock = clock_seconds()
         with time_limit(math.inf, _stopping(self.options.stop)):
-            status = self.judge.settle(claim, self.state)
+            status = self.verifier.settle(claim, self.state)
         self.proof_seconds += clock_seconds() - clock
         return status
 
     def limit(self) -> Status | None:
-        """Return which budget is spent, if one is."""
+        """Return the status of the budget that is spent, or None."""
         budget, status = self.budget, Status.TIME_LIMIT
         if self.state.updates >= budget.updates:
             status, reason = Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
@@ -268,7 +268,7 @@ class _Run:
             stop = self.options.stop
             end = None if stop is None else stop()
             if end is not None:
-                self.judge.say(end)
+                self.verifier.say(end)
                 self.stopped = True
                 return status
             if self.late is None and not time_is_up():
@@ -276,12 +276,12 @@ class _Run:
             why = f": {self.late}" if str(self.late or "") else ""
             reason = f"the budget of {budget.seconds:g} seconds does not suffice{why}"
         self.spent = True
-        self.judge.say(f"{reason}{self.idleness}")
+        self.verifier.say(f"{reason}{self.idleness}")
         return status
 
     @property
     def beyond(self) -> float:
-        """Seconds of records and proofs in excess of their share."""
+        """The seconds by which records and proofs exceed their share."""
         spent = self.recorder.seconds + self.proof_seconds
         return max(0.0, spent - _allowance(self.budget.seconds))
 
@@ -292,7 +292,7 @@ class _Run:
 
     @property
     def idleness(self) -> str:
-        """The message about an algorithm that makes no more progress, or an empty text."""
+        """The message about an algorithm without progress, or an empty string."""
         if not self.idle:
             return ""
         return (
@@ -301,7 +301,7 @@ class _Run:
         )
 
     def advance(self) -> Claim | None:
-        """Advance to the next record at most, about 5 to 50 ms at a time."""
+        """Advance to the next record at most, in pieces of about 5 to 50 ms."""
         state, phase, updates = self.state, self.state.phase, self.state.updates
         ahead = [at for at in self.options.trace.record_at if at > state.updates]
         due = min([1 << state.updates.bit_length(), *ahead])
@@ -323,11 +323,11 @@ class _Run:
         return claim
 
     def _stepped(self, most: int) -> Claim | None:
-        """Make steps; an exception is kept for the end of the run."""
+        """Make steps; store an exception for the end of the run."""
         before = self.state.updates
         try:
             with self.limited():
-                self.state, claim = advance(self.algorithm, self.judge.system, self.state, most)
+                self.state, claim = advance(self.algorithm, self.verifier.system, self.state, most)
         except TimeIsUp as error:
             self.late = error
             return None
@@ -339,9 +339,9 @@ class _Run:
         return claim
 
     def record(self, *, last: bool = True) -> None:
-        """Append the state to the trace; unless it is the last, skip it if it costs too much."""
+        """Append the state to the trace; skip costly records, except the last."""
         if last or self.recorder.affordable(self.seconds):
-            self.recorder.record(self.judge.system, self.state, self.seconds)
+            self.recorder.record(self.verifier.system, self.state, self.seconds)
 
     def reached(self) -> Status | None:
         """Return the status of a goal, once it is proved at a record; each is examined once."""
@@ -351,33 +351,33 @@ class _Run:
         self.examined = len(trace)
         clock = clock_seconds()
         with time_limit(math.inf, _stopping(self.options.stop)):
-            status = self.judge.reached(self.state, (trace.margin[-1], trace.upper[-1]))
+            status = self.verifier.reached(self.state, (trace.margin[-1], trace.upper[-1]))
         self.proof_seconds += clock_seconds() - clock
         return status
 
     def result(self, status: Status, began: float) -> Result:
-        """Prove the bracket of the last state and put everything together."""
-        state, judge, system = self.state, self.judge, self.judge.system
+        """Prove the bracket of the last state and return the result."""
+        state, verifier, system = self.state, self.verifier, self.verifier.system
         clock = clock_seconds()
         with last_proofs(stopped=self.stopped):
             if self.recorder.trace.updates[-1] != state.updates:
                 self.record()
             clock = clock_seconds()
-            status, proof, point = judge.close(status, state)
+            status, proof, point = verifier.close(status, state)
         self.proof_seconds += clock_seconds() - clock
         cone_notes = system.cone.notes
         notes = [*state.notes, *cone_notes] if cone_notes else state.notes
         if notes:
-            judge.certificate["notes"] = notes
+            verifier.certificate["notes"] = notes
         if system.cone.answers:
-            judge.certificate["answers"] = dict(system.cone.answers)
-        weights = judge.weights
+            verifier.certificate["answers"] = dict(system.cone.answers)
+        weights = verifier.weights
         if weights is None and state.weights is not None:
             weights = system.weights_to_origin(state.weights)
         if state.figures:
-            judge.certificate["figures"] = state.figures
+            verifier.certificate["figures"] = state.figures
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
-        reached = judge.conclude(status, spent=self.spent)
+        reached = verifier.conclude(status, spent=self.spent)
         with last_proofs(stopped=self.stopped):
             bound = self._bound(system, lower)
         unsaid = f"ended without a reason given ({status})"
@@ -388,7 +388,7 @@ class _Run:
             point=system.operator.compact(point).copy(),
             weights=weights,
             margin_lower=lower,
-            margin_upper=judge.upper,
+            margin_upper=verifier.upper,
             updates=state.updates,
             queries=system.counters.queries,
             iterations=state.iterations,
@@ -397,19 +397,19 @@ class _Run:
             proof_seconds=self.proof_seconds,
             total_seconds=clock_seconds() - began,
             trace=self.recorder.trace,
-            certificate=judge.certificate,
+            certificate=verifier.certificate,
             bound=bound,
             message="; ".join(
-                filter(None, [judge.message or unsaid, state.closing_remark, advice])
+                filter(None, [verifier.message or unsaid, state.closing_remark, advice])
             ),
-            finding=judge.finding | state.finding,
-            goal=judge.goal,
+            finding=verifier.finding | state.finding,
+            goal=verifier.goal,
             goal_reached=reached,
         )
         return system.answer(result)
 
     def _bound(self, system: ConicSystem, lower: float | None) -> Bound:
-        """Return the bound for the facts known in the end, or for weights where no margin is.
+        """Return the update bound for the final facts, or that for weights if no margin is known.
 
         ``lower`` is the proved lower bound of the margin.
         """

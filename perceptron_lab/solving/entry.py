@@ -1,4 +1,4 @@
-"""``solve``, the entry point: any problem, any name or record of an algorithm; a proved result."""
+"""``solve``, the entry point: any problem and any algorithm; a verified result."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def solve(
 
 
 def _is_cvxpy(problem: object) -> bool:
-    """Return whether it is a cvxpy problem, without loading cvxpy; refuse parts of one."""
+    """Return whether a problem is a cvxpy problem, without importing cvxpy; refuse its parts."""
     cvxpy = sys.modules.get("cvxpy")
     if cvxpy is None:
         return False
@@ -231,7 +231,7 @@ def _is_cvxpy(problem: object) -> bool:
 
 
 def _algorithm(algorithm: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:
-    """Return the record of an algorithm given by its name, its class or itself."""
+    """Return the parameter record of an algorithm given by name, class or record."""
     named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
     if isinstance(named, type) and issubclass(named, Algorithm):
         return _with_defaults(named)
@@ -244,7 +244,7 @@ def _algorithm(algorithm: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorit
 
 
 def _refuse_text(labels: str) -> None:
-    """Refuse a text in the place of labels that names no algorithm."""
+    """Refuse a text in place of labels that is no algorithm's name."""
     try:
         registry.target("algorithm", labels)
     except ConfigError as error:
@@ -256,7 +256,7 @@ def _refuse_text(labels: str) -> None:
 
 
 def _with_defaults(kind: type[AnyAlgorithm]) -> AnyAlgorithm:
-    """Return the record of a class, all its parameters their defaults."""
+    """Return the record of a class with its default parameters."""
     lacks = sorted(getattr(kind, "__abstractmethods__", ()))
     if lacks:
         raise InputError(f"algorithm {kind.__name__}: it does not define {', '.join(lacks)}")
@@ -270,7 +270,7 @@ def _with_defaults(kind: type[AnyAlgorithm]) -> AnyAlgorithm:
 
 
 def _refuse_arguments(arguments: Mapping[str, object]) -> None:
-    """Refuse arguments of another type; their values are checked where they are used."""
+    """Refuse arguments of a wrong type; values are checked where they are used."""
     for name, (kind, remedy) in _ARGUMENTS.items():
         value = arguments[name]
         optional = value is None and name != "seed"
@@ -279,7 +279,7 @@ def _refuse_arguments(arguments: Mapping[str, object]) -> None:
 
 
 def _oracles(oracles: object) -> list[Oracle]:
-    """Return the records of oracles given by names, classes or themselves; one, a list or None."""
+    """Return the records of oracles given by names, classes or records."""
     if oracles is None or isinstance(oracles, str) or not isinstance(oracles, Iterable):
         oracles = [] if oracles is None else [oracles]
     records: list[Oracle] = []

@@ -22,12 +22,12 @@ _log = logging.getLogger("perceptron_lab")
 
 
 def numerical(error: Exception) -> bool:
-    """Return whether an algorithm failed for its numbers: a result, even before its first state."""
+    """Return whether an exception is a numerical failure, and so a result of the run."""
     return isinstance(error, (ArithmeticError, np.linalg.LinAlgError)) and ends_run(error)
 
 
 def ends_run(error: Exception, *, updates: int = 1) -> bool:
-    """Return whether a run ends by this exception, keeping its proofs, instead of passing it on.
+    """Return whether an exception ends the run with its proofs kept, or is raised.
 
     Passed on are refusals before the first update, and what leaves nothing to prove with: no
     memory, data that cannot be read any more, a processor in another mode of arithmetic.
@@ -40,7 +40,7 @@ def ends_run(error: Exception, *, updates: int = 1) -> bool:
 
 
 def describe(error: Exception, name: str, certificate: dict[str, object]) -> str:
-    """Return in a sentence how an algorithm failed.
+    """Return a sentence on how an algorithm failed.
 
     The certificate's ``exception`` becomes the kind, text and places, the innermost place last.
     """
@@ -57,7 +57,7 @@ def describe(error: Exception, name: str, certificate: dict[str, object]) -> str
 
 
 def registered_code_error(error: BaseException) -> str:
-    """Return an exception in code that a user has registered: ``FILE:LINE: kind: text``.
+    """Return an exception raised in a user's registered code: ``FILE:LINE: kind: text``.
 
     Empty if no line of registered code was being executed.
     """
@@ -66,7 +66,7 @@ def registered_code_error(error: BaseException) -> str:
 
 
 def registered_code_location(error: BaseException) -> str:
-    """Return the innermost line of registered code in a traceback: ``FILE:LINE``, or empty.
+    """Return the innermost line of registered code in a traceback, ``FILE:LINE``, or empty.
 
     Modules in the folder of a registered one belong to its user, too. Frames that called this
     package are none of its registered code.
@@ -114,11 +114,11 @@ def _files_of(target: Any) -> set[Path]:
 
 
 def sentence(error: BaseException) -> str:
-    """Return the kind and the text of an exception in one line."""
+    """Return type and text of an exception in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
 
 
 def log(error: Exception, message: str) -> None:
-    """Log an exception that is no failed computation, with its traceback."""
+    """Log an unexpected exception with its traceback; failed computations are not logged."""
     if not isinstance(error, COMPUTED):
         _log.error(message, exc_info=error)

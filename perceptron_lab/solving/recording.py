@@ -1,4 +1,4 @@
-"""The trace of a run, within a share of its time."""
+"""The trace of a run, recorded within a share of the run's time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FREE = 1.0  # Seconds that records may take whatever the steps take
 
 @dataclass
 class Recorder:
-    """Appends states to a trace, and leaves records out where they would cost too much.
+    """Appends states to a trace, and omits records that would cost too much.
 
     All records but the first and the last may take ``allowance`` seconds, and, beyond ``FREE``
     seconds, no longer than the steps. ``cuts`` has seen the cuts since the last record.
@@ -34,12 +34,12 @@ class Recorder:
     _last: float = 0.0
 
     def affordable(self, steps: float) -> bool:
-        """Return whether one more record is within bounds, after so many seconds of steps."""
+        """Return whether one more record keeps within its share of the seconds of steps."""
         ahead = self.seconds + self._last
         return ahead <= FREE or ahead <= min(steps, self.allowance)
 
     def record(self, system: ConicSystem, state: State, seconds: float) -> None:
-        """Append a state, reached after so many seconds of steps."""
+        """Append a state that was reached after this many seconds of steps."""
         clock, trace = clock_seconds(), self.trace
         trace.updates.append(state.updates)
         trace.iterations.append(state.iterations)
@@ -64,7 +64,7 @@ class Recorder:
 
 
 def _or_nan(figure: Callable[[], float]) -> float:
-    """Return a figure, or NaN where an algorithm's numbers or the time do not allow for it."""
+    """Return a computed number, or NaN if it fails numerically or for lack of time."""
     try:
         return figure()
     except (ArithmeticError, ValueError, np.linalg.LinAlgError, TimeIsUp):

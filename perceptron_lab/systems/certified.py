@@ -59,7 +59,7 @@ _FEW = 60
 def exact_weights(
     operator: Matrix, weights: FloatArray, *, quick: bool = False
 ) -> FloatArray | None:
-    """Return doubles near exact weights w >= 0, w != 0, with A w = 0; None if none are found.
+    """Return doubles near exact weights w >= 0, w != 0, with A w = 0, or None.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def exact_weights(
 def search_exact_weights(
     operator: Matrix, weights: FloatArray, scores: FloatArray
 ) -> FloatArray | None:
-    """Return doubles near exact weights: near the given weights, or on any other rows.
+    """Return doubles near exact weights, near the given ones or on any other rows.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def search_exact_weights(
 
 
 def _in_support(operator: Matrix, support: IntArray) -> FloatArray | None:
-    """Return doubles near exact weights at a vertex of some rows, or of all but one of these."""
+    """Return doubles near exact weights at a vertex of the given rows, or of all but one."""
     size = operator.size
     for _ in range(_VERTICES):
         check_time()
@@ -144,7 +144,7 @@ def _in_support(operator: Matrix, support: IntArray) -> FloatArray | None:
 
 
 def _may_be_exact(operator: Matrix, weights: FloatArray) -> bool:
-    """Return whether the rows are what they are stored as, and exact weights may be near."""
+    """Return whether the data are exact and norm(A w) is small enough for exact weights."""
     total = float(weights @ operator.row_norms())
     if operator.roundings or not (np.isfinite(total) and total > 0.0):
         return False
@@ -152,7 +152,7 @@ def _may_be_exact(operator: Matrix, weights: FloatArray) -> bool:
 
 
 def _spread(support: IntArray, values: FloatArray, size: int) -> FloatArray:
-    """Return the weights of all rows, 0 for those that are not in a support."""
+    """Extend the weights of a support to all rows by zeros."""
     flat = np.zeros(size)
     flat[support] = values
     return flat
@@ -161,7 +161,7 @@ def _spread(support: IntArray, values: FloatArray, size: int) -> FloatArray:
 def _of_rows(
     operator: Matrix, support: IntArray, guess: FloatArray, entries: int
 ) -> FloatArray | None:
-    """Return doubles near exact weights of some rows, near a guess or at a vertex; or None."""
+    """Return doubles near exact weights of the given rows, near a guess or at a vertex."""
     check_time()
     rows = sp.csr_array(rows_at(operator.stored, support))
     if rows.nnz > entries:
@@ -175,7 +175,7 @@ def _of_rows(
 
 
 def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
-    """Return doubles near the exact solution near a guess, if it is >= 0 and not 0; or None."""
+    """Return doubles near an exact solution that is close to a guess, >= 0 and nonzero; or None."""
     at = np.flatnonzero(guess)
     equations: dict[int, dict[int, int]] = {}
     scales, lengths = [], np.zeros(len(at))
@@ -208,7 +208,7 @@ def _solved(rows: sp.csr_array, guess: FloatArray) -> FloatArray | None:
 
 
 def vertex_of(equations: Any, seconds: float) -> FloatArray | None:
-    """Return a vertex x >= 0 of equations with right-hand sides 0, ..., 0, 1 that HiGHS finds.
+    """Return a vertex x >= 0 of equations with right-hand side (0, ..., 0, 1), by HiGHS.
 
     None where it finds none in so many seconds, which it may take no notice of for some more.
     """
@@ -246,7 +246,7 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class CertifiedSystem(CountedSystem):
-    """A system whose answers are proved on ``origin``, the innermost data.
+    """A system whose answers are verified on ``origin``, the innermost data.
 
     The parameters are those of :class:`~perceptron_lab.systems.counted.CountedSystem`.
     """
@@ -265,7 +265,7 @@ class CertifiedSystem(CountedSystem):
 
     @property
     def margin_is_proved(self) -> bool:
-        """Whether the margin of this view is the margin that is proved.
+        """Whether the margin of this view is the margin of the original data.
 
         False where classes are seen as unit rows (x, 1): then the geometric margin of the answers
         is proved, and a bound of one margin does not bound the other.
@@ -273,7 +273,7 @@ class CertifiedSystem(CountedSystem):
         return self.operator.free_bias or not self._innermost()[0].free_bias
 
     def margin(self, point: FloatArray) -> float:
-        """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.
+        """Return the computed, unverified margin of a point; -inf if it is 0 or not finite.
 
         Of classes the geometric one, whatever this view has. Counts nothing.
         """
@@ -284,7 +284,7 @@ class CertifiedSystem(CountedSystem):
         return float(operator.scores(point).min()) / length if length > 0.0 else -math.inf
 
     def upper(self, weights: FloatArray) -> float:
-        """Return the computed (not proved) bound of the margin by weights, or NaN.
+        """Return the computed, unverified bound of the margin by weights, or NaN.
 
         It is norm(A w) / <e, w> of the cuts as this view has them; of classes half the distance of
         the two points of their hulls. Counts nothing.
@@ -296,7 +296,7 @@ class CertifiedSystem(CountedSystem):
 
     @property
     def resolution(self) -> float:
-        """An upper bound of the margin below which nothing can be proved in double precision.
+        """An upper bound of the margins that double precision cannot distinguish from 0.
 
         0 for rows and matrices. With inner products alone, norm(A w)^2 = w'Sw is known to about
         2 (m + 2) u only, and to the errors of the kernel's values or what was added to its
@@ -310,7 +310,7 @@ class CertifiedSystem(CountedSystem):
         return 2.0 * math.sqrt(rounding + matrix.spread + matrix.diagonal_shift)
 
     def worth(self, epsilon: float) -> float:
-        """Return the largest norm(A w) that is worth a claim: epsilon, or the run's own target."""
+        """Return the largest norm(A w) for which weights are claimed: epsilon or the target."""
         return max(self.target or epsilon, self.resolution)
 
     def weights_to_origin(self, weights: FloatArray) -> FloatArray:
@@ -360,7 +360,7 @@ class CertifiedSystem(CountedSystem):
         return None if weights_found is None else InfeasibilityProof(weights_found, 0.0, RATIONAL)
 
     def answer(self, result: Result) -> Result:
-        """Return the result of a run in the variables as given: where these are the view's, it."""
+        """Return a result of this view in the variables of the original data."""
         return result
 
     @property
@@ -400,16 +400,16 @@ class CertifiedSystem(CountedSystem):
         )
 
     def spectral_norm(self) -> float:
-        """Return an upper bound of norm(A)_2 of the cuts as this view has them (trace norm)."""
+        """Return an upper bound of norm(A)_2 for the cuts of this view (trace norm)."""
         return norm_bound(self.operator, self.cone, "euclidean")
 
     def atom_norm(self) -> float:
-        """Return an upper bound of norm(A(atom)) of the cuts as this view has them."""
+        """Return an upper bound of norm(A(atom)) for the cuts of this view."""
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
 
 
 def central_weights(system: CountedSystem) -> FloatArray:
-    """Return w in Delta(K), a multiple of e on each block, with a small norm(A w).
+    """Return w in Delta(K), a multiple of e on each block, with small norm(A w).
 
     margin <= norm(A w) for every w in Delta(K). With b_k = e_k / rank_k, the barycentre of block k,
     w = sum_k theta_k b_k starts at the barycentre e / rank of the cone and goes to

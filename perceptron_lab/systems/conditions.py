@@ -22,7 +22,7 @@ Entries = tuple[tuple[int, ...], tuple[Fraction, ...]]
 
 
 class Condition(NamedTuple):
-    """a'x >= b, or a'x = b, multiplied by ``scale`` so that all its numbers are whole.
+    """a'x >= b or a'x = b, multiplied by ``scale`` so that all numbers are integers.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Condition(NamedTuple):
     bound: bool = False
 
     def slack(self, numerators: Sequence[int], denominator: int) -> Fraction:
-        """Return a'x - b, exactly, of the condition as given.
+        """Return a'x - b of the original condition, exactly.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class Condition(NamedTuple):
         return Fraction(value, denominator * self.scale)
 
     def violation(self, numerators: Sequence[int], denominator: int) -> Fraction:
-        """Return by how much x violates the condition as given; 0 if it does not."""
+        """Return the violation of the original condition at x, 0 if x satisfies it."""
         slack = self.slack(numerators, denominator)
         return abs(slack) if self.equation else max(-slack, Fraction())
 
@@ -86,7 +86,7 @@ def condition(
 def bound_conditions(
     lower: Sequence[Fraction | None], upper: Sequence[Fraction | None], names: Sequence[str]
 ) -> list[Condition]:
-    """Return x_j >= l_j and -x_j >= -u_j, where there are such bounds."""
+    """Return the conditions x_j >= l_j and -x_j >= -u_j for the finite bounds."""
     sides = [(lower, Fraction(1), ">="), (upper, Fraction(-1), "<=")]
     return [
         condition(
@@ -99,14 +99,14 @@ def bound_conditions(
 
 
 def over_common(numbers: Iterable[Fraction]) -> tuple[list[int], int]:
-    """Return numerators over a common denominator, and it."""
+    """Return numerators and their common denominator."""
     fractions = list(numbers)
     common = math.lcm(*(number.denominator for number in fractions))
     return [number.numerator * (common // number.denominator) for number in fractions], common
 
 
 def exact_matrix(rows: ArrayOrSparse, noun: str) -> tuple[list[Entries], int]:
-    """Return the rows of a matrix without their zeros, and the number of its columns.
+    """Return the nonzero entries of the rows of a matrix, and the number of columns.
 
     Parameters
     ----------
@@ -192,12 +192,12 @@ def _vector(numbers: npt.ArrayLike, count: int, noun: str) -> list[Any]:
 
 
 def _ragged(numbers: object) -> bool:
-    """Return whether a list has None among its numbers, for a bound that is not there."""
+    """Return whether a list contains None, which stands for an absent bound."""
     return isinstance(numbers, list | tuple) and any(number is None for number in numbers)
 
 
 def _objects(data: Any, noun: str) -> list[list[Any]]:
-    """Return numbers as Python's own; doubles stay what they are."""
+    """Return numbers as Python objects; doubles remain doubles."""
     if data.dtype.kind not in "buifO":
         raise InputError(f"{noun} is of type {data.dtype}; give real numbers")
     if data.dtype.kind == "f" and data.dtype.itemsize > 8:

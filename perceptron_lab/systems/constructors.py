@@ -1,4 +1,4 @@
-"""The operator and the cone of rows, of labelled examples, of kernels and of second-order blocks.
+"""Operators and cones of rows, labelled examples, kernels and second-order cones.
 
 What a user passes is checked and converted here, once.
 """
@@ -74,7 +74,7 @@ class Parts(NamedTuple):
 
 
 def of_rows(rows: Rows, memory: int | None = None, margin: Margin = "unit") -> Parts:
-    """Return rows, or unit rows in their place; see :meth:`.ConicSystem.from_rows`."""
+    """Return rows, or unit rows; see :meth:`.ConicSystem.from_rows`."""
     if margin == "geometric":
         if not (isinstance(rows, LabelledRows) and rows.affine and memory is None):
             raise InputError(
@@ -121,7 +121,7 @@ def of_labelled(
 def geometric_bracket(
     lower: float, upper: float, *, longest: float, augment: float
 ) -> tuple[float, float]:
-    """Return a bracket of the geometric margin gamma of two classes, of one of gamma_d.
+    """Return a bracket of the geometric margin of two classes from one of gamma_d.
 
     gamma = max over (w, b) of min_i s_i (w'x_i + b) / norm(w) is half the distance of the hulls of
     the classes. gamma_d is the directional margin of the rows s_i (x_i, rho), in the span of which
@@ -194,7 +194,7 @@ def of_kernel(
 
 
 def of_second_order(matrix: ArrayOrSparse, sizes: Sequence[int]) -> Parts:
-    """Return blocks below one another; see :meth:`.ConicSystem.second_order`."""
+    """Return stacked second-order blocks; see :meth:`.ConicSystem.second_order`."""
     doubles = doubles_of_rows(matrix)
     data = doubles.values
     refuse_not_finite(data)
@@ -215,7 +215,7 @@ def of_second_order(matrix: ArrayOrSparse, sizes: Sequence[int]) -> Parts:
 
 
 def _checked(rows: Rows, memory: int | None) -> Doubles:
-    """Return a source of rows as it is, and other rows as a matrix or, with a memory, a source."""
+    """Return a source of rows unchanged, and other rows as a matrix or a source."""
     if isinstance(rows, RowSource):
         if memory is not None:
             raise InputError("these rows have their own memory limit; leave memory out")
@@ -239,7 +239,7 @@ def _constant(augment: float, affine: bool) -> float | None:
 
 
 def _unit_or_plain_rows(doubles: Doubles, margin: Margin) -> Parts:
-    """Return rows as they are, or through unit rows and proved on whole numbers if they can be."""
+    """Return the rows, or unit rows that are verified on integer multiples of the data."""
     original = Matrix(doubles.values, roundings=doubles.roundings)
     norms = original.row_norms()
     refuse_extreme_rows(doubles.values, norms)
@@ -255,7 +255,7 @@ def _unit_or_plain_rows(doubles: Doubles, margin: Margin) -> Parts:
 
 
 def _classes(doubles: Doubles, signs: FloatArray, omitted: int | None = None) -> Parts:
-    """Return two classes of examples as they are, checked to be finite and in range."""
+    """Return two classes of examples, checked to be finite and in range."""
     double = signs.astype(np.float64)
     classes = Classes(doubles.values, double, omitted=omitted, roundings=doubles.roundings)
     if not classes.dimension > 1:
@@ -270,7 +270,7 @@ def _classes(doubles: Doubles, signs: FloatArray, omitted: int | None = None) ->
 def _kernel_matrix_of(
     kernel: Kernel | Literal["precomputed"], examples: ArrayOrSparse | KernelMatrix
 ) -> KernelMatrix:
-    """Return the matrix of a kernel on examples, or the one given; checked in any case."""
+    """Return the checked kernel matrix of examples, computed or given."""
     if isinstance(examples, KernelMatrix) and kernel == "precomputed":
         matrix = examples
     elif isinstance(examples, KernelMatrix):
@@ -303,7 +303,7 @@ def _kernel_matrix_of(
 def _signed(
     examples: FloatArray | sp.csr_array, signs: FloatArray, constant: float | None
 ) -> FloatArray | sp.csr_array:
-    """Return s_i x_i, or s_i (x_i, constant) where there is one, in the precision of the signs."""
+    """Return s_i x_i, or s_i (x_i, constant), in the precision of the signs."""
     ones = None if constant is None else np.full((len(signs), 1), constant, signs.dtype)
     if ones is None:
         return scaled_rows(examples, signs)

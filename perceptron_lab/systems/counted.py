@@ -76,7 +76,7 @@ class CountedSystem(System):
 
     @property
     def matrix(self) -> Matrix:
-        """The operator, where it is known to be a matrix."""
+        """The operator of a system whose operator is a matrix."""
         assert isinstance(self.operator, Matrix)
         return self.operator
 
@@ -117,7 +117,7 @@ class CountedSystem(System):
         return self.operator.scores(point)
 
     def priced(self, point: FloatArray) -> FloatArray:
-        """Return A*point to the precision of the data; counts one product."""
+        """Return A*point in the precision of the data; counts one product."""
         self.counters.products += self.operator.scores_cost
         return self.operator.priced(point)
 
@@ -127,7 +127,7 @@ class CountedSystem(System):
         return self.operator.combine(weights)
 
     def cut(self, point: FloatArray, slack: float = 0.0) -> Cut | None:
-        """Ask the oracle about a point: a cut, or None if it passes; counts one query.
+        """Query the oracle at a point: a violated constraint or None; counts one query.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class CountedSystem(System):
         return -self.operator.inner(cut.normal, point) / lengths if lengths else math.nan
 
     def deepest(self, point: FloatArray) -> Deepest:
-        """Return the constraint of least score at a point; counts one query."""
+        """Return the constraint with the least score at a point; counts one query."""
         self.counters.queries += 1
         scores = self.scores(point)
         atom, score = self.cone.deepest(scores)
@@ -195,7 +195,7 @@ class CountedSystem(System):
         return self.inside(self.lowest(scores), scores)
 
     def norm(self, point: FloatArray) -> float:
-        """Return the norm of a point, also where its square leaves the range of doubles."""
+        """Return the norm of a point, also if its square overflows or underflows."""
         square = max(self.operator.inner(point, point), 0.0)
         if SMALL < square < math.inf:
             return math.sqrt(square)

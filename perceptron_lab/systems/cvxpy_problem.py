@@ -40,7 +40,7 @@ MOST_FILTERED = 20
 
 
 class ConicForm:
-    """A cvxpy problem's constraints in cvxpy's conic form, and the way back.
+    """A cvxpy problem's constraints in conic form, and the map back to its variables.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class ConicForm:
         self._scored = rows + equations if self._linear else rows
 
     def system(self) -> System:
-        """Return the feasible set."""
+        """Return the feasible set as a system."""
         names = _names(self._program)
         if self._linear:
             conditions = conditions_of(self.blocks)
@@ -76,7 +76,7 @@ class ConicForm:
         return conic_system(self.blocks, names)
 
     def completed(self, result: Result, run: Callable[[System], Result]) -> Result:
-        """Return a result with the variables' values, or with the constraints in conflict.
+        """Return a result with the variables' values, or with the conflicting constraints.
 
         The variables of the problem are given their values, or None where no point is proved.
 
@@ -100,7 +100,7 @@ class ConicForm:
         return replace(result, values=values, conflict=conflict)
 
     def _conflicting(self, result: Result, run: Callable[[System], Result]) -> list[Any]:
-        """Return constraints of the problem that no point satisfies, if that is proved.
+        """Return constraints of the problem that are proved to contradict each other, or ().
 
         Of those with weights in the proof, as many as there are answers for are left out one by one
         (a deletion filter), which leaves an irreducible set if all were decided.
@@ -122,7 +122,7 @@ class ConicForm:
         return run(ConicForm(cvxpy.Problem(cvxpy.Minimize(0), constraints)).system()).status
 
     def _touched(self, weights: FloatArray) -> list[Any]:
-        """Return the constraints of the problem with a weight other than 0, and equations.
+        """Return the constraints with a nonzero weight, and the equations.
 
         Equations that are eliminated have no weights, nor have those that contradict one another.
         """
@@ -138,7 +138,7 @@ class ConicForm:
         return [constraint for constraint in self.problem.constraints if constraint.id in duals]
 
     def _inverted(self, x: FloatArray, touched: Sequence[Block]) -> Any:
-        """Return the solution of the problem that cvxpy makes of one of the conic form."""
+        """Return the solution of the original problem from one of the conic form."""
         duals = {block.constraint.id: np.ones(block.constraint.shape) for block in touched}
         solution = Solution(cvxpy.OPTIMAL, 0.0, {self._program.x.id: x}, duals, {})
         for reduction, inverse in reversed(self._steps):
@@ -147,7 +147,7 @@ class ConicForm:
 
 
 def _doubles(result: Result) -> FloatArray:
-    """Return x in doubles: of the exact one, or of a point (t, x)."""
+    """Return x in doubles, from an exact x or from a point (t, x)."""
     exact = getattr(result, "x", None)
     if exact is not None:
         return to_doubles(exact)
@@ -156,7 +156,7 @@ def _doubles(result: Result) -> FloatArray:
 
 
 def _label(constraint: object) -> str:
-    """Return a constraint's label, where this release of cvxpy has them, or its text."""
+    """Return a constraint's label, or its text in releases of cvxpy without labels."""
     labelled = getattr(constraint, "format_labeled", None)
     return " ".join(str(constraint if labelled is None else labelled()).split())
 
@@ -167,7 +167,7 @@ def system_of_problem(problem: object) -> System:
 
 
 def _canonical(problem: Any) -> tuple[Any, list[tuple[Any, Any]]]:
-    """Return cvxpy's conic form of the constraints before a solver's scaling, and its steps."""
+    """Return the conic form without a solver's scaling, and its reduction steps."""
     integral = [variable for variable in problem.variables() if variable.attributes["integer"]]
     integral += [variable for variable in problem.variables() if variable.attributes["boolean"]]
     if integral:
@@ -206,7 +206,7 @@ def _blocks(program: Any) -> Iterator[Block]:
 
 
 def _names(program: Any) -> list[str]:
-    """Return names of the columns: of variables, matrices column by column."""
+    """Return names of the columns, matrix variables column by column."""
     names = [f"x_{j + 1}" for j in range(int(program.x.size))]
     for identity, first in program.var_id_to_col.items():
         variable = program.id_to_var[identity]
@@ -230,7 +230,7 @@ class Block:
 
 
 class Part(NamedTuple):
-    """Scores of one cone: the means of two rows (constant, matrix) each, mostly the same one."""
+    """Scores of one cone as means of two rows (constant, matrix), usually equal ones."""
 
     rows: sp.csr_array
     mirrored: sp.csr_array
@@ -269,7 +269,7 @@ def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
 
 
 def conditions_of(blocks: Sequence[Block]) -> list[Condition]:
-    """Return matrix @ x + constant >= 0, or = 0, the doubles as they are."""
+    """Return matrix @ x + constant >= 0 or = 0 with the exact values of the doubles."""
     conditions = list[Condition]()
     for block in blocks:
         equation = block.kind == "Zero"
@@ -283,7 +283,7 @@ def conditions_of(blocks: Sequence[Block]) -> list[Condition]:
 def _entries(
     matrix: sp.csr_array, constant: FloatArray
 ) -> Iterator[tuple[tuple[int, ...], tuple[float, ...], float]]:
-    """Yield the columns and numbers of each row that are not 0, and its constant."""
+    """Yield columns and values of the nonzero entries of each row, and its constant."""
     for i, value in enumerate(constant.tolist()):
         span = slice(matrix.indptr[i], matrix.indptr[i + 1])
         pairs = zip(matrix.indices[span].tolist(), matrix.data[span].tolist(), strict=True)
@@ -292,7 +292,7 @@ def _entries(
 
 
 def _means(part: Part) -> Iterator[Condition]:
-    """Yield the scores as conditions on x, exactly."""
+    """Yield the mean scores as exact conditions on x."""
     for i in range(part.rows.shape[0]):
         sums = dict[int, Fraction]()
         for rows in (part.rows, part.mirrored):

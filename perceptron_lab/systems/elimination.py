@@ -74,7 +74,7 @@ class Elimination:
         return [solution[j] for j in range(len(solution))]
 
     def substituted(self, row: Condition) -> Condition:
-        """Return a'x - b as a condition on z, its columns the places of the free variables."""
+        """Return a'x - b as a condition on z, with columns counted over the free variables."""
         eliminated_columns = [j for j in row.columns if j in self.dependent]
         common = math.lcm(*(self.dependent[j].denominator for j in eliminated_columns))
         position = {f: k for k, f in enumerate(self.free)}
@@ -99,7 +99,7 @@ class Elimination:
 
 
 def eliminated(equations: Sequence[Condition], width: int) -> Elimination | None:
-    """Return the solutions of equations, or None if they are inconsistent.
+    """Return all solutions of linear equations, or None if these are inconsistent.
 
     Equations that share no variable are solved apart. Solved for are variables that a QR
     factorisation with pivots, in doubles, takes first: that keeps N small.
@@ -133,7 +133,7 @@ def eliminated(equations: Sequence[Condition], width: int) -> Elimination | None
 
 
 def _components(equations: Sequence[Condition], width: int) -> Iterator[list[Condition]]:
-    """Yield equations that are linked by common variables."""
+    """Yield groups of equations that share variables."""
     pairs = [(i, j) for i, equation in enumerate(equations) for j in equation.columns]
     if not pairs:
         return
@@ -151,7 +151,7 @@ def _components(equations: Sequence[Condition], width: int) -> Iterator[list[Con
 
 
 def _solved(equations: Sequence[Condition]) -> dict[int, Dependent]:
-    """Return the dependent variables of linked equations."""
+    """Return the dependent variables of one group of equations."""
     columns = sorted({j for equation in equations for j in equation.columns})
     if len(equations) * len(columns) > MOST_ENTRIES:
         raise _too_large(equations, columns)
@@ -188,7 +188,7 @@ def _solved(equations: Sequence[Condition]) -> dict[int, Dependent]:
 
 
 def _by_pivots(equations: Sequence[Condition], columns: Sequence[int]) -> list[int]:
-    """Return the columns in the order in which a QR factorisation with pivots takes them."""
+    """Return the columns in the order of a QR factorisation with column pivoting."""
     position = {j: k for k, j in enumerate(columns)}
     table = np.zeros((len(equations), len(columns)))
     for i, equation in enumerate(equations):
@@ -225,14 +225,14 @@ class EliminatedResult(Result):
 
     @property
     def x(self) -> tuple[Fraction, ...] | None:
-        """The exact rational x of the equations and the cones; None where none is proved."""
+        """The exact rational x that satisfies equations and cones, or None."""
         printed = self.certificate.get(EXACT_POINT)
         return None if printed is None else tuple(read_exact(coordinate) for coordinate in printed)
 
 
 @dataclass(frozen=True, repr=False)
 class EliminatedSystem(ConicSystem):
-    """All x with C x = d and M x + c strictly inside K, in the variables that remain free.
+    """All x with C x = d and M x + c strictly inside K, in the free variables.
 
     By an exact rational solution x = x0 + N z of the equations the question is whether
     M (x0 + N z) + c lies strictly inside K for some z; a point is (t, z), t > 0, homogenised. The
@@ -277,7 +277,7 @@ class EliminatedSystem(ConicSystem):
         elimination: Elimination,
         variables: Sequence[str],
     ) -> EliminatedSystem:
-        """Return the system of equations that are solved, and rows of a cone."""
+        """Return the system of eliminated equations and the rows of a cone."""
         reduced = [elimination.substituted(row) for row in rows]
         matrix, rounded = _in_doubles(reduced, 1 + len(elimination.free))
         return cls(
@@ -307,7 +307,7 @@ class EliminatedSystem(ConicSystem):
         return tuple(value / scale for value in values)
 
     def prove_exact(self, x: Sequence[Fraction]) -> PointProof:
-        """Prove a rational x: the equations by rational numbers, then that M x + c lies inside K.
+        """Verify a rational x: the equations exactly, then that M x + c lies inside K.
 
         Scores are rounded once, which the proof encloses.
         """
@@ -328,7 +328,7 @@ class EliminatedSystem(ConicSystem):
         return prove_point(column, self.original_cone, np.ones(1))
 
     def prove_point(self, point: FloatArray) -> PointProof:
-        """Prove the margin of a point (t, z), and that the x it stands for is a solution."""
+        """Prove the margin of a point (t, z), and that its x satisfies the equations."""
         proof = super().prove_point(point)
         if not proof.feasible:
             return proof
@@ -338,7 +338,7 @@ class EliminatedSystem(ConicSystem):
         return replace(proof, method=f"{proof.method}; {AS_GIVEN}")
 
     def answer(self, result: Result) -> Result:
-        """Return a result in the variables as given: (t, x) in doubles, x exactly."""
+        """Return a result in the original variables: (t, x) in doubles, x exactly."""
         values = {field.name: getattr(result, field.name) for field in fields(result)}
         if np.isfinite(result.point).all():
             lifted = self.lifted(result.point)
@@ -372,7 +372,7 @@ def _in_doubles(rows: Sequence[Condition], width: int) -> tuple[sp.csr_array, bo
 
 
 def _nearest(number: int, scale: int, name: str) -> float:
-    """Return the double nearest to number / scale, off by half a unit in its last place at most."""
+    """Return the double nearest to number / scale; refuse numbers outside the normal range."""
     double = to_double(number, scale)
     if not abs(double) >= LEAST_NORMAL or abs(number) > scale * LARGEST:
         raise InputError(

@@ -43,7 +43,7 @@ def near_solution(
     order: Sequence[int],
     most_pivots: int | None = None,
 ) -> list[Fraction] | None:
-    """Return an exact solution of equations near a guess; None if absent, or too much work.
+    """Return an exact solution of equations near a guess, or None.
 
     Unknowns that come first in ``order`` are solved for, as far as they are independent; the others
     keep their guess.
@@ -78,7 +78,7 @@ def near_multiples(
     order: Sequence[int],
     most_pivots: int | None = None,
 ) -> tuple[list[int], int] | None:
-    """Return a solution as :func:`near_solution`: numerators and a common denominator > 0."""
+    """Return a solution like :func:`near_solution`, as numerators and a denominator > 0."""
     most = MOST_PIVOTS if most_pivots is None else most_pivots
     if min(len(equations), len(order)) > most:
         return _peeled_solution(equations, guess, order, most)
@@ -124,7 +124,7 @@ def _peeled_solution(
 
 
 def _value(equation: Equation, j: int, values: Sequence[Any]) -> Any:
-    """Return the x_j of an equation, the other unknowns given."""
+    """Return the x_j that solves an equation for given values of the other unknowns."""
     rest = sum((a * values[k] for k, a in equation.entries.items() if k != j), fmpq(0))
     return (equation.right - rest) / equation.entries[j]
 
@@ -135,7 +135,7 @@ _Pairs = list[tuple[int, int]]
 def _peeled(
     equations: Sequence[Equation], order: Sequence[int]
 ) -> tuple[_Pairs, _Pairs, list[int], list[int]]:
-    """Return pairs (equation, its unknown) to solve first, and last, and what is between."""
+    """Return the pairs (equation, unknown) to solve first and last, and the core between them."""
     position = {j: k for k, j in enumerate(order)}
     unknowns = [{j for j in equation.entries if j in position} for equation in equations]
     holders: dict[int, set[int]] = {}
@@ -176,7 +176,7 @@ def _peeled(
 def factorised(
     equations: Sequence[Equation], order: Sequence[int], most_pivots: int | None = None
 ) -> Factors | None:
-    """Return the left-hand sides of equations, to be solved for any right-hand sides.
+    """Return the factorised left-hand sides of equations, for any right-hand sides.
 
     None if that is too much work; the parameters are those of :func:`near_solution`.
     """
@@ -194,7 +194,7 @@ def factorised(
 
 @dataclass
 class Factors:
-    """Left-hand sides of equations and a regular part of them, as large as their rank.
+    """Left-hand sides of equations, with a regular submatrix of full rank.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class Factors:
     def solution_near(
         self, rights: Sequence[int], guess: Sequence[Fraction]
     ) -> tuple[list[int], int] | None:
-        """Return N and D > 0 with N / D a solution; the unknowns but the pivots keep their guess.
+        """Return N and D > 0 with N / D a solution in which non-pivot unknowns keep their guess.
 
         None if no such solution exists.
         """
@@ -233,7 +233,7 @@ class Factors:
         return (candidate, common) if self._solves(rights, candidate, common) else None
 
     def _square_solution(self, sides: Sequence[int]) -> tuple[list[int], int] | None:
-        """Return N and D > 0 with A N = D b, A the regular part; None if it is not found."""
+        """Return N and D > 0 with A N = D b for the regular submatrix A, or None."""
         if not any(sides):
             return [0] * len(sides), 1
         if len(sides) >= SMALLEST_LIFTED:
@@ -274,7 +274,7 @@ class Factors:
 
 
 def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return a basis of {x : A x = 0}, one vector for each unknown that is no pivot.
+    """Return a basis of {x : A x = 0}, one vector for each unknown without a pivot.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
-    """Return null vectors by lifting; None if the rank modulo the prime is not the rank."""
+    """Return null vectors by lifting, or None if the rank modulo the prime is too small."""
     width = len(table[0])
     equations = [Equation({j: a for j, a in enumerate(row) if a}, 0) for row in table]
     selected = basis(equations, range(width), width)
@@ -313,7 +313,7 @@ def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
 
 
 def independent(columns: Sequence[Mapping[int, int]]) -> bool:
-    """Return whether it is proved that columns of whole numbers are linearly independent.
+    """Return whether columns of integers are proved to be linearly independent.
 
     They are if they are so modulo the prime.
     """
@@ -327,7 +327,7 @@ def independent(columns: Sequence[Mapping[int, int]]) -> bool:
 def basis(
     equations: Sequence[Equation], columns: Sequence[int], most_pivots: int | None = None
 ) -> tuple[list[int], list[int]] | None:
-    """Return independent equations, and as many of the columns in which they are so.
+    """Return independent equations, and as many columns in which they are independent.
 
     None if they are more than ``most_pivots``.
     """

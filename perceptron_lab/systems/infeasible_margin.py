@@ -63,7 +63,7 @@ class NegativeMargin:
     reason: str = ""
 
     def with_radius(self, facts: Facts) -> Facts:
-        """Return these facts with the proved radius -upper in them, if there is one."""
+        """Return facts with the proved radius -upper added, if there is one."""
         radius = -self.upper if self.upper < 0.0 else None
         return replace(facts, hull_radius=radius, centre_norm=self.centre_norm)
 
@@ -154,7 +154,7 @@ def _dense_rows(system: ConicSystem) -> FloatArray:
 
 @dataclass
 class _Search:
-    """The hull in coordinates of the span, and the facets met so far.
+    """The hull in coordinates of its span, and the facets found so far.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class _Search:
         self.facets: list[tuple[float, FloatArray]] = []
 
     def reach(self, direction: FloatArray) -> FloatArray | None:
-        """Return weights of the point where a ray from 0 leaves the hull, and keep its facet.
+        """Return weights of the point where a ray from 0 leaves the hull; store its facet.
 
         max t over w in the simplex with sum w_i p_i = t v. The multipliers y of these equations
         have p_i'y <= t y'v for all i: the facet. None where no facet exists, or the time is up.
@@ -200,7 +200,7 @@ class _Search:
         return float((self.points @ unit).max())
 
     def nearest(self) -> FloatArray | None:
-        """Return the normal of the nearest facet that a few steps from those met lead to.
+        """Return the normal of the nearest facet reached by a few steps from the known ones.
 
         The ray along a facet's normal leaves the hull no farther than the facet is: where it does,
         there is one as near or nearer.

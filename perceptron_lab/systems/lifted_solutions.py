@@ -40,7 +40,7 @@ Matrix = Sequence[Sequence[int]]
 
 
 class LiftedMatrix:
-    """A regular matrix of whole numbers and its inverse modulo a prime.
+    """A regular integer matrix and its inverse modulo a prime.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class LiftedMatrix:
         return None
 
     def solution(self, right: Sequence[int]) -> tuple[list[int], int]:
-        """Return N and D > 0, whole, with A N = D b; TimeIsUp is raised if a limit ends first."""
+        """Return integers N and D > 0 with A N = D b."""
         if not any(right):
             return [0] * len(right), 1
         values, denominator = self._lifted(right)
@@ -84,7 +84,7 @@ class LiftedMatrix:
         return [int(n) * (common // c) for n, c in pairs], int(denominator) * common
 
     def _lifted(self, right: Sequence[int]) -> tuple[list[fmpz], fmpz]:
-        """Return N and D of the matrix over its divisors."""
+        """Return N and D for the matrix divided by its common divisors."""
         most, bits = self._hadamard(right)
         digits = _Digits(self, right)
         if self._denominator > 1:
@@ -124,7 +124,7 @@ class LiftedMatrix:
 
 
 class _Digits:
-    """The digits of x, A x = b, to the prime as base, as many as are asked for."""
+    """The p-adic digits of x with A x = b, computed on demand."""
 
     def __init__(self, matrix: LiftedMatrix, right: Sequence[int]) -> None:
         self._matrix = matrix
@@ -148,7 +148,7 @@ class _Digits:
         return values, at**steps
 
     def _extend(self, steps: int) -> None:
-        """Lift until there are so many digits; the clock is read in between."""
+        """Compute further digits up to this number; the clock is read in between."""
         size = self._digits.shape[1]
         # Products of words, and divisions, which take longer
         step = (len(self._table) + 1) * size * size + 16 * self._residual.size
@@ -170,7 +170,7 @@ class _Digits:
 
 
 def _to_words(table: Sequence[Sequence[int]], words: int) -> Any:
-    """Return whole numbers as words of 32 bits, the least first, two's complement."""
+    """Return integers as words of 32 bits, least significant first, in two's complement."""
     size = words * _WORD // 8
     content = b"".join(
         a.to_bytes(size, "little", signed=a < 0) for row in in_time(table) for a in row
@@ -179,12 +179,12 @@ def _to_words(table: Sequence[Sequence[int]], words: int) -> Any:
 
 
 def _bits_of_root(square: int) -> int:
-    """Return k with 2^k at least the square root of a whole number."""
+    """Return k with 2^k at least the square root of an integer."""
     return (square.bit_length() + 1) // 2
 
 
 def _centred(values: Sequence[fmpz], factor: fmpz, modulus: fmpz) -> list[fmpz]:
-    """Return values times a factor modulo a number, each nearest to 0."""
+    """Return the values times a factor modulo a number, as residues nearest to 0."""
     products = (value * factor % modulus for value in values)
     return [product - modulus if 2 * product > modulus else product for product in products]
 

@@ -90,13 +90,13 @@ class LinearSystem(System):
         return result
 
     def violation(self, point: Sequence[Fraction]) -> Fraction:
-        """Return the largest violation of a condition as given at x, exactly; 0: x is feasible."""
+        """Return the largest violation at x of an original condition, exactly."""
         numerators, denominator = over_common(point)
         violations = (row.violation(numerators, denominator) for row in self.conditions)
         return max(violations, default=Fraction())
 
     def facts(self, margin: float | None = None) -> Facts:
-        """Return the size alone: no theorem on margins is about a closed set."""
+        """Return the size only: no theorem on margins applies to a closed set."""
         return Facts(dimension=len(self.variables), rank=len(self.conditions))
 
     def strict(self) -> CertifiedSystem:
@@ -161,12 +161,12 @@ def linear_system(
 
 
 def _numbers(row: Condition) -> tuple[int, ...]:
-    """Return -b and the entries of a that are not 0, times the scale."""
+    """Return -b and the nonzero entries of a, times the scale."""
     return (-row.right, *row.coefficients)
 
 
 def _near_a_double(number: int, scale: int) -> bool:
-    """Return whether a double is off by 2^-53 of a number at most."""
+    """Return whether a double differs from a number by a relative 2^-53 at most."""
     exact = Fraction(number, scale)
     return abs(Fraction(to_double(exact)) - exact) * 2**53 <= abs(exact)
 

@@ -120,7 +120,7 @@ class SdpaData:
     def from_entries(
         cls, objective: FloatArray, blocks: Sequence[int], indices: IntArray, value: FloatArray
     ) -> SdpaData:
-        """Bring entries into canonical form: upper triangle, sorted, without zeros and repeats.
+        """Bring entries into canonical form: upper triangle, sorted, nonzero and distinct.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ def shortened(blocks: Sequence[int]) -> str:
 def entry_fault(
     indices: IntArray | FloatArray, value: FloatArray, variables: int, blocks: Sequence[int]
 ) -> tuple[int, str] | None:
-    """Return the first entry that cannot belong to the program, and why; None if all can."""
+    """Return the first invalid entry and why it is invalid, or None."""
     with np.errstate(invalid="ignore"):
         integral = np.ones(len(indices), dtype=np.bool_)
         if not np.issubdtype(indices.dtype, np.integer):
@@ -185,7 +185,7 @@ def entry_fault(
 
 
 def _reason(at: IntArray | FloatArray, value: float, variables: int, blocks: Sequence[int]) -> str:
-    """Return the reason, in the file's own counting (blocks, rows and columns from 1)."""
+    """Return the reason in the file's indices (blocks, rows and columns from 1)."""
     matrix, block, row, column = (float(i) + (k > 0) for k, i in enumerate(at))
     for name, number in zip(_INDEX_NAMES, (matrix, block, row, column), strict=True):
         if not number.is_integer():
@@ -213,7 +213,7 @@ def _upper(indices: IntArray) -> IntArray:
 
 
 def _increasing(indices: IntArray) -> npt.NDArray[np.bool_]:
-    """Tell for each row whether it follows its predecessor strictly; the first one does."""
+    """Return for each row whether it follows its predecessor strictly."""
     later = np.zeros(len(indices), dtype=np.bool_)
     later[:1] = True
     for column in indices.T[::-1]:  # the first column that differs decides
@@ -235,7 +235,7 @@ def first_conflict(indices: IntArray, value: FloatArray) -> tuple[int, int] | No
 
 
 def format_sdpa(data: SdpaData) -> str:
-    """Return the program as canonical text: equal data give equal text, which reads back as them.
+    """Return the program as canonical text; equal data give equal text.
 
     Numbers have the fewest digits that read back as the same double, subnormal ones all digits.
     """
@@ -243,7 +243,7 @@ def format_sdpa(data: SdpaData) -> str:
 
 
 def _parts(data: SdpaData) -> Iterator[str]:
-    """Yield the canonical text part by part, as the text of a large program takes much memory."""
+    """Yield the canonical text in parts, to limit the memory of large programs."""
     yield f"{len(data.objective)}\n{len(data.blocks)}\n{' '.join(map(str, data.blocks))}\n"
     yield " ".join(_printed(data.objective)) + "\n"
     for start in range(0, len(data.value), _LINES):
@@ -385,7 +385,7 @@ def recession(data: SdpaData) -> ConicSystem:
 
 
 def _stacked(row: sp.csr_array, data: SdpaData, first: int) -> tuple[sp.csr_array, Product]:
-    """Return a row above the entries of F_first, ..., F_m, one column each, and their cones."""
+    """Return a row above the entries of F_first, ..., F_m (one column each), and the cones."""
     blocks = [_block(data, number, size) for number, size in enumerate(data.blocks)]
     matrices = [row, *(sp.csr_array(matrix[:, first:]) for _, matrix in blocks)]
     return (
@@ -417,7 +417,7 @@ def _block(data: SdpaData, number: int, size: int) -> tuple[Cone, sp.csr_array]:
 
 
 def _interior(operator: Matrix, cone: Product) -> FloatArray | None:
-    """Return d with x_0 = 0 and sum_i d_i F_i = I (or nearly), if there is one; MAXCUT: all ones.
+    """Return d with d_0 = 0 and sum_i d_i F_i = I (or nearly), or None; MAXCUT: all ones.
 
     Adding a multiple of d to a point of the closed cone with x_0 > 0 moves it inside.
     """

@@ -1,4 +1,4 @@
-"""The base class of the systems that algorithms are run on.
+"""The base class of systems.
 
 Answers of the oracle of a system, and how often it was asked.
 """
@@ -39,7 +39,7 @@ class Objective:
 
 
 class System(ABC):
-    """A feasibility problem, and the way in which algorithms are run on it.
+    """A feasibility problem with its own way of running algorithms.
 
     Attributes
     ----------
@@ -73,11 +73,11 @@ class System(ABC):
 
     @abstractmethod
     def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
-        """Run an algorithm; what runs on conic systems is left to the ``loop``."""
+        """Run an algorithm; conic systems leave this to ``loop``."""
 
 
 class Cut(NamedTuple):
-    """A violated constraint: <normal, point> <= 0 at the point asked about, <= -slack with slack.
+    """A violated constraint: <normal, point> <= 0 at the queried point, or <= -slack.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ CutObserver = Callable[[Cut, float], None]
 
 @dataclass
 class Counters:
-    """Calls of the oracle, and full applications of the data, shared by all views of a system.
+    """Oracle queries and products with the data, shared by all views of a system.
 
     ``observe_cut`` is called with each single cut of an oracle; None if cuts are not observed.
     Methods that sweep over rows in compiled loops, or compute whole spectra, ask for no single cut.
@@ -131,7 +131,7 @@ class Counters:
 
 @dataclass
 class CutStatistics:
-    """Norms and depths of the cuts of each block, since they were last taken.
+    """Norms and depths of the cuts of each block since the last call of ``take``.
 
     The depth of a cut a at y is -<a, y> / (norm(a) norm(y)), from 0 to 1: the distance of
     y / norm(y) from the half-space <a, .> >= 0. It is what an update of the perceptron takes off

@@ -22,7 +22,7 @@ from perceptron_lab.core.claims import NearlyWidest
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import MarginRatio
 from perceptron_lab.core.results import FloatArray, Result, Status
-from perceptron_lab.solving.judge import Judge
+from perceptron_lab.solving.verifier import Verifier
 from tests.certificates.test_hull_proofs import bounds_half_the_distance, margin_is_at_least
 from tests.repetitions import repeated
 
@@ -240,11 +240,11 @@ def test_a_ratio_that_is_not_there_is_not_believed() -> None:
     system = ConicSystem.from_labelled(data, signs, margin="geometric")
     best, rough = widest(data, signs), solve(data, signs, "perceptron", margin="geometric")
     assert best.weights is not None
-    judge = Judge(system, MarginRatio(0.999))
+    verifier = Verifier(system, MarginRatio(0.999))
     claim = NearlyWidest(rough.point, best.weights)
-    assert judge._settle_widest(claim) is None
-    assert "its ratio is not" in judge.message
-    assert judge._settle_widest(NearlyWidest(best.point, best.weights)) is Status.FEASIBLE
+    assert verifier._settle_widest(claim) is None
+    assert "its ratio is not" in verifier.message
+    assert verifier._settle_widest(NearlyWidest(best.point, best.weights)) is Status.FEASIBLE
 
 
 DATA, SIGNS = separated(0)

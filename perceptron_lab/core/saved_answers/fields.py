@@ -50,31 +50,31 @@ def _of(words: str, kind: type, allows: Callable[[Any], bool] = lambda value: Tr
 
 
 def is_index_text(text: object) -> bool:
-    """Return whether a text is a number of a condition or row: 0 or more, without leading zeros."""
+    """Return whether a text is an index of a condition or row: 0 or more, no leading zeros."""
     return isinstance(text, str) and _PLACE.fullmatch(text) is not None
 
 
 def one_of(words: str, allowed: Collection[str]) -> Values:
-    """Return the values that are certain texts."""
+    """Return the values that are one of the given texts."""
     return _of(words, str, lambda value: value in allowed)
 
 
 def or_null(values: Values) -> Values:
-    """Return these values and null."""
+    """Return the given values extended by null."""
     return Values(
         f"{values.description} or nothing", lambda value: value is None or values.allows(value)
     )
 
 
 def list_of(values: Values) -> Values:
-    """Return the lists of these values."""
+    """Return lists of the given values."""
     return _of(
         f"a list, each {values.description}", list, lambda value: all(map(values.allows, value))
     )
 
 
 def mapping_of(values: Values, key: Callable[[object], bool], keys: str) -> Values:
-    """Return the mappings of such keys to these values."""
+    """Return mappings from the given keys to the given values."""
     return _of(
         f"{keys} -> {values.description}",
         dict,
@@ -83,7 +83,7 @@ def mapping_of(values: Values, key: Callable[[object], bool], keys: str) -> Valu
 
 
 def exactly(constant: object) -> Values:
-    """Return the values that are a constant, of its type."""
+    """Return the single value equal to a constant, of the same type."""
     return Values(
         json.dumps(constant), lambda value: type(value) is type(constant) and value == constant
     )
@@ -214,7 +214,7 @@ class Field:
         return self.path.endswith(".*")
 
     def covers(self, path: str) -> bool:
-        """Return whether the field is at a path."""
+        """Return whether the field describes a path."""
         if not self.path.endswith(".*"):
             return path == self.path
         return path.startswith(self.path[:-1]) and path != self.path[:-1]

@@ -1,4 +1,4 @@
-"""The files of saved answers: the one reader and the one writer of their bytes.
+"""Reading and writing the files of saved answers.
 
 A file is a compressed ``.npz`` without pickle: arrays of numbers, and a text ``json``, which is one
 JSON object whose names occur once each. ``Result.save``, `plab run` (``certificates/CELL.npz``) and
@@ -30,7 +30,7 @@ _NPY: Final = ".npy"
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """The contents of a file, of which nothing is checked but its form.
+    """The contents of a file, checked only for their form.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class AnswerFile:
         return {"verdict", "classes"} <= self.record.keys()
 
     def tree(self) -> dict[str, Any]:
-        """Return text and arrays as one tree; a ValueError tells of equal names."""
+        """Return text and arrays as one tree; equal names raise ValueError."""
         both = self.record.keys() & self.arrays.keys()
         if both:
             raise ValueError(f"{min(both)[:40]!r} is given twice, as an array and in the text")
         return {**self.record, **self.arrays}
 
     def named(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays whose names begin so, by the rest of their names."""
+        """Return the arrays whose names have a prefix, by the names without it."""
         return {
             name.removeprefix(prefix): array
             for name, array in self.arrays.items()
@@ -74,12 +74,12 @@ def read_answer(path: str | Path) -> AnswerFile:
 
 
 def prefixed(prefix: str, arrays: Mapping[str, object]) -> dict[str, Any]:
-    """Return arrays by the names that they have in a file."""
+    """Return arrays with a prefix before their names."""
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
 def packed(arrays: Mapping[str, object]) -> bytes:
-    """Return arrays of numbers or texts as the bytes of an ``.npz``: equal arrays, equal bytes."""
+    """Return arrays as the bytes of an ``.npz``; equal arrays give equal bytes."""
     plain = {name: np.asarray(array) for name, array in arrays.items()}
     if any(array.dtype.hasobject for array in plain.values()):
         raise ValueError("an array of objects would be pickled, and never read")
@@ -89,7 +89,7 @@ def packed(arrays: Mapping[str, object]) -> bytes:
 
 
 def unpacked(content: bytes, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return the arrays of an ``.npz``, or those of these names.
+    """Return all arrays of an ``.npz``, or those with the given names.
 
     Errors are those of :data:`~perceptron_lab.core.errors.BROKEN`.
     """
@@ -121,7 +121,7 @@ def _head(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def mapping_in(text: str) -> dict[str, Any]:
-    """Return the JSON object of a text; a ValueError refuses any other and names given twice."""
+    """Return the JSON object in a text; other values and repeated names raise ValueError."""
     record = json.loads(text, object_pairs_hook=_once)
     if not isinstance(record, dict):
         raise ValueError("its text is no JSON object")

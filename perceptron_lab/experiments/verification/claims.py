@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from perceptron_lab.core.errors import DataError, InputError, MissingDataError
-from perceptron_lab.core.goal_proofs import Proved
 from perceptron_lab.core.goals import Goal, MarginUpper, goal_of
+from perceptron_lab.core.proved_outcome import ProvedOutcome
 from perceptron_lab.core.results import PROVED, Status, StatusWord, relative_width
 from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.configuration.rows import as_json
@@ -162,7 +162,9 @@ class Claims:
         if goal is None or reached is None or self.of_unknown_budget:
             return
         bracket = self.margin_lower, self.margin_upper
-        proved = Proved(self.status, *bracket, self.relaxed, bool(self.spent), self.optimum_width)
+        proved = ProvedOutcome(
+            self.status, *bracket, self.relaxed, bool(self.spent), self.optimum_width
+        )
         if reached and not proved.reaches(goal):
             yield f"the goal {goal} is called reached; {proved.missed(goal)}"
         if not reached and proved.reaches(goal):

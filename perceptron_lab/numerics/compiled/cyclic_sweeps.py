@@ -168,7 +168,7 @@ def _separating_sweeps(
     progress: IntVector,
     work: int,
 ) -> int:
-    """Go on for about ``work`` operations; return how it ended, or that it has not.
+    """Continue for about ``work`` operations; return how the sweep ended or that it has not.
 
     ``count`` has room for a number per row, ``trial`` is the relaxed point, and ``lengths`` are its
     norms at the start and at the end.
@@ -237,7 +237,7 @@ def separating_sweeps(
     first: int,
     stretch: bool,
 ) -> tuple[int, int, int, int, int]:
-    """Separate unit rows by the rescaled perceptron: sweep, relax, stretch, and again; in place.
+    """Separate unit rows by the rescaled perceptron: sweep, relax, stretch; in place.
 
     The perceptron sweeps, at first from x, then from 0; if it has not separated the rows after
     ``most`` updates, a relaxed sweep from a random start yields a unit x with a'x >= -sigma for all
@@ -291,7 +291,7 @@ def stretch_again(rows: RealMatrix, directions: RealMatrix) -> None:
 
 @kernel(fastmath=RECIPROCALS)
 def unstretched(point: Vector, directions: RealMatrix) -> None:
-    """Go from z to y = (I + x_1 x_1') ... (I + x_s x_s') z, up to a factor, in place."""
+    """Compute y = (I + x_1 x_1') ... (I + x_s x_s') z from z, up to a factor, in place."""
     dimension = len(point)
     for k in range(len(directions) - 1, -1, -1):
         along, largest = 0.0, 0.0

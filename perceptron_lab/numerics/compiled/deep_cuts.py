@@ -185,7 +185,7 @@ def matrix_cut(
 def deep_cut_step(
     centre: Vector, lower: Matrix, numbers: Vector, product: Vector, square: float, depth: float
 ) -> None:
-    """Move to the smallest ellipsoid around what a cut of some depth leaves, in the given arrays.
+    """Move to the smallest ellipsoid around what a cut of some depth leaves, in place.
 
     ``product`` is Qa and ``square`` is a'Qa for the cut's normal a.
     """
@@ -222,7 +222,7 @@ def deep_cut_search(
     most: int,
     deep: bool,
 ) -> int:
-    """Cut off at most ``most`` centres; the arrays are the state, and are changed.
+    """Cut off up to ``most`` centres; the state arrays are updated in place.
 
     A centre with c'x >= best is cut off by c'y <= best; one that is not feasible by v'F(y)v >= 0
     for the direction v at which elimination fails; a feasible one becomes the best, and is cut off

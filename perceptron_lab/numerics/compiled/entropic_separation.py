@@ -23,7 +23,7 @@ from perceptron_lab.numerics.compiled.kernel import RealArray
 
 @dataclass
 class EntropicState:
-    """The state of a run of adaptive steps, with arrays that it does not share.
+    """The state of adaptive primal-dual steps, with its own arrays.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class EntropicState:
 
 @dataclass
 class SeparationRun:
-    """The outcome of a run of steps, as computed in the precision of its rows.
+    """The outcome of primal-dual steps, computed in the precision of the rows.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def begin(rows: RealArray) -> EntropicState:
 
 
 def carried(state: EntropicState, rows: RealArray) -> EntropicState:
-    """Return the course on other rows of the same dimension: more, fewer, in another precision.
+    """Return the state for other rows of the same dimension or another precision.
 
     Sums of scores are linear in the sum of the y_t, so they are A* of that sum for rows that join,
     too, and the average is still an average; x_{t-1} becomes the softmin of the new sums. The sums
@@ -158,7 +158,7 @@ def _root(size: int) -> float:
 
 
 def _softmin_of_sums(rows: RealArray, state: EntropicState) -> RealArray:
-    """Return the softmin of the course's sums; set its logarithm and its image."""
+    """Return the softmin of the state's sums; store its logarithm and its image."""
     size = rows.shape[0]
     share, scores = np.empty(size, rows.dtype), np.zeros(size, rows.dtype)
     sums, image = state.entries[0], state.points[1]

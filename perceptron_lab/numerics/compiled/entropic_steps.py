@@ -44,7 +44,7 @@ def exponential(x: Any) -> Any:
 
 @cache
 def _known_to_numba() -> None:
-    """Let numba know the form that it compiles."""
+    """Register the form of ``exponential`` that numba compiles."""
     from numba import types
     from numba.extending import overload
 

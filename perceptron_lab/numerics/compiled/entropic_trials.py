@@ -69,7 +69,7 @@ def try_step(
     log_partition: float,
     along: float,
 ) -> bool:
-    """Take the step to a softmin and to the y that follows, if it is not too long, in place.
+    """Take the trial step to a softmin and the next y, unless it is too long; in place.
 
     Parameters
     ----------

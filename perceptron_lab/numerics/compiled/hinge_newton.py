@@ -55,7 +55,7 @@ MOST_AT_ONCE = 100
 
 @dataclass
 class HingeRun:
-    """The outcome of Newton's method, as computed.
+    """The computed outcome of Newton's method.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _conjugate_steps(
     most: int,
     pieces: int,
 ) -> bool:
-    """Go on for so many products; return whether it is the end.
+    """Make up to this many conjugate-gradient steps; return whether they have ended.
 
     ``vectors`` are the preconditioned residual, the direction and its image, ``squares`` that of
     the residual and what is enough, ``steps`` counts the products.
@@ -186,7 +186,7 @@ def newton_loop(
     clearance: float,
     threshold: float,
 ) -> tuple[int, int, int]:
-    """Make Newton steps on y and its scores A*y, in place, until one of the ends.
+    """Make Newton steps on y and its scores A*y, in place, until a stopping rule holds.
 
     Parameters
     ----------

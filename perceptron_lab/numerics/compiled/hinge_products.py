@@ -106,7 +106,7 @@ def inactive_scores(
     direction: Vector,
     moves: Vector,
 ) -> None:
-    """Write A*d for the rows that are not active, and leave the others."""
+    """Write A*d for the inactive rows, and leave the other entries unchanged."""
     for i in range(len(scores)):
         if scores[i] >= 1.0:
             move = 0.0
@@ -129,7 +129,7 @@ def hinge_slope(scores: Vector, moves: Vector, pace: float) -> tuple[float, floa
 
 @kernel(fastmath=REORDER)
 def best_pace(scores: Vector, moves: Vector) -> float:
-    """Return the t >= 0 with the least f(y + t d), to one part in a hundred.
+    """Return t >= 0 that minimises f(y + t d) to a relative accuracy of 0.01.
 
     f is convex along d, and its derivative is piecewise linear: Newton's method finds the zero
     where it stays between the points known to lie before and behind it, which are bisected else.

@@ -123,12 +123,12 @@ _SURROUNDINGS: list[Surroundings] = [logged_compilation]
 
 
 def surround_compilations(by: Surroundings) -> None:
-    """Let this be entered, with their number, while kernels are compiled; nothing is logged."""
+    """Enter this context manager around compilations, instead of logging them."""
     _SURROUNDINGS[:] = [by]
 
 
 def load_kernels(functions: Functions | None = None, *, compiling: bool = True) -> int:
-    """Load kernels and those that they call; return how many were not loaded before.
+    """Load kernels and their callees; return how many were not loaded before.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class Kernel:
 
     @cached_property
     def interpreted(self) -> Callable[..., Any]:
-        """The function as Python runs it, and those that it calls."""
+        """The function as interpreted by Python, with interpreted callees."""
         return self._with({name: callee.interpreted for name, callee in self.callees.items()})
 
     def __call__(self, *arguments: Any) -> Any:
@@ -241,7 +241,7 @@ class Kernel:
         return self.compiled(*arguments)
 
     def collect(self, waiting: dict[Kernel, None]) -> None:
-        """Append the kernel to those that wait to be loaded, after its callees."""
+        """Append the kernel, after its callees, to the kernels still to be loaded."""
         if self.compiled is None and self not in waiting:
             for callee in self.callees.values():
                 callee.collect(waiting)

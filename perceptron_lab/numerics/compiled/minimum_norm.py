@@ -29,7 +29,7 @@ _SHARE = 0.5
 
 @kernel(fastmath=REORDER)
 def enter(row: Vector, carrying: Matrix, factor: Matrix, solved: Vector, count: int) -> bool:
-    """Append a row to P, R and z; False if it is affinely dependent on the active ones."""
+    """Append a row to P, R and z; return False if it depends affinely on the active rows."""
     # R'R gains a row and a column: one triangular solve with R'
     column = np.dot(carrying[:count], row)
     for a in range(count):
@@ -96,7 +96,7 @@ def descend(
     count: int,
     work: int,
 ) -> tuple[int, int]:
-    """Go to the affine minimiser, dropping rows whose weights vanish on the way.
+    """Move to the affine minimiser, dropping rows whose weights vanish.
 
     Returns the number of active rows, and what is left of about ``work`` operations: 0 or less if
     they ended the way there, which can be gone on.
@@ -153,7 +153,7 @@ def _minimum_norm(
     separator: bool,
     work: int,
 ) -> bool:
-    """Go on with the active rows, their weights and the point for about ``work`` operations.
+    """Continue from active rows, weights and point for about ``work`` operations.
 
     ``vectors`` are z and the affine minimiser; returns whether the end was reached.
     """

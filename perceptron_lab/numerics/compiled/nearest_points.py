@@ -62,7 +62,7 @@ def _nearest_points(
     most: int,
     work: int,
 ) -> bool:
-    """Go on with the active pairs for about ``work`` operations; return whether it is the end.
+    """Continue from the active pairs for about ``work`` operations; return whether it ended.
 
     The way begins with ``pairs`` and their shares; ``vectors`` and ``progress`` are as for the
     point of least norm.

@@ -108,7 +108,7 @@ def _panel(
     first: int,
     work: int,
 ) -> tuple[int, int]:
-    """Fill the rows of R from ``begin`` on; return how it ends, and how many rows R has.
+    """Compute rows of R from ``begin`` on; return the outcome and the number of rows.
 
     It resumes at row ``first``, for about ``work`` operations.
     """
@@ -199,7 +199,7 @@ def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) 
 
 @kernel()
 def _direction_at_once(matrix: Matrix, zeros: int, direction: Vector) -> bool:
-    """Do what :func:`separating_direction` does in one call, for small matrices."""
+    """Compute :func:`separating_direction` in one call, for small matrices."""
     n = matrix.shape[0]
     rows, order, sizes = np.empty((n, n)), np.arange(n), np.diag(matrix).copy()
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)

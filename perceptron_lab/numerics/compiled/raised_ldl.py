@@ -30,7 +30,7 @@ def _eliminate_rows(
     first: int,
     operations: int,
 ) -> int:
-    """Go on from a row for about so many operations; return the next row."""
+    """Continue the elimination for about this many operations; return the next row."""
     starts, columns, positions, diagonal, row_starts, row_columns, ends, rows = structure
     entries, pivots, filled, work = numbers
     n, head = diagonal.shape[0], ends.shape[0] - 1

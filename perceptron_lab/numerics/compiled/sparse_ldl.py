@@ -110,7 +110,7 @@ def factor_counts(
 def factor_structure(
     starts: IntVector, columns: IntVector, parent: IntVector, ends: IntVector
 ) -> tuple[IntVector, IntVector, IntVector]:
-    """Return where the rows of L begin, their columns before h, and the rows of these columns.
+    """Return the row starts of L, their columns before h, and the rows of these columns.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _eliminate_rows(
     first: int,
     operations: int,
 ) -> tuple[int, int]:
-    """Go on from a row for about so many operations; return the failed row and the next one."""
+    """Continue for about this many operations; return the failed row and the next one."""
     starts, columns, positions, diagonal, row_starts, row_columns, ends, rows = structure
     entries, pivots, filled, work = numbers
     n, head = diagonal.shape[0], ends.shape[0] - 1

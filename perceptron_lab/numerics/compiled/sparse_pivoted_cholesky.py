@@ -115,7 +115,7 @@ def _eliminate(
     tolerance: float,
     roots: Vector,
 ) -> int:
-    """Append the row of R of a pivot, which stands at ``count``; return its number of entries."""
+    """Append the row of R for the pivot at ``count``; return its number of entries."""
     ends, links, values, lists, _ = factor
     n = diagonal.shape[0]
     work, touched = np.empty(n), np.empty(n, np.int64)
@@ -151,7 +151,7 @@ def _rows_from(
     first: int,
     work: int,
 ) -> tuple[int, int]:
-    """Go on from row ``first`` of R for about ``work`` operations; return how it ends, and rows."""
+    """Continue from row ``first`` of R; return the outcome and the number of rows."""
     n = diagonal.shape[0]
     ends, order, position = factor[0], factor[4][0], factor[4][1]
     for j in range(first, n):
@@ -234,7 +234,7 @@ def sparse_direction(
 def write_remainder(
     matrix: Entries, factor: Rows, count: int, diagonal: Vector, rest: Matrix
 ) -> None:
-    """Write the rest of Z - R'R after ``count`` rows, in their order, into zeros."""
+    """Write the trailing part of Z - R'R after ``count`` rows into an array of zeros."""
     order, position, n = factor[4][0], factor[4][1], diagonal.shape[0]
     work, touched = np.empty(n), np.empty(n, np.int64)
     for k in range(count, n):

@@ -24,7 +24,7 @@ def _remainder(words: IntVector, prime: int) -> int:
 
 @kernel()
 def _divide(words: IntVector, prime: int) -> int:
-    """Divide a number by p, rounded down; return what is left. Words may be of any sign."""
+    """Divide a multi-word integer by p, rounded down; return the remainder."""
     mask = (np.int64(1) << 32) - 1
     for k in range(len(words) - 1):
         words[k + 1] += words[k] >> 32
@@ -127,7 +127,7 @@ def _collect(
     last_row: IntVector,
     met: IntVector,
 ) -> int:
-    """Add up row i of LL' and M from the diagonal on; return how many places are met.
+    """Add up row i of LL' and M from the diagonal on; return the number of nonzeros.
 
     Row j of ``sums``: sums of high x high, high x low and low x low of L, and M's two words.
     ``next_of`` holds, column by column of L, the first entry at or behind row i.

@@ -44,7 +44,7 @@ def spans(order: int) -> Iterator[tuple[int, int]]:
 
 
 def extend(matrix: FloatArray, begin: int, end: int) -> int:
-    """Factorise some more rows: M = LL', with [X L_2] below L_1, L_1 X' = M_12.
+    """Factorise further rows: M = LL', with [X L_2] below L_1 and L_1 X' = M_12.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def lift(factor: FloatArray, count: int) -> FloatArray:
 
 
 class LeadingBlocks:
-    """The decomposition of matrices on a pattern, of which only leading blocks are written.
+    """The factorisation of matrices on a pattern, up to a leading block only.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def factorised(pattern: Pattern, entries: FloatArray, shift: float = 0.0) -> Fac
 
 
 def eigenvalue_rounding(terms: int, order: int, largest: float, trace: float) -> float:
-    """Return an upper bound of what rounding may add to the lowest eigenvalue of a factorised M.
+    """Return an upper bound of the rounding error in the lowest eigenvalue of a factorised M.
 
     If M = fl(A - sI) has a factor, lambda_min(A) >= s - this:
 

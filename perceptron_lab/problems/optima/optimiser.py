@@ -12,9 +12,9 @@ from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
 from perceptron_lab.cones.base import Oracles
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.goal_proofs import Proved
 from perceptron_lab.core.goals import Width
 from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.proved_outcome import ProvedOutcome
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
@@ -114,7 +114,9 @@ def minimise(
     if point is None:
         point = np.zeros(system.unknowns) if search.infeasible is None else search.infeasible.point
     bounds = {"optimum_lower": search.lower, "optimum_upper": search.upper}
-    proved = Proved(status, None, None, width=search.width if math.isfinite(search.width) else None)
+    proved = ProvedOutcome(
+        status, None, None, width=search.width if math.isfinite(search.width) else None
+    )
     reached = None if goal is None else proved.reaches(goal)
     if goal is not None and not reached:
         message = f"{message}; {proved.missed(goal)}"

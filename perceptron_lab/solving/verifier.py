@@ -1,4 +1,4 @@
-"""The judge of a run: it accepts a claim only after proving it on the original data."""
+"""The verifier of a run: it accepts a claim only after proving it on the original data."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from perceptron_lab.core.claims import (
 )
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.findings import NOTHING, Finding
-from perceptron_lab.core.goal_proofs import Proved
 from perceptron_lab.core.goals import Goal, MarginRatio, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above, text_below
+from perceptron_lab.core.proved_outcome import ProvedOutcome
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.solving.failures import ends_run, log, sentence
@@ -48,8 +48,8 @@ _LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
 
 
 @dataclass
-class Judge:
-    """The proofs of a run so far, and its system, which each rejected claim makes stricter.
+class Verifier:
+    """The verifier of a run's claims, and the system, which each rejected claim makes stricter.
 
     ``upper`` is the least proved upper bound of the margin, and ``weights`` prove it on the
     original data; ``repeated`` says whether the last claim was the one before, unchanged, of an
@@ -74,7 +74,7 @@ class Judge:
     _interrupted: FloatArray | None = None  # Weights whose proof of infeasibility had no time
 
     def settle(self, claim: Claim, state: State) -> Status | None:
-        """Prove a claim; return the status it leads to, or None if nothing is proved by it.
+        """Verify a claim; return the status that it proves, or None if it is rejected.
 
         A claim about another margin than the proved one is replaced by the bounds that its point
         and weights prove. A rejected claim makes the system stricter. UNVERIFIED: the algorithm
@@ -113,7 +113,7 @@ class Judge:
         return self._best is not None and self._best[0].feasible
 
     def _prove(self, point: FloatArray) -> PointProof:
-        """Prove a point, and keep it if it is the best so far; a failed proof proves nothing."""
+        """Verify a point, and store the proof if it is the best so far."""
         if self._best is not None and np.array_equal(point, self._best[1]):
             return self._best[0]
         try:
@@ -128,6 +128,7 @@ class Judge:
         return proof
 
     def _settle_point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
+        """Verify the claim of a point, after a shift into the interior if necessary."""
         proof = self._prove(claim.point)
         if proof.feasible:
             exact = f" ({proof.exact_rows} rows in exact arithmetic)" if proof.exact_rows else ""
@@ -150,6 +151,7 @@ class Judge:
         return None
 
     def _settle_widest(self, claim: NearlyWidest) -> Status | None:
+        """Verify the claim that a point attains the required ratio of the largest margin."""
         proof = self._prove(claim.point)
         self._bound(claim.weights)
         if not proof.feasible:
@@ -163,7 +165,7 @@ class Judge:
         return None
 
     def _shift_inside(self, point: FloatArray) -> bool:
-        """Try point + delta * interior for growing delta, where an interior point is known."""
+        """Try point + delta * interior for growing delta, if an interior point is known."""
         interior = self.system.interior
         if interior is None:
             return False
@@ -176,14 +178,14 @@ class Judge:
         return False
 
     def _bound(self, weights: FloatArray) -> float | None:
-        """Prove an upper bound of the margin, and keep it if it is the least so far."""
+        """Prove an upper bound of the margin, and store it if it is the least so far."""
         upper = self._try_proof(self.system.prove_weights, weights)
         if upper is not None and (self.upper is None or upper < self.upper):
             self.upper, self.weights = upper, self.system.weights_to_origin(weights).copy()
         return upper
 
     def _bound_above(self, state: State) -> None:
-        """Prove the bound of a state's weights or, without weights, that of central weights."""
+        """Prove the bound by the state's weights, or by central weights without these."""
         if state.weights is not None:
             self._bound(state.weights)
         if self.upper is None:
@@ -192,7 +194,7 @@ class Judge:
                 self._bound(weights)
 
     def _try_proof(self, proof: Callable[[Given], Proof | None], argument: Given) -> Proof | None:
-        """Try a proof by weights; an exception proves nothing, and loses nothing."""
+        """Try a proof by weights; an exception counts as a failed proof."""
         try:
             return proof(argument)
         except Exception as error:
@@ -203,6 +205,7 @@ class Judge:
             return None
 
     def _settle_weights(self, claim: MarginBelow, state: State) -> Status | None:
+        """Verify the claim of weights: infeasibility first, then the bound of the margin."""
         upper = self._bound(claim.weights)
         if upper == 0.0:
             self.say(f"the weights prove it: {self._consequence(claim.weights)}")
@@ -239,7 +242,7 @@ class Judge:
         return self._accept_infeasibility(proof)
 
     def _seek_exact_weights(self, weights: FloatArray, point: FloatArray) -> bool:
-        """Seek exact weights of rows, in the time that is left where all else has been tried."""
+        """Search exact weights of rows in the remaining time, once other proofs have failed."""
         if self._interrupted is not None or self._feasible:
             return False
         return self._accept_infeasibility(
@@ -249,7 +252,7 @@ class Judge:
         )
 
     def _accept_infeasibility(self, proof: InfeasibilityProof | None) -> bool:
-        """Keep a proof that there are exact weights; return whether there is one."""
+        """Store a proof that exact weights exist; return whether there is one."""
         if proof is None:
             return False
         self.upper, self.weights = 0.0, proof.weights
@@ -262,7 +265,7 @@ class Judge:
         return True
 
     def _consequence(self, weights: FloatArray) -> str:
-        """Return in words the consequence of weights with A w = 0."""
+        """Return a sentence on what weights with A w = 0 imply."""
         if not self.system.homogenised:
             return "no point is strictly feasible"
         closed = weights[0] > 0
@@ -271,7 +274,7 @@ class Judge:
         return f"no x has F(x) positive {'semidefinite' if closed else 'definite'}"
 
     def infeasible(self, state: State) -> Status | None:
-        """Return INFEASIBLE if the weights of a state under way prove it.
+        """Return INFEASIBLE if the weights of the current state prove it.
 
         It is tried when norm(A w) has fallen, and products as many as there are unknowns have been
         spent since the last time: so many cost as much as trying.
@@ -289,7 +292,7 @@ class Judge:
         return Status.INFEASIBLE if self._infeasible(state.weights) else None
 
     def reached(self, state: State, computed: tuple[float, float]) -> Status | None:
-        """Return the status of a state under way that reaches the goal, if it is proved to.
+        """Return the status of the current state if it is proved to reach the goal.
 
         ``computed`` are the margin of its point and the bound of its weights, or NaN: nothing is
         proved for the sake of a ratio that they are far from.
@@ -319,15 +322,15 @@ class Judge:
             self.say(f"the weights prove it: {self._consequence(self.weights)}")
         return status
 
-    def proved(self, status: Status, *, spent: bool = False) -> Proved:
+    def proved(self, status: Status, *, spent: bool = False) -> ProvedOutcome:
         """Return the facts proved so far, in a run of this status."""
         lower = None if self._best is None else self._best[0].margin_lower
         relaxed = self.certificate.get("claim", {}).get("margin_above")
         reached = relaxed is not None and lower is not None and lower >= relaxed
-        return Proved(status, lower, self.upper, relaxed=reached, spent=spent)
+        return ProvedOutcome(status, lower, self.upper, relaxed=reached, spent=spent)
 
     def close(self, status: Status, state: State) -> tuple[Status, PointProof, FloatArray]:
-        """Prove the bracket that the run ends with; return its status, best proof and point."""
+        """Prove the final bracket; return the status, the best proof and its point."""
         if self.goal != "decide" or not self._feasible:
             self._prove(state.point)
         assert self._best is not None
@@ -353,7 +356,7 @@ class Judge:
         return status, proof, point
 
     def conclude(self, status: Status, *, spent: bool) -> bool:
-        """Return whether the goal is reached in the end; if not, the message states it."""
+        """Return whether the goal is reached at the end; otherwise add that to the message."""
         proved = self.proved(status, spent=spent)
         reached = proved.reaches(self.goal)
         if not reached and (self.goal != "decide" or status is Status.MARGIN_BOUNDED):
@@ -367,19 +370,20 @@ class Judge:
         return reached
 
     def say(self, sentence: str = "", finding: Finding = NOTHING) -> None:
-        """Replace the message by a sentence, or by that of a finding."""
+        """Replace the message by a sentence, or by the sentence of a finding."""
         self.message, self.finding = sentence or finding.sentence, finding
 
     def _add(self, sentence: str) -> None:
-        """Add to the message."""
+        """Append a sentence to the message."""
         self.message = f"{self.message}; {sentence}" if self.message else sentence
 
 
 def _merit(proof: PointProof) -> tuple[bool, float]:
+    """Rank proofs of points: feasible ones first, then by their margin."""
     return proof.feasible, proof.margin_lower
 
 
 def same(left: Claim, right: Claim) -> bool:
-    """Return whether two claims are one, unchanged."""
+    """Return whether two claims are of one kind, with the same point or weights."""
     name = "weights" if isinstance(left, MarginBelow) else "point"
     return type(left) is type(right) and np.array_equal(getattr(left, name), getattr(right, name))

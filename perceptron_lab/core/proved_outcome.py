@@ -1,4 +1,4 @@
-"""Decide from the proved facts of a run whether its goal is reached."""
+"""The proved outcome of a run, and whether it reaches the goal."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _DECISIONS = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.UNBOUNDED})
 
 
 @dataclass(frozen=True)
-class Proved:
-    """The facts that are proved when a run has ended.
+class ProvedOutcome:
+    """The status and the bounds that are proved when a run has ended.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Proved:
         return decided or self.relaxed if goal == "decide" else self.spent
 
     def missed(self, goal: Goal) -> str:
-        """Return in words that a goal is missed, and the bound that is proved instead."""
+        """Return a sentence that a goal is missed, with the bound that is proved instead."""
         match goal:
             case Width():
                 proved = "no interval" if self.width is None else text_above(self.width, 3)
