@@ -127,6 +127,7 @@ _OURS = {
         "maxcut": "datasets.generated.maxcut:Maxcut",
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
         "labelled-sets": "datasets.generated.labelled_sets:LabelledSets",
+        "offset-classes": "datasets.generated.offset_classes:OffsetClasses",
         "streams": "datasets.generated.streams:Streams",
         "resisting": "datasets.generated.streams:Resisting",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",
@@ -161,6 +162,7 @@ _OURS = {
         "lp_feasibility": "reporting.studies.answers:lp_feasibility",
         "profile": "reporting.studies.timing:profile_table",
         "margins": "reporting.studies.margins:margins_table",
+        "augmentation": "reporting.papers.tsampouka:augmentation_table",
         "table_8_1": "reporting.papers.thesis.table_8_1.tables:table_8_1",
         "below_thesis": "reporting.papers.thesis.table_8_1.comparisons:below_thesis",
         "precision_differences": (
@@ -197,6 +199,7 @@ _OURS = {
         "rates": "reporting.papers.yu.costs:rates_figure",
         "profile": "reporting.studies.timing:profile_figure",
         "margins": "reporting.studies.margins:margins_figure",
+        "augmentation": "reporting.papers.tsampouka:augmentation_figure",
         "scaling": "reporting.studies.timing:scaling",
         "maxcut_scaling": "reporting.studies.optima:maxcut_scaling_figure",
         "table_8_1": "reporting.papers.thesis.table_8_1.figures:table_8_1",

@@ -1,0 +1,154 @@
+"""Geometric and directional margin against the appended feature (`TsampoukaShaweTaylor`, 2.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from perceptron_lab.core.errors import DataError
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.columns import cells, counts, numbers, seconds, texts
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
+from perceptron_lab.reporting.summary import Summary, summaries
+
+_DATASET = "offset-classes"
+
+
+def offset_classes(outline: Outline) -> None:
+    """Refuse outlines with other data, whose geometric margin is not known."""
+    others = [one for one in outline.problems() if not one.startswith("offset-")]
+    if others:
+        raise DataError(
+            f"{others[0]} has no known geometric margin; take the dataset {_DATASET} alone"
+        )
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """The augmentation of a problem: rho, gamma, and the verified bounds of gamma_d, or None."""
+
+    rho: float
+    gamma: float
+    lower: float | None
+    upper: float | None
+
+    @property
+    def longest(self) -> float:
+        """R, of examples in the unit ball."""
+        return math.hypot(1.0, self.rho)
+
+    @property
+    def ratios(self) -> tuple[float | None, float | None]:
+        """Verified bounds of gamma / gamma_d."""
+        low = None if not self.upper else self.gamma / self.upper
+        return low, None if not self.lower or self.lower <= 0.0 else self.gamma / self.lower
+
+
+def augmented(evidence: Evidence) -> dict[str, Augmented]:
+    """Return problem -> its augmentation, with the best bounds of gamma_d that a label verified."""
+    found = {}
+    for problem in evidence.problems():
+        parameters = evidence.parameters(problem)
+        runs = evidence.frame[evidence.frame["problem"] == problem]
+        lower, upper = runs["margin_lower"].dropna(), runs["margin_upper"].dropna()
+        found[problem] = Augmented(
+            float(parameters["augment"]),
+            float(parameters["margin"]),
+            None if lower.empty else float(lower.max()),
+            None if upper.empty else float(upper.min()),
+        )
+    return found
+
+
+_NOTE = (
+    "$\\rho$: the appended feature; $R^{2} = \\rho^{2} + R_{x}^{2}$ with $R_{x} = 1$. Geometric "
+    "over directional margin: at least and at most, verified; at least 1 and at most $R/\\rho$ by "
+    "(2.67) of TsampoukaShaweTaylor. Medians over the seeds. Epochs: products with all rows."
+)
+
+
+@needs(offset_classes)
+def augmentation_table(evidence: Evidence) -> Table:
+    """Ratio of the margins, updates and time against rho / R and the number of rows.
+
+    Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; ``rho``, ``rho over R``;
+    ``ratio least`` and ``ratio most``, verified bounds of gamma / gamma_d, ``R over rho``; medians
+    over the seeds of ``updates``, their ``bound``, ``epochs`` and ``seconds``; ``status``.
+    """
+    entries = summaries(evidence.frame)
+    augmentations = augmented(evidence)
+    own = [augmentations[entry.problem] for entry in entries]
+    columns = [
+        *cells(evidence.frame, entries),
+        numbers("rho", [one.rho for one in own]),
+        numbers("rho over R", [one.rho / one.longest for one in own]),
+        numbers("ratio least", [one.ratios[0] for one in own], lower_bound),
+        numbers("ratio most", [one.ratios[1] for one in own], upper_bound),
+        numbers("R over rho", [one.longest / one.rho for one in own], upper_bound),
+        counts("updates", [entry.median("updates") for entry in entries]),
+        numbers("bound", [entry.median("bound") for entry in entries]),
+        numbers("epochs", [entry.median("products") for entry in entries]),
+        seconds("seconds", [entry.median("seconds") for entry in entries]),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    return Table("augmentation", columns, keys=4, notes=[_NOTE], long=True)
+
+
+@needs(offset_classes)
+def augmentation_figure(evidence: Evidence) -> Figure:
+    """Ratio of the margins (left) and updates (middle) against rho / R; seconds (right) by rows.
+
+    Left: verified bounds of gamma / gamma_d, and its bound R / rho, (2.67), dashed. Left and middle
+    have the problems of the number of rows that occurs most often, right has those of the rho that
+    occurs most often; a dashed line there is linear in the rows.
+    """
+    entries, augmentations = summaries(evidence.frame), augmented(evidence)
+    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    rows = {entry.problem: float(entry.median("constraints") or 0.0) for entry in entries}
+    usual = _most_frequent(list(rows.values()))
+    rho = _most_frequent([augmentations[problem].rho for problem in rows])
+    figure = drawing.canvas(7.0, 2.8)
+    ratio, updates, time = figure.subplots(1, 3)
+    swept = sorted(
+        (one for problem, one in augmentations.items() if rows[problem] == usual),
+        key=lambda one: one.rho,
+    )
+    places = [one.rho / one.longest for one in swept]
+    ratio.plot(places, [one.ratios[1] or math.nan for one in swept], marker="o", markersize=3)
+    ratio.plot(places, [one.longest / one.rho for one in swept], color="0.4", linestyle="--")
+    ratio.set(ylabel=r"$\gamma / \gamma_d$, and $R / \rho$ (dashed)", xlabel=r"$\rho / R$")
+    ratio.set(xscale="log", yscale="log")
+    for label, look in looks.items():
+        own = [entry for entry in entries if entry.label == label]
+        at_usual = [one for one in own if rows[one.problem] == usual]
+        at_rho = [one for one in own if augmentations[one.problem].rho == rho]
+        ratios = {p: one.rho / one.longest for p, one in augmentations.items()}
+        _draw(updates, [(ratios[one.problem], one) for one in at_usual], "updates", look)
+        _draw(time, [(rows[one.problem], one) for one in at_rho], "seconds", look)
+    updates.set(xlabel=r"$\rho / R$", ylabel="updates")
+    time.set(xlabel="rows", ylabel="seconds")
+    least, most = min(rows.values()), max(rows.values())
+    low = time.get_ylim()[0]
+    time.plot([least, most], [low, low * most / least], color="0.4", linestyle="--", linewidth=0.8)
+    for axes in (ratio, updates, time):
+        drawing.rule_logarithmic(axes, "both")
+    drawing.legend_above(figure, drawing.handles(looks))
+    return figure
+
+
+def _most_frequent(values: Sequence[float]) -> float:
+    return max(values, key=values.count)
+
+
+def _draw(axes: Axes, pairs: Sequence[tuple[float, Summary]], column: str, look: Look) -> None:
+    known = sorted((x, value) for x, entry in pairs if (value := entry.median(column)))
+    axes.plot([x for x, _ in known], [y for _, y in known], markersize=3, linewidth=0.8, **look)
+    axes.set(xscale="log", yscale="log")
