@@ -126,7 +126,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
     others |= {"soft_separation"}
     others |= {"online", "worst_case", "resisting", "rescaling"}
-    others |= {"margin_dependence", "postprocessing"}  # in files of their own
+    others |= {"margin_dependence", "postprocessing", "augmentation"}  # in files of their own
     others |= {"lp_feasibility", "linear_programs", "separation_verdicts"}
     others |= {"maxcut_density", "maxcut_cuts"}  # tests/cli/test_maxcut_configs.py
     others |= {"sdp_rescaling", "conic_rescaling"}  # there, too

@@ -37,6 +37,9 @@ TIED: Listed = {
     "docs/papers/margins.md": {
         "Two methods compute the largest": "test_numbers_of_margins",
         "`plab run margins` plots": "test_numbers_of_margins",
+        "The bisections seek the directional": "test_numbers_of_augmentation",
+        "`plab run augmentation` shows": "test_numbers_of_augmentation",
+        "The paper says that the time of its bisection": "test_numbers_of_augmentation",
     },
     "docs/papers/maxcut.md": {
         "`make maxcut` (or `plab run maxcut`) repeats the experiment": "test_numbers_of_table_6_1",

@@ -24,10 +24,10 @@ _DATASET = "offset-classes"
 
 def offset_classes(outline: Outline) -> None:
     """Refuse outlines with other data, whose geometric margin is not known."""
-    others = [one for one in outline.problems() if not one.startswith("offset-")]
-    if others:
+    strangers = [name for name in outline.problems() if not name.startswith("offset-")]
+    if strangers:
         raise DataError(
-            f"{others[0]} has no known geometric margin; take the dataset {_DATASET} alone"
+            f"{strangers[0]} has no known geometric margin; take the dataset {_DATASET} alone"
         )
 
 
@@ -54,18 +54,18 @@ class Augmented:
 
 def augmented(evidence: Evidence) -> dict[str, Augmented]:
     """Return problem -> its augmentation, with the best bounds of gamma_d that a label verified."""
-    found = {}
+    augmentations = {}
     for problem in evidence.problems():
         parameters = evidence.parameters(problem)
         runs = evidence.frame[evidence.frame["problem"] == problem]
         lower, upper = runs["margin_lower"].dropna(), runs["margin_upper"].dropna()
-        found[problem] = Augmented(
+        augmentations[problem] = Augmented(
             float(parameters["augment"]),
             float(parameters["margin"]),
             None if lower.empty else float(lower.max()),
             None if upper.empty else float(upper.min()),
         )
-    return found
+    return augmentations
 
 
 _NOTE = (
@@ -85,14 +85,14 @@ def augmentation_table(evidence: Evidence) -> Table:
     """
     entries = summaries(evidence.frame)
     augmentations = augmented(evidence)
-    own = [augmentations[entry.problem] for entry in entries]
+    rows = [augmentations[entry.problem] for entry in entries]
     columns = [
         *cells(evidence.frame, entries),
-        numbers("rho", [one.rho for one in own]),
-        numbers("rho over R", [one.rho / one.longest for one in own]),
-        numbers("ratio least", [one.ratios[0] for one in own], lower_bound),
-        numbers("ratio most", [one.ratios[1] for one in own], upper_bound),
-        numbers("R over rho", [one.longest / one.rho for one in own], upper_bound),
+        numbers("rho", [row.rho for row in rows]),
+        numbers("rho over R", [row.rho / row.longest for row in rows]),
+        numbers("ratio least", [row.ratios[0] for row in rows], lower_bound),
+        numbers("ratio most", [row.ratios[1] for row in rows], upper_bound),
+        numbers("R over rho", [row.longest / row.rho for row in rows], upper_bound),
         counts("updates", [entry.median("updates") for entry in entries]),
         numbers("bound", [entry.median("bound") for entry in entries]),
         numbers("epochs", [entry.median("products") for entry in entries]),
@@ -114,25 +114,25 @@ def augmentation_figure(evidence: Evidence) -> Figure:
     looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     rows = {entry.problem: float(entry.median("constraints") or 0.0) for entry in entries}
     usual = _most_frequent(list(rows.values()))
+    shares = {problem: item.rho / item.longest for problem, item in augmentations.items()}
     rho = _most_frequent([augmentations[problem].rho for problem in rows])
     figure = drawing.canvas(7.0, 2.8)
     ratio, updates, time = figure.subplots(1, 3)
     swept = sorted(
-        (one for problem, one in augmentations.items() if rows[problem] == usual),
-        key=lambda one: one.rho,
+        (item for problem, item in augmentations.items() if rows[problem] == usual),
+        key=lambda item: item.rho,
     )
-    places = [one.rho / one.longest for one in swept]
-    ratio.plot(places, [one.ratios[1] or math.nan for one in swept], marker="o", markersize=3)
-    ratio.plot(places, [one.longest / one.rho for one in swept], color="0.4", linestyle="--")
+    places = [item.rho / item.longest for item in swept]
+    ratio.plot(places, [item.ratios[1] or math.nan for item in swept], marker="o", markersize=3)
+    ratio.plot(places, [item.longest / item.rho for item in swept], color="0.4", linestyle="--")
     ratio.set(ylabel=r"$\gamma / \gamma_d$, and $R / \rho$ (dashed)", xlabel=r"$\rho / R$")
     ratio.set(xscale="log", yscale="log")
     for label, look in looks.items():
-        own = [entry for entry in entries if entry.label == label]
-        at_usual = [one for one in own if rows[one.problem] == usual]
-        at_rho = [one for one in own if augmentations[one.problem].rho == rho]
-        ratios = {p: one.rho / one.longest for p, one in augmentations.items()}
-        _draw(updates, [(ratios[one.problem], one) for one in at_usual], "updates", look)
-        _draw(time, [(rows[one.problem], one) for one in at_rho], "seconds", look)
+        of_label = [entry for entry in entries if entry.label == label]
+        at_usual = [entry for entry in of_label if rows[entry.problem] == usual]
+        at_rho = [entry for entry in of_label if augmentations[entry.problem].rho == rho]
+        _draw(updates, [(shares[entry.problem], entry) for entry in at_usual], "updates", look)
+        _draw(time, [(rows[entry.problem], entry) for entry in at_rho], "seconds", look)
     updates.set(xlabel=r"$\rho / R$", ylabel="updates")
     time.set(xlabel="rows", ylabel="seconds")
     least, most = min(rows.values()), max(rows.values())
@@ -149,6 +149,6 @@ def _most_frequent(values: Sequence[float]) -> float:
 
 
 def _draw(axes: Axes, pairs: Sequence[tuple[float, Summary]], column: str, look: Look) -> None:
-    known = sorted((x, value) for x, entry in pairs if (value := entry.median(column)))
-    axes.plot([x for x, _ in known], [y for _, y in known], markersize=3, linewidth=0.8, **look)
+    curve = sorted((x, value) for x, entry in pairs if (value := entry.median(column)))
+    axes.plot([x for x, _ in curve], [y for _, y in curve], markersize=3, linewidth=0.8, **look)
     axes.set(xscale="log", yscale="log")

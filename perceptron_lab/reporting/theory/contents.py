@@ -63,7 +63,7 @@ class Item:
     def refuted(self) -> list[Claim]:
         """The claims of `plab theory claims` at this item."""
         numbered = re.compile(re.escape(self.item) + r"(?![\d.]*\d)")
-        return [one for one in ALL if one.paper == self.paper and numbered.search(one.place)]
+        return [c for c in ALL if c.paper == self.paper and numbered.search(c.place)]
 
 
 @cache
