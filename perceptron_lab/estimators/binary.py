@@ -31,8 +31,8 @@ from perceptron_lab.estimators.validation import (
 BoolArray = npt.NDArray[np.bool_]
 
 
-def _in_words(value: object, check: Callable[[object], object]) -> object:
-    # pydantic reports the members of a union one by one, and not that None is one of them
+def _validated_class_weight(value: object, check: Callable[[object], object]) -> object:
+    # pydantic would report each member of the union, and not mention None
     try:
         return check(value)
     except ValidationError:
@@ -44,7 +44,7 @@ def _in_words(value: object, check: Callable[[object], object]) -> object:
 
 ClassWeight = Annotated[
     Literal["balanced"] | Mapping[Any, Positive] | None,
-    WrapValidator(_in_words),
+    WrapValidator(_validated_class_weight),
 ]
 """None, ``"balanced"`` (half of the weight in each class), or factors by label."""
 
@@ -111,7 +111,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """Whether examples may be sparse."""
         return False
 
-    def _learned(
+    def _checked_training_data(
         self, examples: npt.ArrayLike | Examples, labels: npt.ArrayLike
     ) -> tuple[Any, BoolArray]:
         """Return checked examples and which of them are positive; set ``classes_``."""
@@ -128,28 +128,28 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         refuse_one_class(self, self.classes_, len(targets))
         return data, class_index == 1
 
-    def _new(self, examples: npt.ArrayLike | Examples) -> Any:
+    def _checked_examples(self, examples: npt.ArrayLike | Examples) -> Any:
         """Return checked new examples."""
         return new_examples(self, examples, sparse=self.takes_sparse)
 
-    def _shares(
+    def _normalised_weights(
         self, weights: FloatArray, positive: BoolArray, class_weight: ClassWeight
     ) -> FloatArray:
-        """Return weights with sum 1, changed as ``class_weight`` says."""
+        """Return weights with sum 1, adjusted by ``class_weight``."""
         if isinstance(class_weight, Mapping):
             labels = self.classes_[positive.astype(np.intp)]
             weights = weights * compute_sample_weight(dict(class_weight), labels)
         sums = [float(weights[part].sum()) for part in (positive, ~positive)]
         if min(sums) <= 0.0:
             raise InputError(
-                "the examples of one class have weight 0 together; give some of them more"
+                "all examples of one class have weight 0; give some of them a positive weight"
             )
         if class_weight == "balanced":
             return np.asarray(weights * np.where(positive, 0.5 / sums[0], 0.5 / sums[1]))
         return np.asarray(weights / sum(sums))
 
-    def _ended(self, iterations: int, converged: bool, warning: str) -> None:
-        """Set how the solver ended; warn with ``fit`` as the place where it did not converge."""
+    def _set_convergence(self, iterations: int, converged: bool, warning: str) -> None:
+        """Set iterations and convergence; warn, located at ``fit``, if not converged."""
         self.n_iter_, self.converged_ = iterations, converged
         if not converged:
             warnings.warn(warning, ConvergenceWarning, stacklevel=3)

@@ -39,16 +39,17 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
 
     with t and E^ of (7.9), see
     :func:`~perceptron_lab.problems.ellipsoids.hard.separation_ratio.maximal_separation`. The larger
-    label is inside. There are no slacks: what happens in each case is stated by ``status_``,
+    label is inside. There are no slacks; ``status_`` states the case:
 
     - FEASIBLE: an ellipsoid is proved to separate the classes, and ``predict`` gives the labels of
       all examples;
     - UNBOUNDED: no example of the smaller label lies in the affine hull of the larger one's, as
       generically if there are no more of those than features; f falls with the squared distance
       from that hull;
-    - UNVERIFIED: an ellipsoid separates the classes (``separation_``), but only by what rounding
-      left of columns that depend on others. That is no rule for other examples: f ranks as below,
-      with a ConvergenceWarning; or nothing is proved;
+    - UNVERIFIED: nothing is proved; or an ellipsoid separates the classes (``separation_``), but
+    only
+      by the rounding errors of columns that depend on others, which is no rule for new examples.
+      Then f ranks as below, with a ConvergenceWarning;
     - else no ellipsoid separates them (t = 0, and E^ is empty): f ranks by the direction in which
       the central path of (7.9) approaches that solution, or as ``inseparable`` says.
 
@@ -75,9 +76,9 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     Attributes
     ----------
     status_
-        As above, of ``predict``.
+        The case as above, for ``predict``.
     separation_
-        t, E^, the weights and what is proved of them; its own status is that of the doubles given.
+        t, E^, the weights and their proofs; its status refers to the examples as doubles.
 
     Examples
     --------
@@ -109,7 +110,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         NumericalError
             If the solver gives up, or the classes only touch, where there is nothing to rank by.
         """
-        data, positive = self._learned(X, y)
+        data, positive = self._checked_training_data(X, y)
         separation = partial(
             maximal_separation,
             data[positive],
@@ -121,23 +122,22 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         )
         with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
             fitted = separation(solver=self.solver)
-            self._ended(
+            self._set_convergence(
                 fitted.iterations,
                 fitted.complete,
-                f"t is not found to tol, after {fitted.iterations} iterations "
-                f"({fitted.message}); "
-                "raise tol, max_iter or max_seconds",
+                f"the separation ratio has not reached tol after {fitted.iterations} iterations "
+                f"({fitted.message}); raise tol, max_iter or max_seconds",
             )
             if fitted.complete and not (self.inseparable == "solver" or can_rank(fitted)):
-                fitted = self._ranking(fitted, separation)
+                fitted = self._ranking_separation(fitted, separation)
         self.separation_, self.status_ = fitted, fitted.status
         self._compare_with_proof(data, positive)
         return self
 
     def _compare_with_proof(self, data: FloatArray, positive: BoolArray) -> None:
-        """Set UNVERIFIED where f does not give the labels that are proved to be separated.
+        """Set UNVERIFIED if f misclassifies examples that are proved to be separated.
 
-        Warn of that, and where nothing is proved.
+        A ConvergenceWarning reports this, or that nothing is proved.
         """
         if self.status_ is Status.UNVERIFIED and self.converged_:
             warnings.warn(
@@ -151,51 +151,51 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         misclassified = np.flatnonzero((self.separation_.decision_values(data) > 0.0) != positive)
         if not len(misclassified):
             return
-        reason, remedy = "it does by less than predict rounds", "scale the features"
+        reason = "the margin is smaller than the rounding errors of predict"
+        remedy = "scale the features"
         if self.separation_.residual_ellipsoid is not None or self.status_ is Status.UNBOUNDED:
             reason = (
-                "it does so only by what rounding left of columns that depend on others, which is "
-                "no rule for other examples"
+                "it uses the rounding errors of columns that depend on others, which is no rule "
+                "for new examples"
             )
             remedy = "drop the dependent columns"
         self.status_ = Status.UNVERIFIED
         warnings.warn(
-            f"{self.separation_.message}; but {reason}: predict gives {len(misclassified)} "
-            "examples "
-            f"another label (the first is row {misclassified[0]}); {remedy}, or use "
+            f"{self.separation_.message}; but predict gives {len(misclassified)} training examples "
+            f"another label (the first is row {misclassified[0]}): {reason}; {remedy}, or use "
             "SoftEllipsoidClassifier",
             ConvergenceWarning,
             stacklevel=3,
         )
 
-    def _ranking(self, fitted: Separation, separation: Callable[..., Separation]) -> Separation:
-        """Return the end of the central path, where no ellipsoid separates the classes."""
+    def _ranking_separation(
+        self, fitted: Separation, separation: Callable[..., Separation]
+    ) -> Separation:
+        """Return the limit of the central path, which ranks classes that no ellipsoid separates."""
         if self.inseparable == "error":
             raise InputError(
-                f"inseparable='error': {fitted.message}; use slacks "
-                "(SoftEllipsoidClassifier), "
-                "or inseparable='central-path'"
+                f"inseparable='error': {fitted.message}; use slacks (SoftEllipsoidClassifier), or "
+                "inseparable='central-path'"
             )
         try:
             ranking = separation(solver="central-path")
         except NumericalError as error:
             if self.max_seconds is not None and isinstance(error, LimitReached):
-                # what is proved of the classes holds
+                # the proofs about the classes are valid without a ranking
                 warnings.warn(f"{fitted.message}; {error}", ConvergenceWarning, stacklevel=3)
                 self.converged_ = False
                 return fitted
             raise NumericalError(
-                f"no ellipsoid is found that separates the classes ({fitted.message}), "
-                "and the "
-                "central path has no limit to rank them by, as where they only touch; use "
-                "slacks (SoftEllipsoidClassifier)"
+                f"no separating ellipsoid was found ({fitted.message}); the central path has no "
+                "limit to rank the classes by, which happens if they only touch; use slacks "
+                "(SoftEllipsoidClassifier)"
             ) from error
         self.n_iter_, self.converged_ = ranking.iterations, ranking.complete
         return ranking
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
-        data = self._new(X)  # raises an error if not fitted
+        data = self._checked_examples(X)  # raises an error if not fitted
         return self.separation_.decision_values(data)
 
 
@@ -246,7 +246,7 @@ class SoftSeparationClassifier(BinaryClassifier):
         NumericalError
             If Clarabel gives up, as it may next to the critical penalty.
         """
-        data, positive = self._learned(X, y)
+        data, positive = self._checked_training_data(X, y)
         self.separation_ = soft_separation(
             data[positive],
             data[~positive],
@@ -260,5 +260,5 @@ class SoftSeparationClassifier(BinaryClassifier):
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the middle ellipsoid."""
-        data = self._new(X)  # raises an error if not fitted
+        data = self._checked_examples(X)  # raises an error if not fitted
         return self.separation_.decision_values(data)

@@ -1,4 +1,4 @@
-"""Separate one class from the rest: a run of an algorithm, its best point and its proofs."""
+"""Separation of one class from the rest: a run of an algorithm, its best point and its proofs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perceptron_lab.core.time_limit import time_is_up
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
 
-LOOKED = 256  # Updates of the method that looks for a point where none separates
+FALLBACK_UPDATES = 256  # Largest number of updates of the fallback algorithm
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,12 @@ class SeparatingFunction:
 
 @dataclass
 class LeastViolation:
-    """The point seen with the least violation: sum_i max(0, -a_i'y) / norm(y).
+    """The iterate with the least violation sum_i max(0, -a_i'y) / norm(y).
 
     On unit rows each term is the sine of an angle: how far the hyperplane would have to turn for
-    that example; of the geometric margin, where norm(w) counts alone, a distance. A count of the
-    errors says less, and is as low for a function that gives all examples to the larger class.
+    that example; for the geometric margin, where only norm(w) counts, it is a distance. The number
+    of errors is less informative: it is as low for a function that assigns all examples to the
+    larger class.
     """
 
     system: ConicSystem
@@ -59,7 +60,7 @@ class LeastViolation:
     point: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def __call__(self, compact: FloatArray) -> dict[str, float]:
-        """Look at a point, in the terms of the data; nothing is left for the trace."""
+        """Compare a point with the best one; no measures are added to the trace."""
         point = self.system.operator.expand(compact)
         length = length_of(self.system, point)
         if length > 0.0 and math.isfinite(length):
@@ -78,7 +79,7 @@ def separate(
     goal: Goal,
     budget: Budget,
     seed: int,
-    other: AnyAlgorithm | None = None,
+    fallback: AnyAlgorithm | None = None,
 ) -> SeparatingFunction:
     """Run an algorithm on the system of one class against the rest.
 
@@ -86,9 +87,9 @@ def separate(
     ----------
     system, algorithm, oracle, goal, budget, seed
         As for :func:`~perceptron_lab.solving.entry.solve`.
-    other
-        A method of which the first points are looked at as well where the algorithm finds none that
-        separates; None for none.
+    fallback
+        An algorithm whose first iterates are compared as well if no separating point is found;
+        None for no fallback.
     """
     best = LeastViolation(system)
     result = solve(
@@ -96,33 +97,36 @@ def separate(
     )
     compact = result.point
     if result.status is not Status.FEASIBLE:
-        result = _decided(system, result)
+        result = _with_infeasibility_proof(system, result)
         best(compact)
-        if other is not None and not time_is_up():
-            _look(system, other, best, min(budget.updates, LOOKED))
+        if fallback is not None and not time_is_up():
+            _search_fallback(system, fallback, best, min(budget.updates, FALLBACK_UPDATES))
         compact = best.point if len(best.point) else compact
-    return _proved(system, compact, result)
+    return _with_proved_point(system, compact, result)
 
 
-def _look(system: ConicSystem, other: AnyAlgorithm, best: LeastViolation, most: int) -> None:
-    """Look at the points of a method after 1, 2, 4, .. updates; nothing is proved of them."""
+def _search_fallback(
+    system: ConicSystem, fallback: AnyAlgorithm, best: LeastViolation, most: int
+) -> None:
+    """Compare the iterates of the fallback after 1, 2, 4, .. updates, without proofs."""
     rng = np.random.default_rng(0)
-    view = other.view(system).started({}, rng)
+    view = fallback.view(system).started({}, rng)
     try:
-        state, before = other.start(view, rng), -1
+        state, before = fallback.start(view, rng), -1
         while before < state.updates < most and not time_is_up():
             best(view.operator.compact(state.point))
             before = state.updates
-            state, _ = advance(other, view, state, min(max(1, before), most - before))
+            state, _ = advance(fallback, view, state, min(max(1, before), most - before))
         best(view.operator.compact(state.point))
     except NumericalError:
-        return  # its numbers have left their range: those seen are good enough
+        return  # overflow: the iterates before it suffice
 
 
 def length_of(system: ConicSystem, point: FloatArray) -> float:
-    """Return the norm by which margins are measured: norm(w) of the geometric one."""
+    """Return the norm by which margins are measured: norm(w) for the geometric margin."""
     if not isinstance(system.operator, Classes):
         return system.norm(point)
+    # Scaled by a power of two first: the squares of extreme entries would over- or underflow.
     scaled = normalised(point[:-1])
     if scaled is None:
         return system.operator.length(point)
@@ -130,8 +134,8 @@ def length_of(system: ConicSystem, point: FloatArray) -> float:
     return float(np.linalg.norm(scaled)) * power
 
 
-def _decided(system: ConicSystem, result: Result) -> Result:
-    """Return the result as INFEASIBLE if its weights prove that: a bound alone does not ask it."""
+def _with_infeasibility_proof(system: ConicSystem, result: Result) -> Result:
+    """Return the result as INFEASIBLE if its weights prove it, which the goal does not test."""
     origin = system if system.origin is None else system.origin
     if result.status is Status.INFEASIBLE or result.weights is None or time_is_up():
         return result
@@ -151,8 +155,10 @@ def _decided(system: ConicSystem, result: Result) -> Result:
     )
 
 
-def _proved(system: ConicSystem, compact: FloatArray, result: Result) -> SeparatingFunction:
-    """Return the point with norm 1, itself proved; the run's own if only that can be."""
+def _with_proved_point(
+    system: ConicSystem, compact: FloatArray, result: Result
+) -> SeparatingFunction:
+    """Return the point with norm 1 and its proof, or the unscaled one if only that is proved."""
     point = system.operator.expand(compact)
     length = length_of(system, point)
     unit = compact / length if length > 0.0 else compact
@@ -162,6 +168,6 @@ def _proved(system: ConicSystem, compact: FloatArray, result: Result) -> Separat
     lower = -math.inf if result.margin_lower is None else result.margin_lower
     upper = math.inf if result.margin_upper is None else result.margin_upper
     margin, lower = system.margin(system.operator.expand(unit)), max(lower, proof.margin_lower)
-    if proof.feasible:  # computed, and of rounded numbers: up to that it is in the bracket
+    if proof.feasible:  # the computed margin lies in the bracket up to rounding
         margin = min(max(margin, lower), upper)
     return SeparatingFunction(unit, margin, lower, upper, result)

@@ -1,6 +1,6 @@
 """Base class of one-versus-rest classifiers with verified separation.
 
-Signs of linear decision functions are exact.
+The signs of linear decision functions are exact: rounding never changes a predicted label.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ from perceptron_lab.systems.constructors import Margin
 NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf()}
 
 
-def _in_words(value: object, _: object) -> object:
-    # pydantic reports the members of a union one by one, and takes a class for its record
+def _validated_kernel(value: object, _: object) -> object:
+    # pydantic would report each member of the union, and accept a class in place of its record
     names = [*NAMED, "precomputed"]
     record = isinstance(value, Kernel) and not isinstance(value, type)
     if value is None or record or (isinstance(value, str) and value in names):
@@ -76,21 +76,24 @@ def _in_words(value: object, _: object) -> object:
 
 
 KernelChoice = Annotated[
-    Literal["linear", "poly", "rbf", "precomputed"] | Kernel | None, WrapValidator(_in_words)
+    Literal["linear", "poly", "rbf", "precomputed"] | Kernel | None,
+    WrapValidator(_validated_kernel),
 ]
 """None for the features themselves; a name stands for the record with its defaults."""
 
 
-def learned_matrix(choice: KernelChoice, examples: Examples, intercept: bool) -> KernelMatrix:
+def training_kernel_matrix(
+    choice: KernelChoice, examples: Examples, intercept: bool
+) -> KernelMatrix:
     """Return the kernel's values on examples, shape ``(m, m)``, plus 1 for an intercept."""
     if choice == "precomputed":
         matrix = KernelMatrix(symmetrised(dense_array(examples)))
     else:
-        matrix = kernel_matrix(_record(choice), dense_array(examples))
+        matrix = kernel_matrix(_kernel_record(choice), dense_array(examples))
     return plus_one(matrix) if intercept else matrix
 
 
-def new_values(
+def kernel_columns(
     choice: KernelChoice, examples: Examples, support: FloatArray | None, at: IntArray
 ) -> FloatArray:
     """Return K(x, x_j) of new examples x, shape ``(m, k)``.
@@ -100,15 +103,15 @@ def new_values(
     choice, examples
         The kernel, and the x; if precomputed, K(x, x_j) of all examples x_j that were learned.
     support, at
-        The k examples x_j that are wanted, and which of those learned they are.
+        The k examples x_j of the support, and their indices among the training examples.
     """
     if choice == "precomputed":
         return dense_array(examples)[:, at]
     assert support is not None
-    return _record(choice).matrix(dense_array(examples), support)
+    return _kernel_record(choice).matrix(dense_array(examples), support)
 
 
-def _record(choice: KernelChoice) -> Kernel:
+def _kernel_record(choice: KernelChoice) -> Kernel:
     if isinstance(choice, str):
         return NAMED[choice]
     assert choice is not None
@@ -121,7 +124,7 @@ LARGEST = Fraction(sys.float_info.max)
 def linear_values(rows: Examples, weights: FloatArray, intercepts: FloatArray) -> FloatArray:
     """Return f_k(x) = w_k'x + b_k of every row, finite and of the right sign, shape ``(m, k)``.
 
-    Sums in which rounding or overflow may decide the sign are formed in exact arithmetic and
+    Sums whose sign is uncertain by rounding or overflow are computed in exact arithmetic and
     rounded once. A value beyond the range of doubles becomes the largest or the smallest one of
     its sign.
 
@@ -138,6 +141,8 @@ def linear_values(rows: Examples, weights: FloatArray, intercepts: FloatArray) -
         values = np.asarray(rows @ weights.T + intercepts)
         sizes = largest_entry(rows) * np.abs(weights).sum(axis=1) + np.abs(intercepts)
     terms = weights.shape[1] + 1
+    # A crude bound first, the same for all rows: the sharp one per row costs as much as the
+    # product.
     bounds = 1.01 * (terms + 2) * UNIT_ROUNDOFF * sizes + 2.0 * terms * SMALLEST
     for k, bound in enumerate(bounds.tolist()):
         uncertain = np.flatnonzero(~(np.abs(values[:, k]) > bound) | ~np.isfinite(values[:, k]))
@@ -159,19 +164,19 @@ def _signed_values(rows: Any, weights: FloatArray, intercept: float) -> FloatArr
             row = row[0]
         else:
             row, support = row.data, row.indices
-        values[at] = _nearest(exact_dot(row, weights[support]) + Fraction(intercept))
+        values[at] = _nearest_double(exact_dot(row, weights[support]) + Fraction(intercept))
     return np.asarray(values)
 
 
-def _nearest(value: Fraction) -> float:
-    """Return the nearest double; not 0 and not infinity where the value is neither."""
+def _nearest_double(value: Fraction) -> float:
+    """Return the nearest finite double, nonzero unless the value is 0."""
     nearest = float(min(max(value, -LARGEST), LARGEST))
     return nearest if nearest or not value else (SMALLEST if value > 0 else -SMALLEST)
 
 
 Run: TypeAlias = tuple[AnyAlgorithm, str | None]  # An algorithm, and the name of its oracle
 
-FOREVER = 1e9  # Seconds
+UNLIMITED_SECONDS = 1e9  # Seconds
 
 
 @with_parameters
@@ -184,7 +189,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     Two classes have one function, positive for the larger label. The margin is that of the rows
     divided by their norms (``unit``), unless a class says otherwise: scale the features first.
 
-    How a fit ends is said by ``status_``, of all functions together:
+    ``status_`` states how the fit ended, for all functions together:
 
     - FEASIBLE: every function is proved to separate;
     - INFEASIBLE: one class is proved not to be separable from the rest by any such function;
@@ -192,10 +197,10 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     - UPDATE_LIMIT, TIME_LIMIT, NUMERICAL_ERROR, UNVERIFIED: one is undecided, for that reason;
     - FITTED: after ``partial_fit``, which proves nothing.
 
-    Where it is not FEASIBLE, there is a ConvergenceWarning, and a function that does not separate
-    is the one seen on the way with the least sum of violations max(0, -s_i f_k(x_i)) / norm((x_i,
-    1)), in terms of norm((w_k, b_k)) = 1. The course does not depend on the clock unless
-    ``max_seconds`` is given, or looking at it takes more than a second in all.
+    Unless the status is FEASIBLE, ``fit`` issues a ConvergenceWarning. A function that does not
+    separate is the iterate with the least sum of violations max(0, -s_i f_k(x_i)) / norm((x_i, 1)),
+    for norm((w_k, b_k)) = 1. The fit does not depend on the clock unless ``max_seconds`` is given,
+    or the checks of violations take more than a second in all.
 
     Parameters
     ----------
@@ -209,15 +214,15 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         Whether the rows have the constant feature 1, whose weight is b (default); a kernel K
         becomes K + 1.
     max_iter
-        Updates of each function at most, 1 or more: iterations of methods that are not
+        Largest number of updates of each function, 1 or more; iterations for methods that are not
         mistake-driven.
     max_seconds
-        Seconds at most, > 0: those of the algorithm in equal parts for each function; None
-        (default) for no limit.
+        Time limit in seconds, > 0, divided equally among the functions; None (default) for no
+        limit.
     tol
-        A margin of at most this counts as none, between 0 and 1 (default 1e-3).
+        Margins up to this count as 0, between 0 and 1 (default 1e-3).
     random_state
-        The seed of what an algorithm draws.
+        The seed of random choices of the algorithm.
 
     Attributes
     ----------
@@ -227,13 +232,13 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         w_k, shape ``(1, n_features_in_)`` for two classes and else ``(k, n_features_in_)``, and
         b_k, shape ``(1,)`` or ``(k,)``, with norm((w_k, b_k)) = 1. No ``coef_`` with a kernel.
     dual_coef_, support_, support_vectors_
-        With a kernel: f_k(x) = sum_j dual_coef_[k, j] K(x_j, x) + b_k over the x_j of the support,
-        their places among the examples, and themselves (None if precomputed).
+        With a kernel: f_k(x) = sum_j dual_coef_[k, j] K(x_j, x) + b_k over the support examples
+        x_j, their indices, and the examples themselves (None if precomputed).
     n_iter_, updates_
-        The updates of the function that has most, and of each.
+        The largest number of updates of any function, and the number of each.
     separable_
-        True: a positive margin is proved for every function; False: one is proved to have none;
-        None: neither.
+        True: a positive margin is proved for every function; False: one class is proved
+        inseparable from the rest; None: undecided.
     status_
         As above.
     margin_
@@ -247,7 +252,9 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         which point or weights.
     """
 
-    _other: ClassVar[AnyAlgorithm | None] = None  # Looked at where no point is found
+    _fallback: ClassVar[AnyAlgorithm | None] = (
+        None  # Supplies a point if no separating one is found
+    )
 
     classes_: AnyArray = field(init=False)
 
@@ -268,13 +275,13 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         return "unit"
 
     def _goal(self, system: ConicSystem) -> Goal:
-        """Return when a run ends before its budget: on a point, or the proof that none counts."""
+        """Return the goal: a separating point, or a proof that the margin is at most ``tol``."""
         if system.unit_rows:
             return MarginUpper(self.tol)
         return MarginUpper(self.tol * float(system.facts().norm or 1.0))
 
     def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
-        """Find and prove the functions.
+        """Find the functions, and prove that they separate or that none does.
 
         Parameters
         ----------
@@ -295,26 +302,26 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self.classes_, class_index = np.unique(targets, return_inverse=True)
         refuse_one_class(self, self.classes_, len(targets))
         with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
-            functions, signs = self._separated(data, class_index)
-        self._keep(functions)
+            functions, signs = self._separating_functions(data, class_index)
+        self._set_results(functions)
         if self.kernel is None:
-            self._keep_points(np.array([function.point for function in functions]))
+            self._set_coefficients(np.array([function.point for function in functions]))
         else:
-            self._keep_coefficients(
+            self._set_dual_coefficients(
                 np.array([function.point for function in functions]) * signs, data
             )
             self._compare_with_proof(data, signs)
         self._warn(functions)
         return self
 
-    def _separated(
+    def _separating_functions(
         self, data: Examples, class_index: IntArray
     ) -> tuple[list[SeparatingFunction], FloatArray]:
-        """Return one function for each class, or one for two classes, and the signs s_i of each."""
+        """Return one function per class, or one for two classes, and the signs s_i of each."""
         positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
         signs = np.array([np.where(class_index == k, 1.0, -1.0) for k in positive])
         rng = generator_of(self.random_state)
-        seconds = FOREVER if self.max_seconds is None else self.max_seconds / len(signs)
+        seconds = UNLIMITED_SECONDS if self.max_seconds is None else self.max_seconds / len(signs)
         budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
         functions = [
             separate(
@@ -323,7 +330,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
                 goal=self._goal(system),
                 budget=budget,
                 seed=int(rng.integers(2**31)),
-                other=self._other,
+                fallback=self._fallback,
             )
             for system in self._systems(data, signs)
         ]
@@ -332,7 +339,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _systems(self, data: Examples, signs: FloatArray) -> Iterator[ConicSystem]:
         """Yield the system of each function."""
         if self.kernel is not None:
-            matrix = learned_matrix(self.kernel, data, self.fit_intercept)
+            matrix = training_kernel_matrix(self.kernel, data, self.fit_intercept)
             for class_signs in signs:
                 yield ConicSystem.from_kernel("precomputed", matrix, class_signs)
         else:
@@ -341,8 +348,8 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
                     data, class_signs, affine=self.fit_intercept, margin=self._margin
                 )
 
-    def _keep(self, functions: list[SeparatingFunction]) -> None:
-        """Set how the runs have ended."""
+    def _set_results(self, functions: list[SeparatingFunction]) -> None:
+        """Set the attributes that describe the results of the runs."""
         results: list[Result] = [function.result for function in functions]
         self.certificate_ = tuple(results)
         self.updates_ = np.array([result.updates for result in results])
@@ -355,47 +362,47 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self.status_ = Status.INFEASIBLE if refuted else (failed or statuses)[0]
         self.separable_ = False if refuted else (None if failed else True)
 
-    def _keep_points(self, points: FloatArray) -> None:
+    def _set_coefficients(self, points: FloatArray) -> None:
         """Set w_k and b_k from (w_k, b_k), shape ``(k, features + 1)``, or from w_k alone."""
-        self._forget("dual_coef_", "support_", "support_vectors_")
+        self._delete_attributes("dual_coef_", "support_", "support_vectors_")
         if self.fit_intercept:
             self.coef_, self.intercept_ = points[:, :-1].copy(), points[:, -1].copy()
         else:
             self.coef_, self.intercept_ = points, np.zeros(len(points))
 
-    def _keep_coefficients(self, coefficients: FloatArray, data: Examples) -> None:
+    def _set_dual_coefficients(self, coefficients: FloatArray, data: Examples) -> None:
         """Set the support of coefficients of phi(x_j), shape ``(k, m)``."""
-        self._forget("coef_")
+        self._delete_attributes("coef_")
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.dual_coef_ = coefficients[:, self.support_]
         bias = self.dual_coef_.sum(axis=1)
+        # The constant feature of K + 1 contributes the sum of the coefficients.
         self.intercept_ = bias if self.fit_intercept else np.zeros(len(coefficients))
         precomputed = self.kernel == "precomputed"
         self.support_vectors_ = None if precomputed else dense_array(data[self.support_])
 
-    def _forget(self, *names: str) -> None:
-        """Delete what a fit with another kind of kernel has set."""
+    def _delete_attributes(self, *names: str) -> None:
+        """Delete attributes that an earlier fit with another kind of kernel has set."""
         for name in names:
             self.__dict__.pop(name, None)
 
     def _compare_with_proof(self, data: Examples, signs: FloatArray) -> None:
-        """Set UNVERIFIED where rounded kernel values lose the signs that are proved; warn."""
+        """Set UNVERIFIED, with a warning, if rounded kernel values change proved signs."""
         if self.status_ is not Status.FEASIBLE:
             return
         misclassified = np.flatnonzero((self._values(data).T * signs <= 0.0).any(axis=0))
         if len(misclassified):
             self.status_ = Status.UNVERIFIED
             warnings.warn(
-                "the classes are proved separable, but the kernel values of examples, as computed "
-                f"in predict, round {len(misclassified)} of them to the wrong side (the first is "
-                "row "
-                f"{misclassified[0]}); scale the features, or choose another kernel",
+                f"predict gives {len(misclassified)} training examples a wrong label (the first is "
+                f"row {misclassified[0]}), although the classes are proved separable: rounding of "
+                "kernel values exceeds the margin; scale the features, or choose another kernel",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
     def _warn(self, functions: list[SeparatingFunction]) -> None:
-        """Warn of the first function whose run has not reached its end, ``fit`` as the place."""
+        """Warn of the first function that did not reach its goal, with ``fit`` as the location."""
         for k, function in enumerate(functions):
             result, of = function.result, self.classes_.tolist()[k if len(functions) > 1 else 1]
             if result.status is Status.FEASIBLE and result.goal_reached:
@@ -403,13 +410,13 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             soft = "a soft margin (sklearn.svm.LinearSVC)"
             other = soft if self.kernel is None else "another kernel, or a soft margin"
             if result.status is Status.INFEASIBLE:
-                remedy = f"take {other}"
+                remedy = f"use {other}"
             elif result.status is Status.FEASIBLE:
                 remedy = (
                     "the classes are separated; raise max_iter, max_seconds or tol for the rest"
                 )
             elif result.status is Status.MARGIN_BOUNDED:
-                remedy = f"lower tol if a margin as small counts; else take {other}"
+                remedy = f"lower tol if smaller margins matter; otherwise use {other}"
             else:
                 remedy = "raise max_iter or max_seconds, or scale the features"
             warnings.warn(
@@ -420,7 +427,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             return
 
     def _outcome(self, label: object, result: Result) -> str:
-        """Return in words how the separation of a class from the rest has ended."""
+        """Return a sentence on the separation of a class from the rest."""
         kind = "hyperplane" if self.kernel is None else "function of the kernel"
         if result.status is Status.INFEASIBLE:
             return f"no {kind} separates class {label!r} from the rest (proved)"
@@ -440,7 +447,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         if self.kernel is None:
             return linear_values(data, self.coef_, self.intercept_)
         with np.errstate(over="ignore", invalid="ignore"):
-            kernel_values = new_values(self.kernel, data, self.support_vectors_, self.support_)
+            kernel_values = kernel_columns(self.kernel, data, self.support_vectors_, self.support_)
         if not np.isfinite(kernel_values).all():
             row = int(np.argmin(np.isfinite(kernel_values).all(axis=1)))
             raise InputError(

@@ -43,7 +43,7 @@ from perceptron_lab.systems.constructors import Margin
 
 @with_parameters
 class EllipsoidMethodClassifier(SeparatingClassifier):
-    """The ellipsoid method: the centre of an ellipsoid that shrinks around what separates.
+    """The ellipsoid method: the centre of a shrinking ellipsoid around the separating functions.
 
     At most 2 n^2 ln(1 / r_0(rho)) updates are made in n dimensions for a margin rho; where the
     volume is too small for a margin of ``tol``, the fit ends. A kernel has as many dimensions as
@@ -69,7 +69,7 @@ class EllipsoidMethodClassifier(SeparatingClassifier):
 
 @with_parameters
 class RescaledPerceptronClassifier(SeparatingClassifier):
-    """The perceptron that stretches the space where it fails, and so finds small margins.
+    """The rescaled perceptron, which stretches the space and so finds small margins.
 
     Its weights prove little once the space is stretched: where the classes are not separable, most
     fits end by ``max_iter``, which is less by default. The relaxed perceptron starts at random. The
@@ -153,7 +153,7 @@ class MirrorProxClassifier(SeparatingClassifier):
 
 @with_parameters
 class MaxMarginClassifier(SeparatingClassifier):
-    """The functions of the largest geometric margin: support vector machines with a hard margin.
+    """Functions of the largest geometric margin: support vector machines with a hard margin.
 
         maximise over w, b   min_i s_i (w'x_i + b) / norm(w),
 
@@ -170,7 +170,7 @@ class MaxMarginClassifier(SeparatingClassifier):
     Parameters
     ----------
     tol
-        The part of the largest margin that may be missing, between 0 and 1 (default 1e-3).
+        The relative distance from the largest margin, between 0 and 1 (default 1e-3).
 
     References
     ----------
@@ -184,7 +184,7 @@ class MaxMarginClassifier(SeparatingClassifier):
     (True, array([1.]), array([0.5]))
     """
 
-    _other = SmoothedPerceptron()
+    _fallback = SmoothedPerceptron()
 
     @property
     def _margin(self) -> Margin:
@@ -197,36 +197,36 @@ class MaxMarginClassifier(SeparatingClassifier):
         return MinimumNormPoint(), None
 
 
-BLOCK = 1024  # Examples that are presented at a time: sparse ones are made dense
+BLOCK = 1024  # Examples presented in one batch; sparse ones become dense
 
 
 @with_parameters
 class OnlineClassifier(SeparatingClassifier):
-    """The base of perceptrons: w <- w + s_i x_i whenever s_i f(x_i) is not above a limit.
+    """Base class of perceptrons: w <- w + s_i x_i whenever s_i f(x_i) is not above a limit.
 
-    Examples count in the order in which they stand. ``fit`` goes round and round from 0, as
-    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier` says; ``partial_fit``
-    presents each example once, to every function. Nothing is drawn.
+    Examples are processed in their order. ``fit`` cycles through them from 0, see
+    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`; ``partial_fit`` presents
+    each example once to every function. Nothing is drawn.
 
     Parameters
     ----------
     normalized
-        Whether rows are divided by their norms (default). Without, they count as given: margins are
-        then those of such rows (``directional``), and ``tol`` is a part of the largest norm.
+        Whether rows are divided by their norms (default). If not, margins are those of the original
+        rows (``directional``), and ``tol`` is relative to the largest norm.
     """
 
     normalized: bool = True
 
     @abstractmethod
     def _limit(self, longest: float) -> float:
-        """Return the score that a row is to exceed, R being the largest norm of a row."""
+        """Return the score that a row has to exceed, for the largest norm R of a row."""
 
     @abstractmethod
-    def _swept(self, limit: float) -> Run:
-        """Return the algorithm of compiled sweeps, over dense rows and kernels."""
+    def _sweeping_algorithm(self, limit: float) -> Run:
+        """Return the algorithm with compiled sweeps, for dense rows and kernels."""
 
     @abstractmethod
-    def _asked(self, limit: float) -> Run:
+    def _oracle_algorithm(self, limit: float) -> Run:
         """Return the same algorithm with an oracle, for sparse rows."""
 
     @property
@@ -237,11 +237,11 @@ class OnlineClassifier(SeparatingClassifier):
         if self.kernel is not None and not self.normalized:
             raise InputError(
                 f"normalized=False with kernel={self.kernel!r}, whose features are always divided "
-                "by their norms; leave one of them out"
+                "by their norms; omit one of them"
             )
         operator, limit = system.operator, self._limit(system.atom_norm())
         sparse = isinstance(operator, Matrix) and not isinstance(operator.data, np.ndarray)
-        return self._asked(limit) if sparse else self._swept(limit)
+        return self._oracle_algorithm(limit) if sparse else self._sweeping_algorithm(limit)
 
     def partial_fit(
         self,
@@ -251,16 +251,16 @@ class OnlineClassifier(SeparatingClassifier):
     ) -> Self:
         """Present examples once each, in their order, and continue from the present functions.
 
-        Nothing is proved where examples are not kept: ``status_`` is FITTED, ``separable_`` None.
-        ``updates_`` are counted on; for a perceptron they are its mistakes. A ``fit`` before leaves
-        functions of norm 1.
+        Nothing is proved, as examples are not stored: ``status_`` is FITTED, ``separable_`` None.
+        ``updates_`` continue to be counted; for a perceptron they are its mistakes. After ``fit``,
+        the functions have norm 1.
 
         Parameters
         ----------
         X, y
             As for ``fit``; y may lack some of the classes.
         classes
-            All labels that will come; needed in the first call alone.
+            All labels that will occur; required in the first call only.
 
         Raises
         ------
@@ -278,12 +278,12 @@ class OnlineClassifier(SeparatingClassifier):
         self._set_classes(targets, classes, first)
         positive = self.classes_ if len(self.classes_) > 2 else self.classes_[1:]
         if first:
-            self._keep_points(np.zeros((len(positive), data.shape[1] + self.fit_intercept)))
+            self._set_coefficients(np.zeros((len(positive), data.shape[1] + self.fit_intercept)))
             self.updates_ = np.zeros(len(positive), dtype=np.int64)
         if first or self.status_ is not Status.FITTED:
             self.longest_ = 0.0
         signs = [np.where(targets == label, 1.0, -1.0) for label in positive]
-        self._present(data, np.array(signs))
+        self._present_examples(data, np.array(signs))
         self.n_iter_, self.status_, self.separable_ = int(self.updates_.max()), Status.FITTED, None
         self.margin_ = np.full(len(positive), np.nan)
         self.margin_bounds_ = np.tile([-np.inf, np.inf], (len(positive), 1))
@@ -295,7 +295,7 @@ class OnlineClassifier(SeparatingClassifier):
         if first:
             if classes is None:
                 raise InputError(
-                    "partial_fit without classes; give all labels in the first call: "
+                    "classes are missing; give all labels in the first call: "
                     "partial_fit(X, y, classes=np.unique(y_of_all))"
                 )
             self.classes_ = np.unique(np.asarray(classes))
@@ -303,16 +303,16 @@ class OnlineClassifier(SeparatingClassifier):
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise InputError(
                 f"classes={np.unique(classes).tolist()}, after {self.classes_.tolist()} in "
-                "the call before; leave them out, or begin with a new estimator"
+                "the previous call; omit them, or start with a new estimator"
             )
         unknown = np.setdiff1d(targets, self.classes_)
         if len(unknown):
             raise InputError(
-                f"label {unknown.tolist()[0]!r} is none of the classes {self.classes_.tolist()}; "
-                "name all of them in the first call of partial_fit"
+                f"label {unknown.tolist()[0]!r} is not among the classes {self.classes_.tolist()}; "
+                "name all classes in the first call of partial_fit"
             )
 
-    def _present(self, data: Examples, signs: FloatArray) -> None:
+    def _present_examples(self, data: Examples, signs: FloatArray) -> None:
         """Present each example once to each function; s_i by functions, shape ``(k, m)``."""
         points = np.hstack([self.coef_, self.intercept_[:, None]])
         points = points if self.fit_intercept else self.coef_.copy()
@@ -328,10 +328,10 @@ class OnlineClassifier(SeparatingClassifier):
                 looks, counts = len(rows), np.zeros(len(rows))
                 swept = margin_sweep(signed, point, counts, limits, 1.0, 0, UNLIMITED, 0, looks)
                 self.updates_[k] += swept[0]
-        self._keep_points(points)
+        self._set_coefficients(points)
 
     def _rows(self, examples: FloatArray) -> FloatArray:
-        """Return the rows (x_i, 1), or x_i, divided by their norms if they are to be."""
+        """Return the rows (x_i, 1), or x_i, divided by their norms if ``normalized``."""
         rows = examples
         if self.fit_intercept:
             rows = np.hstack([examples, np.ones((len(examples), 1))])
@@ -368,10 +368,10 @@ class PerceptronClassifier(OnlineClassifier):
     def _limit(self, longest: float) -> float:
         return 0.0
 
-    def _swept(self, limit: float) -> Run:
+    def _sweeping_algorithm(self, limit: float) -> Run:
         return CyclicPerceptron(), None
 
-    def _asked(self, limit: float) -> Run:
+    def _oracle_algorithm(self, limit: float) -> Run:
         return Perceptron(normalized=self.normalized), "cyclic"
 
 
@@ -407,8 +407,8 @@ class MarginPerceptronClassifier(OnlineClassifier):
     def _limit(self, longest: float) -> float:
         return float(self.b) * longest * longest
 
-    def _swept(self, limit: float) -> Run:
+    def _sweeping_algorithm(self, limit: float) -> Run:
         return PerceptronWithMargin(b=limit), None
 
-    def _asked(self, limit: float) -> Run:
+    def _oracle_algorithm(self, limit: float) -> Run:
         return TauPerceptron(tau=limit), "cyclic"

@@ -41,11 +41,11 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     For data that no ellipsoid separates: a margin fixed at 1 with slack in place of the separation
     ratio of `Kharechko2009`. {f >= 0} is an ellipsoid, degenerate where L has no full row rank. In
     A = L L' the problem is convex, so that a low-rank minimum without a direction of negative
-    curvature in A is the global one: :meth:`certify` tells by a duality gap. Newton's
-    method in a trust region from a small random L; each of the conjugate gradients of a step costs
-    two products of the examples within their margins with ``rank + 1`` vectors. What takes more
-    than 200 steps, nearly separated examples with little regularisation, is fitted along a sequence
-    of falling regularisations.
+    curvature in A is the global one; :meth:`certify` computes a duality gap. The solver is Newton's
+    method in a trust region from a small random L. Each conjugate gradient iteration of a step
+    costs two products of the examples within their margins with ``rank + 1`` vectors. Fits that
+    take more than 200 steps, of nearly separated examples with little regularisation, follow a
+    sequence of falling regularisations.
 
     Dense or sparse examples; features of very different scales need a scaler, or ``whiten``.
 
@@ -63,8 +63,8 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         in which they do not vary are left out), which makes f invariant to affine maps; dense
         examples only.
     tol
-        It ends when each of three Newton steps lowers the objective by no more than this part of
-        it, and there is no more to gain by negative curvature in A.
+        Relative tolerance of the objective: the fit ends when three successive Newton steps, and a
+        step along negative curvature in A, gain no more.
     max_iter
         Newton steps at most, 1 or more.
     max_seconds
@@ -112,7 +112,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Fit the ellipsoid to examples with weights >= 0, shape ``(m,)``."""
-        data, positive = self._learned(X, y)
+        data, positive = self._checked_training_data(X, y)
         weights = self._weights(data, positive, sample_weight)
         self.axes_ = WhiteCoordinates.fitted(data, weights) if self.whiten else None
         objective = self._objective(data, positive, weights)
@@ -124,18 +124,17 @@ class SoftEllipsoidClassifier(BinaryClassifier):
             seconds=self.max_seconds,
         )
         self.quadratic_, self.objective_ = minimum.quadratic, minimum.value
-        self._ended(
+        self._set_convergence(
             minimum.steps,
             minimum.converged,
-            f"Newton's method ended after {minimum.steps} steps without converging; raise "
-            "max_iter, "
+            f"Newton's method has not converged after {minimum.steps} steps; raise max_iter, "
             "max_seconds or regularisation, scale the features, or set whiten=True",
         )
         return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
-        data = self._new(X)
+        data = self._checked_examples(X)
         return -self.quadratic_.values(self.axes_.transform(data) if self.axes_ else data)
 
     def certify(
@@ -144,11 +143,11 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None = None,
     ) -> SoftOptimality:
-        """Return how far the objective is from the best of any rank, by duality.
+        """Return the duality gap: a bound of the objective's distance from the best of any rank.
 
         Arguments are those of :meth:`fit`; the regularisation must be above 0.
         """
-        data, positive = self._new(X), np.asarray(y) == self.classes_[1]
+        data, positive = self._checked_examples(X), np.asarray(y) == self.classes_[1]
         weights = self._weights(data, positive, sample_weight)
         return certify(self._objective(data, positive, weights), self.quadratic_)
 
@@ -161,8 +160,8 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     ) -> FloatArray:
         weights = _check_sample_weight(sample_weight, data, dtype=np.float64)
         if weights.min() < 0.0:
-            raise InputError("sample weights must be >= 0; replace the others")
-        return self._shares(weights, positive, self.class_weight)
+            raise InputError("a sample weight is negative; give weights >= 0")
+        return self._normalised_weights(weights, positive, self.class_weight)
 
     @property
     def takes_sparse(self) -> bool:
@@ -215,27 +214,27 @@ class SquaredHingeClassifier(BinaryClassifier):
     max_iter: Count = 1000
 
     def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
-        """Find the function."""
-        data, positive = self._learned(X, y)
+        """Fit the linear function to examples."""
+        data, positive = self._checked_training_data(X, y)
         if self.class_weight is None:
             # 1 / m as stored results have it: rounded once more, in the share of each class
             share = positive.mean()
             weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())
         else:
-            weights = self._shares(np.ones(len(positive)), positive, self.class_weight)
+            weights = self._normalised_weights(np.ones(len(positive)), positive, self.class_weight)
         problem = SquaredHinge(data, positive, weights, self.regularisation)
         at, steps, converged = minimise_linear(problem, self.tol, self.max_iter)
         self.coef_, self.intercept_ = at[None, :-1], at[-1:]
         self.objective_ = problem.value_and_gradient(at)[0]
-        self._ended(
+        self._set_convergence(
             steps,
             converged,
-            f"Newton's method ended after {steps} steps with a gradient above tol; raise max_iter, "
-            "tol or regularisation, or scale the features",
+            f"Newton's method has not converged: after {steps} steps the gradient is above tol; "
+            "raise max_iter, tol or regularisation, or scale the features",
         )
         return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive for ``classes_[1]``."""
-        data = self._new(X)
+        data = self._checked_examples(X)
         return np.asarray(data @ self.coef_[0] + float(self.intercept_[0]), dtype=np.float64)

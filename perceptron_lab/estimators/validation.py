@@ -25,7 +25,7 @@ Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
 RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
 Seconds: TypeAlias = Positive | None
 
-NO_NUMBER = "could not convert string to float"  # numpy's words for a text among numbers
+NO_NUMBER = "could not convert string to float"  # numpy's message for a text among numbers
 
 _Estimator = TypeVar("_Estimator")
 
@@ -43,8 +43,8 @@ def with_parameters(estimator: type[_Estimator]) -> type[_Estimator]:
 
 
 @cache
-def _ranges(kind: type[BaseEstimator]) -> dict[str, TypeAdapter[object]]:
-    """Return the allowed values of each parameter of an estimator, by its annotation."""
+def _parameter_adapters(kind: type[BaseEstimator]) -> dict[str, TypeAdapter[object]]:
+    """Return a validator of each parameter of an estimator, from its annotation."""
     hints = get_type_hints(kind, include_extras=True)
     config = STRICT | ConfigDict(arbitrary_types_allowed=True)
     names = [field.name for field in fields(kind) if field.init]
@@ -53,7 +53,7 @@ def _ranges(kind: type[BaseEstimator]) -> dict[str, TypeAdapter[object]]:
 
 def refuse_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters of an estimator that are out of their ranges."""
-    for name, allowed in _ranges(estimator.__class__).items():
+    for name, allowed in _parameter_adapters(estimator.__class__).items():
         value = getattr(estimator, name)
         try:
             # numpy's numbers, as in the grids of a search, are numbers
@@ -64,7 +64,7 @@ def refuse_parameters(estimator: BaseEstimator) -> None:
 
 
 def generator_of(random_state: RandomState) -> np.random.Generator:
-    """Return the source of randomness that a parameter of scikit-learn's kind stands for."""
+    """Return the random generator that a ``random_state`` parameter denotes."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -95,30 +95,30 @@ def refuse_one_class(estimator: BaseEstimator, classes: AnyArray, rows: int) -> 
         )
 
 
-def _refuse_others(name: str, value: object, remedy: str) -> None:
-    """Refuse what is no array and no list of values: a path, a dictionary, an iterator."""
+def _refuse_non_arrays(name: str, value: object, remedy: str) -> None:
+    """Refuse values that are neither arrays nor lists: paths, dictionaries, iterators."""
     if isinstance(value, str | bytes | PurePath | Mapping | Set | Iterator):
         raise InputError(f"{name} is {repr(value)[:40]} ({type(value).__name__}); give {remedy}")
 
 
 def _refuse_labels(labels: object) -> None:
-    """Refuse labels of several kinds, of which numpy would make texts, and missing ones."""
-    _refuse_others("y", labels, "one label per example, such as the column table['y']")
+    """Refuse missing labels, and labels of mixed types, which numpy would convert to texts."""
+    _refuse_non_arrays("y", labels, "one label per example, such as the column table['y']")
     if labels is None or str(getattr(labels, "dtype", "object")) != "object":
         return
     values = np.asarray(labels, dtype=object).ravel().tolist()
     missing = [i for i, value in enumerate(values) if value is None or value != value]
     if missing:
         raise InputError(
-            f"label {missing[0]} is missing ({len(missing)} are None or NaN); give every one"
+            f"label {missing[0]} is missing ({len(missing)} are None or NaN); give every label"
         )
     refuse_mixed(values)
 
 
 def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **options: object) -> Any:
-    """Return what scikit-learn's checks return, the examples without a silent rounding."""
+    """Return the result of scikit-learn's checks; refuse examples that they would round."""
     remedy = "rows of numbers, such as pandas.read_csv(path)[columns], or its values"
-    _refuse_others("X", examples, remedy)
+    _refuse_non_arrays("X", examples, remedy)
     if examples is None:
         raise InputError(f"X is None; give {remedy}")
     accepted = "csr" if sparse else False
@@ -128,14 +128,14 @@ def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **options:
         )
     except OverflowError:
         raise InputError(
-            "X holds an integer beyond 1.8e308, which no double is near to; scale the features"
+            "X contains an integer above 1.8e308, the largest double; scale the features"
         ) from None
     except TypeError as error:
         if "'complex'" not in str(error):
             raise
         raise InputError(
-            "X holds complex numbers; give real ones, such as the real and the imaginary parts as "
-            "two columns"
+            "X contains complex numbers; give real ones, such as the real and imaginary parts "
+            "as two columns"
         ) from None
     except ValueError as error:
         if "inhomogeneous" in str(error):
@@ -146,8 +146,8 @@ def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **options:
             if hasattr(examples, "columns"):
                 refuse_rounded(examples)  # which names the column
             raise InputError(
-                f"X holds a text ({str(error).removeprefix(NO_NUMBER + ': ')}); give numbers, for "
-                "instance by sklearn.preprocessing.OneHotEncoder(drop='first')"
+                f"X contains a text ({str(error).removeprefix(NO_NUMBER + ': ')}); give numbers, "
+                "for instance by sklearn.preprocessing.OneHotEncoder(drop='first')"
             ) from None
         raise
     refuse_rounded(examples)

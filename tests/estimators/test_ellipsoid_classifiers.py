@@ -103,7 +103,7 @@ def test_what_only_rounding_separates_is_ranked_by_the_central_path() -> None:
     drawn = np.random.default_rng(0).standard_normal((16, 1))
     labels = np.repeat([1, 0], 8)
     rows = np.hstack([drawn] + [drawn / divisor for divisor in (3, 7, 11, 13, 19)])
-    with pytest.warns(ConvergenceWarning, match="only by what rounding left of columns"):
+    with pytest.warns(ConvergenceWarning, match="uses the rounding errors of columns"):
         fitted = EllipsoidSeparationClassifier().fit(rows, labels)
     found = fitted.separation_
     assert found.status is Status.FEASIBLE

@@ -124,11 +124,15 @@ def test_it_goes_on_from_a_fit() -> None:
 @pytest.mark.parametrize(
     ("model", "arguments", "reason"),
     [
-        (PerceptronClassifier(), ([[1.0]], [0]), "without classes; give all labels in the first"),
+        (
+            PerceptronClassifier(),
+            ([[1.0]], [0]),
+            "classes are missing; give all labels in the first",
+        ),
         (
             PerceptronClassifier(),
             ([[1.0]], [2], [0, 1]),
-            r"label 2 is none of the classes \[0, 1\]; name all of them",
+            r"label 2 is not among the classes \[0, 1\]; name all classes",
         ),
         (PerceptronClassifier(), ([[1.0]], [0], [0]), "needs examples of two classes"),
         (
@@ -150,5 +154,7 @@ def test_streams_that_mean_nothing_are_refused(model: Any, arguments: Any, reaso
 
 def test_other_classes_than_before_are_refused() -> None:
     model = PerceptronClassifier().partial_fit([[1.0]], [0], classes=[0, 1])
-    with pytest.raises(InputError, match=r"classes=\[0, 1, 2\], after \[0, 1\] in the call before"):
+    with pytest.raises(
+        InputError, match=r"classes=\[0, 1, 2\], after \[0, 1\] in the previous call"
+    ):
         model.partial_fit([[1.0]], [0], classes=[0, 1, 2])

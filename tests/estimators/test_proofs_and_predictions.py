@@ -204,10 +204,10 @@ def test_kernel_values_that_lose_the_signs_are_told(monkeypatch: pytest.MonkeyPa
     rows, labels = mapped(0, 2, 0, ring=False)
     model = MaxMarginClassifier(kernel=Rbf())
     monkeypatch.setattr(
-        "perceptron_lab.estimators.separating.new_values",
+        "perceptron_lab.estimators.separating.kernel_columns",
         lambda kernel, data, *rest: -np.ones((len(data), len(rest[1]))),
     )
-    with pytest.warns(ConvergenceWarning, match="proved separable, but the kernel values"):
+    with pytest.warns(ConvergenceWarning, match="although the classes are proved separable"):
         model.fit(rows, labels)
     assert model.status_ is Status.UNVERIFIED
 

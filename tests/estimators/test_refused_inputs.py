@@ -28,19 +28,19 @@ DATES = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2020-01-02", "2020-
         (ROWS, [0, "a", 1], "labels 'a' and 0; give texts or numbers, not both"),
         (ROWS, [0, 1], "inconsistent numbers of samples"),
         (ROWS, [0.1, 0.2, 0.3], "Unknown label type: continuous"),
-        ([["a"], ["b"], ["c"]], LABELS, r"X holds a text \(.*'a'.*\); give numbers"),
+        ([["a"], ["b"], ["c"]], LABELS, r"X contains a text \(.*'a'.*\); give numbers"),
         (
             pd.DataFrame({"colour": ["red", "blue", "red"]}),
             LABELS,
             "column 'colour' holds 'red' .*pandas.get_dummies",
         ),
-        ([["1.5"], [2], ["x"]], LABELS, "X holds a text"),
+        ([["1.5"], [2], ["x"]], LABELS, "X contains a text"),
         ([1.0, 2.0, 4.0], LABELS, "Expected 2D array, got 1D array"),
         (np.zeros((0, 2)), [], "0 sample"),
         (ROWS, [[0, 1], [0, 1], [1, 0]], "y should be a 1d array|bad input shape|multilabel"),
         ([[2**53 + 1], [2], [4]], LABELS, "no double is equal to"),
-        ([[10**400], [2], [4]], LABELS, "X holds an integer beyond 1.8e308"),
-        ([[1j], [2], [4]], LABELS, "X holds complex numbers; give real ones"),
+        ([[10**400], [2], [4]], LABELS, "X contains an integer above 1.8e308"),
+        ([[1j], [2], [4]], LABELS, "X contains complex numbers; give real ones"),
         (np.array([[1j], [2], [4]]), LABELS, "Complex data not supported"),
         ([[1.0, 2.0], [3.0], [4.0]], LABELS, "rows of X differ in length"),
         ("data.csv", LABELS, r"X is 'data.csv' \(str\); give rows of numbers, such as pandas.read"),
@@ -61,7 +61,7 @@ def test_examples_and_labels(rows: Any, labels: Any, reason: str) -> None:
     "rows", ["data.csv", {"a": [5.0]}, [[10**400]], [[1j]], [[5.0], [5.0, 6.0]]]
 )
 def test_new_examples(rows: Any) -> None:
-    with pytest.raises(ValueError, match=r"^X (is|holds)|^rows of X"):
+    with pytest.raises(ValueError, match=r"^X (is|contains)|^rows of X"):
         MaxMarginClassifier().fit(ROWS, LABELS).predict(rows)
 
 

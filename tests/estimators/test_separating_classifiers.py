@@ -223,7 +223,7 @@ def test_one_class_that_is_not_separable_is_one_too_many() -> None:
     rows, labels = load_iris(return_X_y=True)
     with pytest.warns(
         ConvergenceWarning,
-        match="^no hyperplane separates class 1 from the rest .proved.; take a soft margin",
+        match="^no hyperplane separates class 1 from the rest .proved.; use a soft margin",
     ):
         found = MaxMarginClassifier().fit(rows, labels)
     assert (found.status_, found.separable_) == (Status.INFEASIBLE, False)

@@ -142,8 +142,8 @@ def test_too_few_iterations_are_told() -> None:
     learner = TunedPolynomialSvm(iterations=3)
     cut_off = clone(SVM).set_params(C=1e6, max_iter=3)
     with pytest.warns(ConvergenceWarning):
-        assert learner.ending(cut_off.fit(rows, labels)) == (0, False)
-    assert learner.ending(clone(SVM).set_params(max_iter=-1).fit(rows[:2], [0, 1]))[1]
+        assert learner.convergence_of(cut_off.fit(rows, labels)) == (0, False)
+    assert learner.convergence_of(clone(SVM).set_params(max_iter=-1).fit(rows[:2], [0, 1]))[1]
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         linear = SquaredHingeClassifier(regularisation=1e-9, max_iter=1).fit(rows, labels)
     assert (linear.converged_, linear.n_iter_) == (False, 1)

@@ -48,7 +48,7 @@ from perceptron_lab.numerics.sparse_arrays import dense_array
 KernelName = Literal["linear", "poly", "rbf", "precomputed"]
 
 LARGEST_BIAS = 10.0
-"""B of the thesis: the inverse fraction of positives, but this at most."""
+"""Upper limit of the bias B, which is the inverse fraction of positives (chapter 8)."""
 
 
 @with_parameters
@@ -78,8 +78,8 @@ class GramSchmidtFeatures(
         ``"balanced"`` is the thesis's choice min(10, m / number of positives). With 1.0 labels
         have no effect and may be left out.
     pivot_start
-        0 or more: which of the examples that are tied for the first pivot is taken, counted in the
-        order of the rows, modulo their number.
+        Index of the first pivot among the tied examples, in the order of the rows, modulo their
+        number; 0 or more.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class GramSchmidtFeatures(
     residuals_
         n_i, the squared distance of each training example from the pivots' span, shape ``(m,)``.
     n_first_ties_
-        How many examples were tied for the first pivot.
+        The number of examples tied for the first pivot.
     bias_
         B.
     """
@@ -117,14 +117,14 @@ class GramSchmidtFeatures(
         y
             Labels of two classes, the larger one positive; needed unless ``bias`` is 1.
         """
-        self._train(X, y)
+        self._factorise(X, y)
         return self
 
     def fit_transform(
         self, X: npt.ArrayLike | Examples, y: npt.ArrayLike | None = None
     ) -> FloatArray:
         """Choose the pivots and return the features of the training examples, as ``fit``."""
-        return self._train(X, y).features
+        return self._factorise(X, y).features
 
     def transform(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return the features of examples (Algorithm 2), shape ``(len(X), n_components_)``."""
@@ -139,11 +139,11 @@ class GramSchmidtFeatures(
             solve_triangular(self.pivot_features_, values.T, lower=True).T, dtype=np.float64
         )
 
-    def _train(
+    def _factorise(
         self, examples: npt.ArrayLike | Examples, labels: npt.ArrayLike | None
     ) -> PartialCholesky:
-        """Choose the pivots, set the attributes, return the factorisation."""
-        fewest = 1 if self._without_labels() else 2
+        """Factorise the kernel matrix, set the attributes, and return the factorisation."""
+        fewest = 1 if self._ignores_labels() else 2
         rows = validate_data(
             self, examples, accept_sparse="csr", dtype=np.float64, ensure_min_samples=fewest
         )
@@ -153,7 +153,9 @@ class GramSchmidtFeatures(
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name}={value!r}; allowed: a whole number, {least} or more")
         bias, precomputed = self._bias(labels, rows.shape[0]), self.kernel == "precomputed"
-        columns = given_columns(rows) if precomputed else computed_columns(self._kernel(), rows)
+        columns = (
+            precomputed_columns(rows) if precomputed else computed_columns(self._kernel(), rows)
+        )
         factor = partial_cholesky(*columns, self.n_components, bias, self.pivot_start)
         self.pivots_ = factor.pivots
         self.pivot_rows_: Any = None if precomputed else dense_array(rows[factor.pivots])
@@ -169,7 +171,7 @@ class GramSchmidtFeatures(
         number = isinstance(self.bias, Real) and not isinstance(self.bias, bool)
         if not balanced and not (number and 0.0 < float(self.bias) < np.inf):
             raise InputError(f"bias={self.bias!r}; allowed: 'balanced', or a number above 0")
-        if self._without_labels():
+        if self._ignores_labels():
             self.bias_ = 1.0
             return np.ones(count)
         if labels is None:
@@ -182,7 +184,7 @@ class GramSchmidtFeatures(
         self.bias_ = min(LARGEST_BIAS, inverse) if balanced else float(self.bias)
         return np.where(positive, self.bias_, 1.0)
 
-    def _without_labels(self) -> bool:
+    def _ignores_labels(self) -> bool:
         return not isinstance(self.bias, str) and self.bias == 1.0
 
     def _kernel(self) -> FeatureKernel:
@@ -198,11 +200,11 @@ class GramSchmidtFeatures(
         raise InputError(f"kernel={self.kernel!r}; allowed: 'linear', 'poly', 'rbf', 'precomputed'")
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn to expect sparse rows, doubles, and labels of two classes."""
+        """Return scikit-learn's tags: sparse rows, doubles, and labels of two classes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.target_tags.required = not self._without_labels()
+        tags.target_tags.required = not self._ignores_labels()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
@@ -219,7 +221,7 @@ _OF_KERNEL: Defaults = {
 
 @parameter_record
 class OnFeatures:
-    """The features that a learner is given: Gram-Schmidt features of a kernel, or the examples.
+    """The features of a learner: Gram-Schmidt features of a kernel, or the original examples.
 
     Parameters
     ----------
@@ -269,7 +271,7 @@ class Extracted:
 
     training: Examples  # shapes (m, k) and (t, k)
     test: Examples
-    # components, k; first_ties, how many examples were tied for the first pivot
+    # components: k; first_ties: the number of examples tied for the first pivot
     figures: dict[str, float]
 
 
@@ -288,13 +290,13 @@ Rows = FloatArray | sp.csr_array
 FeatureKernel = Linear | Polynomial | Rbf
 
 RANK_TOLERANCE = 1e-10
-"""Residuals up to this, relative to the largest K_ii, are rounding errors and never a pivot."""
+"""Residuals up to this, relative to the largest K_ii, count as rounding errors."""
 TIE_TOLERANCE = 1e-12
-"""Biased residuals within this, relatively, of the largest are tied; unit norms within it are 1."""
+"""Relative tolerance for ties with the largest biased residual, and for norms equal to 1."""
 BLOCK = 256
-"""Rows that are made dense at a time."""
+"""Rows that become dense in one batch."""
 ASYMMETRY = 1e-8
-"""The most, relative to the largest K_ii, that K_ij and K_ji may differ by."""
+"""Largest difference of K_ij and K_ji, relative to the largest K_ii."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +307,7 @@ class PartialCholesky:
     features: FloatArray
     pivots: IntArray  # i_1 .. i_rank, shape (rank,).
     residuals: FloatArray  # n_i >= 0 after the last pivot, shape (m,); exactly 0 for the pivots
-    # how many examples were tied for the first pivot, 1 or more (0 if there is no pivot)
+    # number of examples tied for the first pivot, 1 or more (0 without a pivot)
     first_ties: int
 
 
@@ -365,14 +367,15 @@ def partial_cholesky(
                 f"K_ii - (F F')_ii = {residuals[worst]:.3g} < 0 for example {worst}: the kernel "
                 "matrix is not positive semidefinite; give one that is"
             )
+        # Clipped, as a negative residual would make the root of a later pivot NaN.
         residuals = np.maximum(residuals, 0.0)  # rounding errors
         residuals[pivots] = 0.0
     pivot_rows = np.asarray(pivots, dtype=np.int64)
     return PartialCholesky(features[:, : len(pivots)], pivot_rows, residuals, ties)
 
 
-def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray]:
-    """Return the columns of K, which must be symmetric there, and its diagonal."""
+def precomputed_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray]:
+    """Return a function for the columns of a given K, checked for symmetry, and its diagonal."""
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
     diagonal = _exact_units(np.asarray(matrix.diagonal(), dtype=np.float64))
@@ -399,7 +402,7 @@ def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray
 def computed_columns(
     kernel: FeatureKernel, rows: Rows
 ) -> tuple[Callable[[int], FloatArray], FloatArray]:
-    """Return the columns of K, computed when they are asked for, and its diagonal.
+    """Return a function that computes columns of K, and its diagonal.
 
     Squared norms that are 1 to rounding are treated as exactly 1, so that no rounding error chooses
     the first pivot.

@@ -26,9 +26,8 @@ class Learned:
     """A learner's scores on the test examples of a task, with details of the fit."""
 
     scores: FloatArray  # f of the test examples, shape (m,): positive for the positive class
-    status: Status = Status.FITTED  # FITTED, or what is proved of the training examples
-    # one sentence
-    message: str = "fitted"
+    status: Status = Status.FITTED  # FITTED, or the proved status for the training examples
+    message: str = "fitted"  # one sentence
     finding: Finding = NOTHING  # the facts in it, as data
     # processor time of the final fit, features and proofs included and tuning excluded
     seconds: float = 0.0
@@ -37,9 +36,9 @@ class Learned:
     figures: dict[str, float] = field(default_factory=dict)
     # arrays by name, for figures
     arrays: dict[str, FloatArray] = field(default_factory=dict)
-    # what was proved and chosen, and how
+    # details of proofs and choices
     certificate: dict[str, Any] = field(default_factory=dict)
-    # arrays by name, from which prove proves the status again
+    # arrays by name, from which ``prove`` verifies the status
     proof: dict[str, FloatArray] = field(default_factory=dict)
 
 
@@ -48,18 +47,18 @@ class Reproved:
     """The verified status and bounds of a task."""
 
     status: Status  # FITTED if nothing is
-    # name of a figure -> its proved bound: a lower one for *_lower, an upper one for
-    # *_upper
+    # name of a metric -> its proved bound: a lower one for *_lower, an upper one for *_upper
     bounds: dict[str, float]
-    message: str  # in words
-    # figures that were counted again, which are equal or wrong
+    message: str
+    # metrics that were counted again, which have to be equal
     counts: dict[str, float] = field(default_factory=dict)
 
 
 class Learner(ABC):
     """A frozen record of parameters that learns from a task's training examples.
 
-    ``judged`` says whether it is judged by test examples, which its tasks must have then.
+    ``judged`` is true for learners that are evaluated on test examples, which their tasks must
+    have.
     """
 
     judged: ClassVar[bool] = True
@@ -73,23 +72,23 @@ class Learner(ABC):
         """Fit, and score the test examples; ``seed`` is the only source of randomness."""
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved | None:
-        """Prove the status again by the arrays that ``learn`` returned; nothing is solved.
+        """Verify the status from the arrays that ``learn`` returned, without solving anything.
 
-        None, the default, if there is nothing to prove. Raises a DataError if the arrays do not
-        belong to such a task.
+        None, the default, if there is nothing to verify. Raises a DataError if the arrays do not
+        fit the task.
         """
         return None
 
 
 def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
-    """Learn each task and judge it on its test examples.
+    """Fit the learner to each task and evaluate it on the test examples.
 
     Figures are means over the tasks: ``error`` is the share of test examples on the wrong side of
     0, ``average_precision`` the microaverage precision, where there are test examples. The status
     is that of all tasks, or FITTED where they differ; seconds, proofs among them, and iterations
     are sums. Message, finding, certificate and arrays are the first task's, and the trace measures
     ``ranks`` (of the scores, 0 for the least; equal scores have equal ranks) and ``labels`` of its
-    test examples: all that average precision depends on, in a fifth of the room.
+    test examples, which determine average precision and take a fifth of the memory of scores.
     """
     began = clock_seconds()
     outcomes = [learner.learn(task, seed) for task in tasks]
@@ -110,7 +109,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         seconds=math.fsum(outcome.seconds for outcome in outcomes),
         proof_seconds=0.0,
         total_seconds=clock_seconds() - began,
-        trace=Trace(measures=_ranked(first.scores, tasks[0].test_labels) | arrays),
+        trace=Trace(measures=_ranks_and_labels(first.scores, tasks[0].test_labels) | arrays),
         certificate=first.certificate | {"figures": figures_of(tasks, outcomes)},
         bound=NO_BOUND,
         message=first.message,
@@ -126,10 +125,10 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
 def prove(
     learner: Learner, tasks: Sequence[Task], seed: int, proof: Mapping[str, FloatArray]
 ) -> Reproved | None:
-    """Prove the result of :func:`learn` again; None for learners that prove nothing.
+    """Verify the result of :func:`learn`; None for learners that prove nothing.
 
-    The status is that of all tasks, or FITTED where they differ; bounds and counts are means. A
-    DataError says that the arrays do not belong to such tasks.
+    The status is that of all tasks, or FITTED where they differ; bounds and counts are means.
+    Raises a DataError if the arrays do not fit the tasks.
     """
     parts: list[dict[str, str]] = [{} for _ in tasks]
     for key in proof:
@@ -153,7 +152,7 @@ def prove(
 
 
 class TaskArrays(Mapping[str, FloatArray]):
-    """The arrays of one task among those of all; each is taken from there when it is asked for.
+    """A view of the arrays of one task among those of all tasks, read on access.
 
     Parameters
     ----------
@@ -179,8 +178,8 @@ class TaskArrays(Mapping[str, FloatArray]):
         return len(self._keys)
 
 
-def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[AnyArray]]:
-    """Return the ranks of scores, and labels, in few bytes."""
+def _ranks_and_labels(scores: FloatArray, labels: FloatArray) -> dict[str, list[AnyArray]]:
+    """Return the ranks of scores, and the labels, in the smallest integer types."""
     ranks = np.unique(scores, return_inverse=True)[1]
     return {
         "ranks": [ranks.astype(np.min_scalar_type(len(ranks)))],
@@ -189,7 +188,7 @@ def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[AnyArray]]
 
 
 def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:
-    """Return the means over the tasks of the figures that all of them have."""
+    """Return the means over the tasks of the metrics that all tasks have."""
     each = []
     for task, outcome in zip(tasks, outcomes, strict=True):
         if not len(task.test_labels):

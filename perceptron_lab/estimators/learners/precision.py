@@ -1,4 +1,4 @@
-"""Average precision, the measure of Table 8.1 of `Kharechko2009`, and a paired bootstrap of it.
+"""Average precision, the metric of Table 8.1 of `Kharechko2009`, and a paired bootstrap of it.
 
 A resample draws m of the m test examples with replacement and ranks them by both models' scores:
 the same draw for both, and for all categories. With c_i the number of times that example i was
@@ -28,11 +28,11 @@ from perceptron_lab.numerics.input_checks import positive_mask
 BoolArray = npt.NDArray[np.bool_]
 
 BATCH = 100
-"""Resamples that are evaluated at a time."""
+"""Resamples per batch."""
 
 
 def checked_scores(scores: npt.ArrayLike) -> FloatArray:
-    """Return scores as doubles."""
+    """Return scores as a vector of doubles, or raise an InputError."""
     try:
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -43,7 +43,7 @@ def checked_scores(scores: npt.ArrayLike) -> FloatArray:
     if len(missing):
         raise InputError(
             f"the score of example {missing[0]} is NaN ({len(missing)} such scores); it cannot be "
-            "ranked: correct the model or leave the example out"
+            "ranked; correct the model or omit the example"
         )
     return values
 
@@ -73,8 +73,8 @@ def average_precision(labels: npt.ArrayLike, scores: npt.ArrayLike) -> float:
     positive = positive_mask(labels, len(ranked))
     if not positive.any():
         raise InputError(
-            f"none of the {len(ranked)} examples is positive: there is no precision to average; "
-            "leave the category out"
+            f"none of the {len(ranked)} examples is positive: average precision is undefined; "
+            "omit the category"
         )
     ranking = Ranking.of(positive, ranked)
     positives = np.cumsum(ranking.positive)
@@ -90,7 +90,7 @@ def tie_ends(falling: FloatArray) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class BootstrapInterval:
-    """The first model's average precision less the second's.
+    """Bootstrap interval of the difference between two models' average precisions.
 
     Parameters
     ----------
@@ -159,8 +159,7 @@ def compare_categories(
     seed
         0 or more; it determines the resamples.
     drawn
-        These resamples, where several comparisons share them: a ranking that occurs in more than
-        one of them is evaluated once.
+        Resamples shared by several comparisons, so that a repeated ranking is evaluated once.
 
     Raises
     ------
@@ -174,7 +173,7 @@ def compare_categories(
         raise InputError(f"level={level}; allowed: between 0 and 1, such as 0.95")
     if seed < 0:
         raise InputError(f"seed={seed}; allowed: 0 or more")
-    masks = _read(labels, first, second)
+    masks = _checked_categories(labels, first, second)
     points = np.array(
         [average_precision(mask, a) - average_precision(mask, b) for mask, a, b in masks]
     )
@@ -231,23 +230,24 @@ class Resamples:
             np.ascontiguousarray(counts.T, dtype=np.int16)
             for counts in resample_counts(examples, resamples, seed)
         ]
-        self._known: dict[bytes, FloatArray] = {}
+        self._cache: dict[bytes, FloatArray] = {}
 
     def precision(self, positive: BoolArray, scores: FloatArray) -> FloatArray:
         """Return the average precision on each resample, NaN on those without a positive."""
         key = blake2b(positive.tobytes() + scores.tobytes()).digest()
-        if key not in self._known:
+        if key not in self._cache:
             ranking = Ranking.of(positive, scores)
-            self._known[key] = np.concatenate([ranking.precision(part) for part in self._counts])
-        return self._known[key]
+            self._cache[key] = np.concatenate([ranking.precision(part) for part in self._counts])
+        return self._cache[key]
 
 
 def resample_counts(examples: int, resamples: int, seed: int) -> Iterator[IntArray]:
-    """Yield how often each example is drawn, some resamples at a time."""
+    """Yield the number of times that each example is drawn, one batch of resamples at a time."""
     rng = np.random.default_rng(seed)
     for start in range(0, resamples, BATCH):
         size = min(BATCH, resamples - start)
         drawn = rng.integers(examples, size=(size, examples))
+        # One bincount for the whole batch: each resample has its own range of indices.
         drawn += examples * np.arange(size)[:, None]
         flat = np.bincount(drawn.ravel(), minlength=size * examples)
         yield flat.reshape(size, examples)
@@ -257,7 +257,7 @@ def _interval(difference: float, samples: FloatArray, level: float) -> Bootstrap
     defined = samples[~np.isnan(samples)]
     if not len(defined):
         raise InputError(
-            f"none of {len(samples)} resamples holds a positive example; draw more resamples"
+            f"none of {len(samples)} resamples contains a positive example; draw more resamples"
         )
     lower, upper = np.quantile(defined, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     ends, above = (float(lower), float(upper)), float((defined > 0.0).mean())
@@ -265,10 +265,10 @@ def _interval(difference: float, samples: FloatArray, level: float) -> Bootstrap
     return BootstrapInterval(float(difference), *ends, level, above, len(defined), left_out)
 
 
-def _read(
+def _checked_categories(
     labels: npt.ArrayLike, *models: npt.ArrayLike
 ) -> list[tuple[BoolArray, FloatArray, FloatArray]]:
-    """Return positives and both models' scores of each category, checked."""
+    """Return the checked positives and both models' scores of each category."""
     table = np.asarray(labels)
     if table.ndim != 2 or 0 in table.shape:
         raise InputError(f"labels of shape {table.shape}; give (categories, examples)")
@@ -276,8 +276,7 @@ def _read(
         if np.shape(scores) != table.shape:
             raise InputError(
                 f"scores of shape {np.shape(scores)} for labels of shape {table.shape}; "
-                "give one "
-                "score for each"
+                "give one score for each label"
             )
     masks = [positive_mask(row, table.shape[1]) for row in table]
     empty = [category for category, mask in enumerate(masks) if not mask.any()]

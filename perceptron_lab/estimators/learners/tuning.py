@@ -1,4 +1,4 @@
-"""Parameters of classifiers chosen by cross-validation on training examples."""
+"""Selection of classifiers' parameters by cross-validation on training examples."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Grid:
     Parameters
     ----------
     model
-        With the other parameters; it is not fitted.
+        The classifier with all other parameters, not fitted.
     values
         Parameter -> values, at least one each, each once. Of candidates with nearly equal
         precision the first wins, and the last parameter varies fastest: begin with what
@@ -99,7 +99,7 @@ class Trial:
 
 
 def fitted(model: ClassifierMixin, examples: Examples, labels: npt.ArrayLike) -> ClassifierMixin:
-    """Fit a classifier; whether it converged is left to its attributes, not to a warning."""
+    """Fit a classifier without convergence warnings, which its attributes replace."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(examples, labels)
@@ -158,12 +158,12 @@ def tune(
     precisions: list[list[float]] = [[] for _ in candidates]
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for training, held_out in splitter.split(np.zeros(len(positive)), positive):
-        if _by_matrix(grid.model) and kernel is None:
+        if _takes_kernel_matrix(grid.model) and kernel is None:
             fitted_rows, new = (examples[np.ix_(part, training)] for part in (training, held_out))
         else:
             fitted_rows, new = examples[training], examples[held_out]
         if features is not None:
-            if _by_matrix(features):
+            if _takes_kernel_matrix(features):
                 raise InputError(
                     "features of a precomputed kernel cannot be trained within folds; give rows, "
                     "and the kernel by its name"
@@ -198,12 +198,12 @@ def best(trials: Sequence[Trial], tolerance: float = NEAR_TIE) -> Trial:
     return next(trial for trial in trials if highest - trial.mean <= tolerance)
 
 
-def room(trials: Sequence[Trial], tolerance: float = NEAR_TIE) -> float:
-    """Return how far all means may move at once without another choice: by less than this.
+def choice_slack(trials: Sequence[Trial], tolerance: float = NEAR_TIE) -> float:
+    """Return the slack of a choice: smaller changes of all means do not alter it.
 
-    A threshold moves ties and does not abolish them. The chosen mean is at most the tolerance below
-    those after it, and those before it are further below the highest. Half of the least of these
-    distances from the tolerance may be lost at either end; infinity for a single candidate.
+    The chosen mean is at most the tolerance below those after it, and those before it are further
+    below the highest. The slack is half of the least distance of these differences from the
+    tolerance, as both means may change; infinity for a single candidate.
     """
     means, index = [trial.mean for trial in trials], trials.index(best(trials, tolerance))
     after = [tolerance - (mean - means[index]) for mean in means[index + 1 :]]
@@ -211,6 +211,6 @@ def room(trials: Sequence[Trial], tolerance: float = NEAR_TIE) -> float:
     return 0.5 * min(after + before, default=math.inf)
 
 
-def _by_matrix(estimator: BaseEstimator) -> bool:
-    """Return whether an estimator takes kernel matrices."""
+def _takes_kernel_matrix(estimator: BaseEstimator) -> bool:
+    """Return whether an estimator takes kernel matrices in place of examples."""
     return bool(get_tags(estimator).input_tags.pairwise)

@@ -178,5 +178,5 @@ def test_broken_input(changes: dict[str, Any], reason: str) -> None:
 def test_no_resample_with_a_positive() -> None:
     positive = np.arange(2000) == 0
     # Each of these draws lacks the only positive example with probability 0.37.
-    with pytest.raises(InputError, match="none of 1 resamples holds a positive example"):
+    with pytest.raises(InputError, match="none of 1 resamples contains a positive example"):
         [compare(positive, positive, positive, resamples=1, seed=seed) for seed in range(50)]

@@ -385,19 +385,19 @@ def on_a_grid(task: Task) -> Task:
 
 @pytest.mark.slow
 def test_one_kernel_matrix_serves_all_tasks_on_the_same_examples() -> None:
-    tuned_classifiers._kept.clear()
+    tuned_classifiers._cached_matrix.clear()
     exact = on_a_grid(ball())
     task = sparse(exact)
     learner = TunedPolynomialSvm(components=None, penalties=FEW["penalties"])
     first = learner.learn(task, 0)
-    ((kept, _),) = tuned_classifiers._kept.values()
+    ((kept, _),) = tuned_classifiers._cached_matrix.values()
     other = replace(task, examples=task.examples.copy(), labels=task.labels[::-1].copy())
     learner.learn(other, 0)
-    assert all(matrix is kept for matrix, _ in tuned_classifiers._kept.values())
+    assert all(matrix is kept for matrix, _ in tuned_classifiers._cached_matrix.values())
     dense = learner.learn(exact, 0)
     np.testing.assert_allclose(first.scores, dense.scores, rtol=1e-12, atol=1e-12)
     learner.learn(sparse(ball(seed=1)), 0)
-    assert len(tuned_classifiers._kept) == 1
+    assert len(tuned_classifiers._cached_matrix) == 1
 
 
 def test_a_result_holds_scores_labels_and_figures() -> None:

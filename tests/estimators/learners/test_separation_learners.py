@@ -20,7 +20,7 @@ from perceptron_lab.estimators.learners.registered.likelihood import (
     SklearnLogisticRegression,
     independent_columns,
     konis_program,
-    newton_course,
+    newton_history,
 )
 from perceptron_lab.estimators.learners.registered.separation_verdict import ProvedSeparation
 
@@ -69,7 +69,7 @@ def test_scikit_learn_converges_where_there_are_no_estimates() -> None:
 def test_newton_finds_the_published_estimates_of_the_endometrial_study() -> None:
     """The finite ones of R's glm on HG ~ NV + PI + EH, and their standard errors."""
     rows = np.c_[ENDOMETRIAL.examples, np.ones(79)] * ENDOMETRIAL.labels[:, None]
-    found = newton_course(rows, steps=15)
+    found = newton_history(rows, steps=15)
     np.testing.assert_allclose(
         found.coefficients[-1][1:], [-0.0421834, -2.9026056, 4.3045178], rtol=1e-6
     )
@@ -79,7 +79,7 @@ def test_newton_finds_the_published_estimates_of_the_endometrial_study() -> None
 
 def test_newton_ends_at_the_log_odds() -> None:
     rows = np.array([[1.0], [1.0], [1.0], [-1.0]])
-    found = newton_course(rows)
+    found = newton_history(rows)
     assert found.answer == "converged"
     np.testing.assert_allclose(found.coefficients[-1], [np.log(3.0)], rtol=1e-9)
     np.testing.assert_allclose(found.errors, [np.sqrt(1.0 / 3.0 + 1.0)], rtol=1e-8)

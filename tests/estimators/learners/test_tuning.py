@@ -13,7 +13,14 @@ from perceptron_lab.cones.operators.kernels import Polynomial
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.estimators.learners.features import GramSchmidtFeatures, kernel_matrix
-from perceptron_lab.estimators.learners.tuning import NEAR_TIE, Grid, Trial, best, room, tune
+from perceptron_lab.estimators.learners.tuning import (
+    NEAR_TIE,
+    Grid,
+    Trial,
+    best,
+    choice_slack,
+    tune,
+)
 from tests.repetitions import examples
 
 Seen = list[tuple[np.ndarray, np.ndarray]]
@@ -152,7 +159,7 @@ def test_small_changes_of_the_means_do_not_regularise_less(
 @settings(max_examples=examples(100))
 @given(Means, st.data())
 def test_within_its_room_a_choice_stays(means: list[float], data: st.DataObject) -> None:
-    chosen, spare = chosen_of(means), room(trials_of(means))
+    chosen, spare = chosen_of(means), choice_slack(trials_of(means))
     signs = data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=len(means), max_size=8))
     moved = [
         mean + min(0.999999 * spare, 1.0) * sign for mean, sign in zip(means, signs, strict=False)

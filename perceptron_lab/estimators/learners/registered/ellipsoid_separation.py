@@ -37,8 +37,8 @@ class EllipsoidSeparation(OnFeatures, Learner):
         maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
 
     (7.9) of `Kharechko2009`, ranking by (8.2); x^ = (x, 1), x the Gram-Schmidt features of chapter
-    8, with pivots chosen among training examples. There is nothing to be tuned. The status is what
-    is proved of the training examples:
+    8, with pivots chosen among training examples. Nothing is tuned. The status is proved for the
+    training examples:
 
     - FEASIBLE: an ellipsoid separates the classes;
     - INFEASIBLE: none does, t = 0 exactly; MARGIN_BOUNDED: t <= 1e-6;
@@ -46,8 +46,8 @@ class EllipsoidSeparation(OnFeatures, Learner):
       are no more positives than features; examples are ranked by their distance from the hull;
     - FITTED: nothing is proved.
 
-    Where t = 0, E^ = e e' ranks nothing: what ranks is the solver's own error, or by
-    ``central-path`` the direction in which the central path approaches it.
+    If t = 0, E^ = e e' does not rank examples. Then the ranking is by the solver's error, or with
+    ``central-path`` by the direction in which the central path approaches E^.
 
     Figures: ``ratio``, t as computed, and its proved bracket, ``ratio_lower`` and ``ratio_upper``
     (left out where infinite, or t unbounded); ``components``; ``positives``, different ones;
@@ -117,7 +117,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
             figures=figures
             | features.figures
             | {"positives": float(positives), "cpu_seconds": seconds},
-            arrays=_drawn(fit),
+            arrays=_plot_arrays(fit),
             certificate=statement,
             proof=proof_arrays(fit) if status in PROVED else {},
         )
@@ -135,7 +135,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
         return training[positive], training[~positive]
 
     def _features(self, task: Task, seed: int) -> tuple[BoolArray, int, Extracted]:
-        """Return which examples are positive, how many different ones are, and the features."""
+        """Return the mask of positives, the number of distinct ones, and the features."""
         positive = task.labels > 0
         rows = task.examples[positive]
         if isinstance(rows, np.ndarray):
@@ -156,7 +156,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
         model = EllipsoidSeparationClassifier(
             inseparable="solver", solver=self.solver, whiten=self.whiten, tol=self.tolerance
         )
-        examples = dense_rows(features.training)  # which says what to do where they are sparse
+        examples = dense_rows(features.training)  # its error tells users how to treat sparse rows
         fit: Separation = fitted(model, examples, positive).separation_
         if self.inseparable == "solver" or can_rank(fit):
             return fit
@@ -167,7 +167,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
             return replace(fit, message=f"{fit.message}; ranked by the solver, since {error}")
 
 
-def _drawn(fit: Separation) -> dict[str, FloatArray]:
+def _plot_arrays(fit: Separation) -> dict[str, FloatArray]:
     """Return the arrays of f(x) = threshold - (x, 1)' homogeneous (x, 1), t, and lambda."""
     homogeneous = fit.rule.homogeneous()
     if len(homogeneous) > 3 + 1:  # coordinates that a figure can show

@@ -1,4 +1,4 @@
-"""Detection of separation in floating point: logistic regression and Konis's program."""
+"""Detection of separation in floating point, without proofs: logistic regression and Konis's LP."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def konis_program(rows: FloatArray, seconds: float = 1e6) -> KonisAnswer:
     rows
         A, of rows a_i = y_i (x_i, 1), shape ``(m, n)``.
     seconds
-        At most.
+    Time limit.
     """
     count, width = rows.shape
     bounds = np.full(width, -1.0), np.ones(width)
@@ -75,11 +75,11 @@ class KonisProgram(Learner):
     """Konis's linear program by HiGHS, in doubles: separated or not, without a proof.
 
     max sum_i a_i'b subject to a_i'b >= 0, -1 <= b <= 1 for a_i = y_i (x_i, 1): the classes are
-    called ``separated`` if an entry of b is above the tolerance, which are then the coefficients
-    that diverge, and else ``not separated``; the message begins so. Columns that depend on earlier
-    ones are left out before. R's package detectseparation does all this with other solvers.
-    Complete and quasi-complete separation are one to it, and so are coefficients that are infinite
-    and that are undetermined.
+    called ``separated`` if an entry of b is above the tolerance (the coefficients that diverge),
+    and ``not separated`` otherwise; the message begins with this answer. Columns that depend on
+    earlier ones are omitted first. R's package detectseparation does the same with other solvers.
+    The program does not distinguish complete from quasi-complete separation, nor infinite from
+    undetermined coefficients.
 
     Nothing is proved: FITTED. It needs no test examples.
 
@@ -104,7 +104,7 @@ class KonisProgram(Learner):
     tolerance: Positive = 1e-4
 
     def learn(self, task: Task, seed: int) -> Learned:
-        """Solve the program; there is nothing random."""
+        """Solve the program for the training examples; nothing is random."""
         began = time.process_time()
         rows = labelled_rows(task, affine=self.affine)
         independent = independent_columns(rows)
@@ -161,7 +161,7 @@ _PERFECT = 1e-8  # Probabilities so near to the labels are called perfect
 
 
 @dataclass(frozen=True, eq=False)
-class NewtonCourse:
+class NewtonHistory:
     """The convergence history of Newton's method.
 
     Parameters
@@ -180,13 +180,13 @@ class NewtonCourse:
     errors: FloatArray
 
 
-def newton_course(rows: FloatArray, steps: int = 35, tolerance: float = 1e-8) -> NewtonCourse:
-    """Take Newton's steps for sum_i log(1 + exp(-a_i'b)) from b = 0, as statsmodels' Logit does.
+def newton_history(rows: FloatArray, steps: int = 35, tolerance: float = 1e-8) -> NewtonHistory:
+    """Run Newton's method on sum_i log(1 + exp(-a_i'b)) from b = 0, as statsmodels' Logit does.
 
-    They end after so many, or when no coefficient moves by more than the tolerance, and that is
-    ``converged``. As there, 1e-10 is added to the diagonal of the Hessian of the mean
-    log-likelihood, whose eigenvalues are below 0; and, a warning there, the prediction is
-    ``perfect`` where after some step all probabilities of the wrong label are below 1e-8.
+    The method ends after ``steps`` steps, or has ``converged`` when no coefficient changes by more
+    than the tolerance. As in statsmodels, 1e-10 is added to the diagonal of the Hessian of the mean
+    log-likelihood, whose eigenvalues are below 0. The prediction is ``perfect`` (a warning in
+    statsmodels) if after some step all probabilities of the wrong label are below 1e-8.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def newton_course(rows: FloatArray, steps: int = 35, tolerance: float = 1e-8) ->
             break
     steps_taken = np.array(along).reshape(-1, width)
     answer = SeparationAnswer.PERFECT if perfect else answer
-    return NewtonCourse(answer, steps_taken, _standard_errors(rows, b))
+    return NewtonHistory(answer, steps_taken, _standard_errors(rows, b))
 
 
 def _standard_errors(rows: FloatArray, b: FloatArray) -> FloatArray:
@@ -231,17 +231,16 @@ def _standard_errors(rows: FloatArray, b: FloatArray) -> FloatArray:
 class NewtonSteps(Learner):
     """Newton's steps of maximum likelihood, as statsmodels' ``Logit(y, X).fit()`` takes them.
 
-    From 0, each a whole step, until no coefficient moves by more than the tolerance: they have
-    ``converged``. Without an end they are ``not converged``; a warning of ``perfect prediction``
-    stands above both, and ``singular``, an exception there, where the information has no inverse.
-    The message begins so. On separated classes there are no estimates: the coefficients are those
-    at which the steps ended.
+    Full steps from 0 until no coefficient changes by more than the tolerance: ``converged``, or
+    else ``not converged``. ``perfect prediction`` takes precedence over both, as does ``singular``
+    (an exception in statsmodels) if the information has no inverse. The message begins with this
+    answer. Separated classes have no estimates: the coefficients are those of the last step.
 
     Nothing is proved: FITTED. It needs no test examples.
 
     Figures: ``largest_coefficient``, in absolute value, and ``largest_error``, of the standard
     errors, where there are any; ``steps``; ``cpu_seconds``. The array ``coefficients``, steps x
-    coefficients, is their course.
+    coefficients, is their history.
 
     Parameters
     ----------
@@ -259,11 +258,11 @@ class NewtonSteps(Learner):
     tolerance: Positive = 1e-8
 
     def learn(self, task: Task, seed: int) -> Learned:
-        """Take the steps; there is nothing random."""
+        """Run Newton's method on the training examples; nothing is random."""
         began = time.process_time()
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             rows = labelled_rows(task, affine=self.affine)
-            history = newton_course(rows, self.steps, self.tolerance)
+            history = newton_history(rows, self.steps, self.tolerance)
         seconds = time.process_time() - began
         count = len(history.coefficients)
         b = history.coefficients[-1] if count else np.zeros(history.coefficients.shape[1])
@@ -288,9 +287,9 @@ class NewtonSteps(Learner):
 class SklearnLogisticRegression(Learner):
     """scikit-learn's LogisticRegression, without a penalty or with that of its defaults.
 
-    Without a penalty (``C=inf``) it looks for the estimates of maximum likelihood: ``converged``
-    unless it warns that it did not. With one, ``penalised``, there are always estimates, and it
-    is inconclusive about separation, as the message states first.
+    Without a penalty (``C=inf``) it computes the maximum likelihood estimates: ``converged`` unless
+    it issues a ConvergenceWarning. With a penalty, ``penalised``, estimates always exist and are
+    inconclusive about separation. The message begins with this answer.
 
     Nothing is proved: FITTED. It needs no test examples.
 
@@ -309,7 +308,7 @@ class SklearnLogisticRegression(Learner):
     iterations: Count = 100
 
     def learn(self, task: Task, seed: int) -> Learned:
-        """Fit it; there is nothing random."""
+        """Fit scikit-learn's model; nothing is random."""
         # Imported here: Konis's program and Newton's steps need none of it, and it takes a second.
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression

@@ -42,15 +42,15 @@ from perceptron_lab.systems import ConicSystem
 
 @dataclass(frozen=True)
 class OnlineLearner(Learner):
-    """A perceptron that is presented the training examples one by one.
+    """A perceptron that processes the training examples one by one.
 
     Parameters
     ----------
     passes
-        Passes over the examples at most, 1 or more (default 1); a pass without a mistake is the
-        last.
+        Largest number of passes over the examples, 1 or more (default 1); a pass without a mistake
+        is the last.
     order
-        ``given`` (default), or ``shuffled``: in a new order in every pass, by the seed.
+        ``given`` (default), or ``shuffled``: a new order in every pass, from the seed.
     """
 
     passes: Count = 1
@@ -66,7 +66,7 @@ class OnlineLearner(Learner):
 
     @abstractmethod
     def separating(self, task: Task) -> ConicSystem:
-        """Return s_i a_i'w > 0 on the features as given, whose margin is gamma of R^2 / gamma^2."""
+        """Return the system s_i a_i'w > 0 on the original features, whose margin is gamma."""
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Present the training examples, bound the mistakes, and score the test examples."""
@@ -77,7 +77,7 @@ class OnlineLearner(Learner):
         novikoff = novikoff_bound(examples, labels, **features)
         passes = Passes(len(labels), self.passes, self.order, seed)
         along = mistake_history(mistakes, passes, hinge, examples, labels, **features)
-        message = _said(mistakes, hinge, novikoff)
+        message = _summary(mistakes, hinge, novikoff)
         scores = model.decision_function(task.test_examples)
         seconds = time.process_time() - began
         bounds = {"hinge": hinge} | ({} if novikoff is None else {"novikoff": novikoff})
@@ -87,7 +87,7 @@ class OnlineLearner(Learner):
             message,
             seconds=seconds,
             iterations=int(mistakes.presentations.sum()),
-            figures=_counts(mistakes)
+            figures=_counted_metrics(mistakes)
             | {f"{name}_bound_lower": bound.least for name, bound in bounds.items()}
             | {f"{name}_bound_upper": bound.value for name, bound in bounds.items()}
             | {"hinge_loss_upper": hinge.hinge_loss, "cpu_seconds": seconds},
@@ -102,7 +102,7 @@ class OnlineLearner(Learner):
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
-        """Prove the bounds again by their comparisons and multipliers, and count the mistakes."""
+        """Verify the bounds from comparisons and multipliers, and count the mistakes again."""
         mistakes, features = self.present(task, seed).mistakes, self.features()
         stream = stream_of(
             task.examples,
@@ -111,7 +111,7 @@ class OnlineLearner(Learner):
             mistakes.presentations,
             features["kernel"],
         )
-        w, multipliers = _arrays(proof, "hinge", stream, 2.0 * stream.counts)
+        w, multipliers = _stored_bound(proof, "hinge", stream, 2.0 * stream.counts)
         value, loss = stream.hinge_loss(w)
         bounds = {
             "hinge_bound_lower": stream.least_hinge_loss(multipliers),
@@ -119,13 +119,13 @@ class OnlineLearner(Learner):
             "hinge_loss_upper": loss,
         }
         if "novikoff_comparison" in proof:
-            w, multipliers = _arrays(proof, "novikoff", stream, np.inf)
+            w, multipliers = _stored_bound(proof, "novikoff", stream, np.inf)
             lower, upper = stream.least_consistent(multipliers), stream.consistent(w)[1]
             bounds |= {"novikoff_bound_lower": lower, "novikoff_bound_upper": upper}
         separable = np.isfinite(bounds.get("novikoff_bound_upper", np.inf))
         status = Status.FEASIBLE if separable else Status.FITTED
         message = "the comparison of Theorem 1 is consistent" if separable else "no such comparison"
-        return Reproved(status, bounds, message, _counts(mistakes))
+        return Reproved(status, bounds, message, _counted_metrics(mistakes))
 
 
 @parameter_record
@@ -134,9 +134,9 @@ class StreamedPerceptron(OnlineLearner):
 
     The training examples are presented in passes; a prediction sign(a'w) that is wrong, or 0, is a
     mistake. With R = max norm(a_i), at most R^2 norm(w*)^2 mistakes are made for any w* with
-    s_i a_i'w* >= 1 (Theorem 1, Novikoff), and at most R^2 norm(w*)^2 + 2 L(w*) for any w* at all, L
-    being the sum of its hinge losses over all presentations (Theorem 2). For both the least bound
-    is sought, and bracketed by proof.
+    s_i a_i'w* >= 1 (Theorem 1, Novikoff), and at most R^2 norm(w*)^2 + 2 L(w*) for any w*, where L
+    is the sum of its hinge losses over all presentations (Theorem 2). The least bound of each
+    theorem is computed, with proved lower and upper bounds.
 
     The status is FEASIBLE where Theorem 1 has a comparison w*: the training examples are proved to
     be separable. Otherwise it is FITTED.
@@ -152,10 +152,10 @@ class StreamedPerceptron(OnlineLearner):
     Parameters
     ----------
     passes
-        Passes over the examples at most, 1 or more (default 1); a pass without a mistake is the
-        last.
+        Largest number of passes over the examples, 1 or more (default 1); a pass without a mistake
+        is the last.
     order
-        ``given`` (default), or ``shuffled``: in a new order in every pass, by the seed.
+        ``given`` (default), or ``shuffled``: a new order in every pass, from the seed.
     affine
         Whether a constant feature 1 is appended, which counts in R as well (default true).
 
@@ -205,10 +205,10 @@ class StreamedKernelPerceptron(OnlineLearner):
     Parameters
     ----------
     passes
-        Passes over the examples at most, 1 or more (default 1); a pass without a mistake is the
-        last.
+        Largest number of passes over the examples, 1 or more (default 1); a pass without a mistake
+        is the last.
     order
-        ``given`` (default), or ``shuffled``: in a new order in every pass, by the seed.
+        ``given`` (default), or ``shuffled``: a new order in every pass, from the seed.
     kernel
         ``rbf`` (default) exp(-gamma norm(x - z)^2), ``polynomial``
         (gamma x'z + coef0)^polynomial_degree, or ``linear`` x'z.
@@ -260,8 +260,8 @@ class StreamedKernelPerceptron(OnlineLearner):
         return kernel
 
 
-def _counts(mistakes: Mistakes) -> dict[str, float]:
-    """Return the figures that are counted."""
+def _counted_metrics(mistakes: Mistakes) -> dict[str, float]:
+    """Return the metrics that are counts."""
     return {
         "mistakes": float(mistakes.total),
         "presentations": float(mistakes.presentations.sum()),
@@ -270,8 +270,8 @@ def _counts(mistakes: Mistakes) -> dict[str, float]:
     }
 
 
-def _said(mistakes: Mistakes, hinge: MistakeBound, novikoff: MistakeBound | None) -> str:
-    """Return the mistakes and their bounds as a sentence."""
+def _summary(mistakes: Mistakes, hinge: MistakeBound, novikoff: MistakeBound | None) -> str:
+    """Return a sentence with the number of mistakes and its bounds."""
     allowed = f"Theorem 2 allows {text_above(hinge.value, 4)}"
     first = "Theorem 1 has no comparison"
     if novikoff is not None:
@@ -281,10 +281,10 @@ def _said(mistakes: Mistakes, hinge: MistakeBound, novikoff: MistakeBound | None
     return f"{total} in {counted(number, 'presentation')}; {first}, {allowed}"
 
 
-def _arrays(
+def _stored_bound(
     proof: Mapping[str, FloatArray], name: str, stream: StreamExamples, most: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a comparison, and the multipliers of the examples presented, from 0 to most."""
+    """Return a stored comparison and the multipliers of the presented examples, in [0, most]."""
     w, both_signs = (
         proof.get(f"{name}_{part}", np.empty(0)) for part in ("comparison", "multipliers")
     )

@@ -1,4 +1,4 @@
-"""The proved verdict on two classes as a learner: partition, coefficients, and the proof."""
+"""The proved separation verdict as a learner: partition, coefficients and proof."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class ProvedSeparation(Learner):
     ``overlap`` or ``undecided``.
 
     The status is FEASIBLE where the separation is complete, INFEASIBLE where it is not, TIME_LIMIT
-    where that is open. Scores of test examples are those of the direction b. It needs no test
-    examples.
+    if it is undecided. Scores of test examples are those of the direction b. Test examples are
+    optional.
 
     Figures: ``separated_rows``, ``overlap_rows``; ``finite``, ``plus_infinite``,
     ``minus_infinite``, ``undetermined``, how many coefficients are so, and ``diverging``, how many
@@ -70,7 +70,7 @@ class ProvedSeparation(Learner):
     max_seconds: Positive | None = None
 
     def learn(self, task: Task, seed: int) -> Learned:
-        """Decide about the training examples; there is nothing random."""
+        """Decide the separation of the training examples; nothing is random."""
         began = time.process_time()
         examples = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
         verdict = verdict_for(examples, max_seconds=self.max_seconds)
@@ -83,20 +83,20 @@ class ProvedSeparation(Learner):
             f"{finding.sentence}: {verdict.sentence} ({verdict.method})",
             finding,
             seconds=seconds,
-            figures=_counts(verdict) | {"cpu_seconds": seconds},
+            figures=_counted_metrics(verdict) | {"cpu_seconds": seconds},
             arrays={"classes": np.array(codes, dtype=float)},
             certificate={"statement": verdict.sentence},
             proof=proof_arrays(verdict),
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
-        """Put the kept proof into the training examples again."""
+        """Verify the stored proof on the training examples."""
         examples = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
         try:
             verdict = verdict_proved(examples, proof)
         except ProofError as error:
             return Reproved(Status.FITTED, {}, str(error))
-        return Reproved(_status(verdict), {}, verdict.sentence, _counts(verdict))
+        return Reproved(_status(verdict), {}, verdict.sentence, _counted_metrics(verdict))
 
     def _scores(self, verdict: SeparationVerdict, task: Task) -> FloatArray:
         """Return b'(x, 1) of the test examples, b divided by its largest entry."""
@@ -115,8 +115,8 @@ def _status(verdict: SeparationVerdict) -> Status:
     return Status.FEASIBLE if verdict.verdict == COMPLETE else Status.INFEASIBLE
 
 
-def _counts(verdict: SeparationVerdict) -> dict[str, float]:
-    """Return how many rows and coefficients there are of every kind; nothing if undecided."""
+def _counted_metrics(verdict: SeparationVerdict) -> dict[str, float]:
+    """Return the numbers of rows and coefficients of each kind; empty if undecided."""
     if verdict.pair is None:
         return {}
     rows = {

@@ -33,46 +33,47 @@ from perceptron_lab.estimators.learners.tuning import (
     Parameters,
     Trial,
     best,
+    choice_slack,
     fitted,
-    room,
     tune,
 )
 from perceptron_lab.estimators.soft_ellipsoid import SoftEllipsoidClassifier, SquaredHingeClassifier
 
 
-def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
-    """Return values of which none is another's equal; refuse others."""
+def check_distinct(values: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the values if they are distinct, or raise a ValueError."""
     if len(set(values)) < len(values):
         raise ValueError(f"the values {list(values)} repeat themselves; give each once")
     return values
 
 
-Candidates = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(distinct)]
-"""The values of a parameter that are tried: above 0, at least one, each once."""
+Candidates = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(check_distinct)]
+"""Candidate values of a parameter: above 0, at least one, distinct."""
 Folds = Annotated[int, Field(ge=2)]
 
 REGULARISATIONS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-"""Candidates by default: as many as there are of C."""
+"""Default candidates, as many as for C."""
 
 
 class Choice(NamedTuple):
-    """The chosen candidate of a grid, and how it was chosen."""
+    """The selected candidate of a grid, with details of the selection."""
 
     parameters: Parameters
     edges: tuple[str, ...]  # which of its parameters lie on an edge of the grid
     folds: int  # of the cross-validation; 0 if nothing was held out
-    words: str  # how, in a few words
+    summary: str  # how it was selected
     figures: dict[str, float]
 
 
 @parameter_record
 class TunedLearner(OnFeatures, Learner):
-    """A learner that chooses parameters of a scikit-learn classifier.
+    """A learner that selects parameters of a scikit-learn classifier by cross-validation.
 
-    Chosen is what regularises most of the candidates whose mean average precision is at most 0.1
-    percentage points (:data:`NEAR_TIE`) below the highest. Features are extracted again from the
-    training part of every fold. Of fewer positives than folds each makes a fold; with a single one
-    nothing can be held out, and the candidate in the middle of the grid is taken.
+    Of the candidates whose mean average precision is at most 0.1 percentage points
+    (:data:`NEAR_TIE`) below the highest, the most regularised one is selected. Features are
+    extracted again from the training part of every fold. Of fewer positives than folds each makes a
+    fold; with a single one nothing can be held out, and the candidate in the middle of the grid is
+    taken.
 
     Figures: each chosen parameter; ``validation``, its mean average precision on the folds, and
     ``choice_room``, how far all means may move without another choice (left out where none was held
@@ -104,27 +105,27 @@ class TunedLearner(OnFeatures, Learner):
         features = self.transformer(seed)
         return tune(grid, task.examples, task.labels, features=features, folds=folds, seed=seed)
 
-    def named(self, parameters: Parameters) -> Parameters:
-        """Return chosen parameters by the names of the figures; by default their own."""
+    def by_metric_name(self, parameters: Parameters) -> Parameters:
+        """Return the selected parameters by the names of their metrics, by default unchanged."""
         return parameters
 
-    def ending(self, model: ClassifierMixin) -> tuple[int, bool]:
+    def convergence_of(self, model: ClassifierMixin) -> tuple[int, bool]:
         """Return the iterations of a fitted classifier, and whether it converged."""
         return int(model.n_iter_), bool(model.converged_)
 
     def figures_of(self, model: ClassifierMixin) -> dict[str, float]:
-        """Return further figures of the fitted classifier; by default none."""
+        """Return further metrics of the fitted classifier; by default none."""
         return {}
 
     def choose(self, grid: Grid, folds: int, task: Task, seed: int) -> Choice:
-        """Return what cross-validation chooses; the middle of the grid for a single positive."""
+        """Return the choice of cross-validation; the middle of the grid for a single positive."""
         count = min(folds, int((task.labels > 0).sum()))
         if count < 2:
             candidates = list(grid.candidates())
             middle = candidates[len(candidates) // 2]
             return Choice(middle, (), 0, "the middle of the grid: one positive", {})
         trials = self.trials(grid, task, count, seed)
-        best_trial, spare = best(trials), room(trials)
+        best_trial, spare = best(trials), choice_slack(trials)
         figures = {"validation": best_trial.mean}
         figures |= {"choice_room": spare} if math.isfinite(spare) else {}
         edges = grid.edges(best_trial.parameters)
@@ -143,17 +144,17 @@ class TunedLearner(OnFeatures, Learner):
         model = fitted(grid.with_parameters(choice.parameters), features.training, task.labels)
         scores = model.decision_function(features.test)
         seconds = time.process_time() - tuned
-        iterations, converged = self.ending(model)
-        parameters = self.named(choice.parameters)
+        iterations, converged = self.convergence_of(model)
+        parameters = self.by_metric_name(choice.parameters)
         figures = features.figures | {name: float(value) for name, value in parameters.items()}
         count = math.prod(map(len, grid.values.values()))
         figures |= choice.figures | {"on_edge": float(bool(choice.edges))}
         figures |= {"candidates": float(count), "folds": float(choice.folds)}
         figures |= {"converged": float(converged)} | self.figures_of(model)
         words = ", ".join(f"{name} {value:g}" for name, value in parameters.items())
-        edges = list(self.named(dict.fromkeys(choice.edges)))
+        edges = list(self.by_metric_name(dict.fromkeys(choice.edges)))
         edge = ", on the edge of the grid" if edges else ""
-        words += f" ({choice.words}{edge})"
+        words += f" ({choice.summary}{edge})"
         return Learned(
             scores,
             message=words if converged else f"{words}; the final fit did not converge",
@@ -162,7 +163,7 @@ class TunedLearner(OnFeatures, Learner):
             figures=figures | {"cpu_seconds": seconds, "tuning_seconds": tuned - began},
             certificate={
                 "chosen": parameters,
-                "edges": list(self.named(dict.fromkeys(choice.edges))),
+                "edges": list(self.by_metric_name(dict.fromkeys(choice.edges))),
             },
         )
 
@@ -252,7 +253,9 @@ class TunedSoftSeparation(TunedLearner):
     components: Components = 10
     positive_penalties: Candidates = (3.0, 10.0, 30.0)
     negative_penalties: Annotated[
-        tuple[Annotated[float, Field(gt=1)], ...], Field(min_length=1), AfterValidator(distinct)
+        tuple[Annotated[float, Field(gt=1)], ...],
+        Field(min_length=1),
+        AfterValidator(check_distinct),
     ] = (2.0, 5.0, 20.0)
     tolerance: Proportion = 1e-9
     folds: Folds = 3
@@ -272,14 +275,14 @@ class TunedSoftSeparation(TunedLearner):
 
 
 LARGEST_MATRIX = 20_000
-"""Of so many training examples at most (dense rows, or features) folds have kernel matrices ..."""
+"""Largest number of training examples (dense rows, or features) with kernel matrices of folds."""
 FASTER = 10
-"""... if all fits need more of its values than this part of them: a fit needs the columns of its
-support vectors, which are as many as the smaller class or more, and computes them one by one, about
-ten times as slowly as a product of matrices does."""
+"""Matrices are used if all fits need at least this part of their values: a fit computes the columns
+of its support vectors, about as many as the smaller class has examples, one by one, ten times as
+slowly as a product of matrices does."""
 
-# The one kernel matrix that is kept, which the categories of a collection share, and its seconds
-_kept: dict[tuple[str, int], tuple[FloatArray, float]] = {}
+# Cache of one kernel matrix, which the categories of a collection share, with its processor time
+_cached_matrix: dict[tuple[str, int], tuple[FloatArray, float]] = {}
 
 
 @parameter_record
@@ -308,9 +311,9 @@ class TunedPolynomialSvm(TunedLearner):
         LIBSVM's at most in one fit, 1 or more (default 10 million).
     choice
         ``cross-validation`` (default); or ``test-precision``: of the values of C, the one with the
-        highest average precision on the test examples themselves (of equals, the smallest). That is
-        no rule of selection, as the answers have a part in it. It is an upper bound of what any
-        choice among these C can reach on this test.
+        highest average precision on the test examples themselves (the smallest of equal ones). This
+        is no selection rule, as it uses the test labels, but an upper bound for any choice among
+        these C on this test.
     """
 
     penalties: Candidates = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
@@ -333,12 +336,12 @@ class TunedPolynomialSvm(TunedLearner):
         )
         return Grid(machine, {"C": sorted(self.penalties)}), self.folds
 
-    def named(self, parameters: Parameters) -> Parameters:
-        """Call LIBSVM's C the penalty, as this record does."""
+    def by_metric_name(self, parameters: Parameters) -> Parameters:
+        """Return LIBSVM's C under the name ``penalty`` of this record."""
         return {"penalty": parameters["C"]} if "C" in parameters else {}
 
-    def ending(self, model: SVC) -> tuple[int, bool]:
-        """Return 0, as LIBSVM's iterations are no solver's, and whether its tolerance was met."""
+    def convergence_of(self, model: SVC) -> tuple[int, bool]:
+        """Return 0, as LIBSVM's iterations are not comparable, and whether it converged."""
         return 0, int(model.n_iter_[0]) < self.iterations
 
     def trials(self, grid: Grid, task: Task, folds: int, seed: int) -> tuple[Trial, ...]:
@@ -357,7 +360,7 @@ class TunedPolynomialSvm(TunedLearner):
         return tune(by_matrix, *parts, features=features, kernel=kernel, folds=folds, seed=seed)
 
     def choose(self, grid: Grid, folds: int, task: Task, seed: int) -> Choice:
-        """Choose by cross-validation, or by the test examples as the bound of any choice."""
+        """Choose by cross-validation, or by the test examples as an upper bound of any choice."""
         if self.choice == "cross-validation":
             return super().choose(grid, folds, task, seed)
         features = extract(task, self.transformer(seed))
@@ -373,16 +376,16 @@ class TunedPolynomialSvm(TunedLearner):
         """Choose on training examples, fit, and score the test examples."""
         if self.components is not None or not sp.issparse(task.examples):
             return super().learn(task, seed)
-        # n^2 doubles, known again by the examples' digest
+        # n^2 doubles, cached by the digest of the examples
         both = sp.csr_array(sp.vstack([task.examples, sp.csr_array(task.test_examples)]))
         content = b"".join(part.tobytes() for part in (both.data, both.indices, both.indptr))
         key = (hashlib.sha256(content).hexdigest(), self.degree)
-        if key not in _kept:
-            _kept.clear()
+        if key not in _cached_matrix:
+            _cached_matrix.clear()
             began = time.process_time()
             matrix = kernel_matrix(Polynomial(degree=self.degree, coef0=1.0, gamma=1.0), both)
-            _kept[key] = (matrix, time.process_time() - began)
-        matrix, seconds = _kept[key]
+            _cached_matrix[key] = (matrix, time.process_time() - began)
+        matrix, seconds = _cached_matrix[key]
         training = slice(len(task.labels))
         test = slice(training.stop, None)
         features = replace(
@@ -391,5 +394,5 @@ class TunedPolynomialSvm(TunedLearner):
         grid, folds = self.search(seed)
         grid.model.set_params(kernel="precomputed")
         learned = self.learn_by(grid, folds, features, seed)
-        own_figures = {"components": float(task.examples.shape[1]), "kernel_seconds": seconds}
-        return replace(learned, figures=learned.figures | own_figures)
+        kernel_figures = {"components": float(task.examples.shape[1]), "kernel_seconds": seconds}
+        return replace(learned, figures=learned.figures | kernel_figures)
