@@ -95,6 +95,7 @@ def prove_infeasible(
     ray = ray_on(operator, weights, cone.size)
     if ray is not None and isinstance(operator, Classes):
         return _prove_classes(operator, ray, exactly)
+    # A kernel matrix has no coordinates A w: only identical examples cancel exactly
     if isinstance(operator, Gram):
         return _prove_identical(operator, cone)
     if ray is None or not isinstance(operator, Matrix):
@@ -106,10 +107,12 @@ def prove_infeasible(
             few = None if exact is None else InfeasibilityProof(exact, 0.0, RATIONAL)
         if few is not None:
             return few
+    # Scaling keeps w on its ray; products with the data then stay in range
     ray = ray / np.abs(ray).max()
     centre = cone.multiplicity * cone.identity
     if cone.of_rows and in_range(operator.row_norms()):
         centre = centre / operator.row_norms()
+    # The shift towards the centre has the mass of w, so that SHIFTS are relative
     centre *= float(ray @ cone.identity) / float(centre @ cone.identity)
     # only weights of rows with A w = 0 but for a millionth deserve more than a local search:
     # others would be found by it, and not proved
@@ -129,6 +132,7 @@ def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeas
     from perceptron_lab.certificates.representations import MOST_PRODUCTS, near_by_balls
 
     entries = cone.size * operator.dimension
+    # Balls are exact about the stored numbers only: rounded data would need wider balls
     if operator.roundings or entries > MOST_PRODUCTS:
         return None
     data = dense_rows(operator.stored, np.arange(cone.size), np.arange(operator.dimension))
@@ -172,6 +176,7 @@ def _prove_short(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeasibi
     weights = np.where(operator.row_norms() > 0.0, weights, 0.0)
     if not weights.max() > 0.0:
         return None
+    # Simple weights, such as equal ones of opposite rows, become exact by this rounding
     short = np.round(weights * (SHORT / weights.max())) / SHORT
     exact = short.any() and prove_weights(operator, cone, short) == 0.0
     return InfeasibilityProof(short, 0.0, "short ones, exact, with errors") if exact else None
@@ -196,6 +201,7 @@ def _prove_at(
     operator: Matrix, cone: Cone, weights: FloatArray, close: bool
 ) -> InfeasibilityProof | None:
     data, blocks = operator.stored, list[Automorphism]()
+    # Unknowns without a coefficient would make B B' singular
     columns = used_columns(data, _support(cone, weights))
     for part, span in cone.blocks:
         proofs = proofs_of(part)
@@ -251,6 +257,7 @@ def _polished(blocks: list[Automorphism], close: bool) -> list[Automorphism] | N
         blocks = [block for block in stepped if block is not None]
         if len(blocks) < len(stepped):
             return None
+        # Far below the rounding errors of B e: further steps only exchange them
         if square < 1e-20:
             return blocks
     return blocks if square < 1.0 else None
@@ -280,6 +287,7 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
         length = math.hypot(length, norm_above(stored_entries(columns)))
         error = math.hypot(error, column_error)
         rank, terms = rank + block.rank, terms + columns.shape[1] + 1
+    # The eigenvalue bound needs exact symmetry
     product = (product + product.T) / 2.0
     length, error = above(length, terms), above(error, terms)
     # |fl(BB') - BB'| <= gamma |B||B|', and B itself is known up to ``error`` in Frobenius norm

@@ -170,6 +170,7 @@ class _Run:
             if not numerical(error):
                 raise
             self.failure = error
+        # Without an algorithm's state the barycentre still has a point whose margin can be proved
         if self.late is not None:
             self.state = State(system.operator.combine(barycentre(system.cone)))
         self.seconds = clock_seconds() - clock
@@ -177,6 +178,7 @@ class _Run:
             self.length = system.norm(start_point)
             scores = system.operator.scores(start_point)
             inside = system.inside(system.cone.lowest(scores), scores)
+            # For the goal ``decide`` a feasible start is the answer, and needs no update
             self.first = (
                 FeasiblePoint(start_point) if inside and self.verifier.goal == "decide" else None
             )
@@ -213,8 +215,7 @@ class _Run:
             entry = int(np.flatnonzero(~np.isfinite(start_point))[0])
             raise InputError(
                 f"start[{entry}] is {start_point[entry]}; give {unknowns} finite numbers, or "
-                "leave start "
-                "out"
+                "leave start out"
             )
         point = system.operator.expand(start_point)
         if not system.norm(point) > 0.0:
@@ -236,6 +237,7 @@ class _Run:
                 return limit
             claim = self.advance()
             status = None if claim is None else self.settled(claim)
+            # A record under way may reach the goal although the last claim has not
             if status is None or not self.ends(status):
                 status = self.reached()
             if status is not None:
@@ -251,6 +253,7 @@ class _Run:
     def settled(self, claim: Claim) -> Status | None:
         """Let the verifier prove a claim."""
         clock = clock_seconds()
+        # Proofs have their own share of time: a late claim is not lost to the budget of the steps
         with time_limit(math.inf, _stopping(self.options.stop)):
             status = self.verifier.settle(claim, self.state)
         self.proof_seconds += clock_seconds() - clock

@@ -76,6 +76,7 @@ class Elimination:
     def substituted(self, row: Condition) -> Condition:
         """Return a'x - b as a condition on z, with columns counted over the free variables."""
         eliminated_columns = [j for j in row.columns if j in self.dependent]
+        # Over a common denominator all numbers stay integers
         common = math.lcm(*(self.dependent[j].denominator for j in eliminated_columns))
         position = {f: k for k, f in enumerate(self.free)}
         right, sums = row.right * common, dict[int, int]()
@@ -89,6 +90,7 @@ class Elimination:
             for f, entry in entries.items():
                 sums[position[f]] = sums.get(position[f], 0) + factor * entry
         nonzero = {k: number for k, number in sorted(sums.items()) if number}
+        # Without a common divisor the integers stay short in later eliminations
         divisor = math.gcd(right, row.scale * common, *nonzero.values())
         return row._replace(
             columns=tuple(nonzero),
@@ -122,11 +124,13 @@ def eliminated(equations: Sequence[Condition], width: int) -> Elimination | None
     free = tuple(j for j in range(width) if j not in dependent)
     elimination = Elimination(free, dependent)
     for equation in equations:
+        # Verified on each equation: the floating-point pivot order cannot cause a wrong answer
         left = elimination.substituted(equation)
         if left.columns:
             raise InputError(
                 f"{equation.name} is not solved exactly; divide its numbers, or reorder"
             )
+        # 0 = right is inconsistent
         if left.right:
             return None
     return elimination
@@ -169,6 +173,7 @@ def _solved(equations: Sequence[Condition]) -> dict[int, Dependent]:
     free = [j for j in columns if j not in solved]
     independent = [exact[i] for i in rows]
     bits = sum(sum(map(abs, equation.entries.values())).bit_length() for equation in independent)
+    # The bits of the solution are bounded by those of the rows' sums
     if len(pivots) ** 2 * (len(columns) + 1.0) * bits > MOST_WORK:
         raise _too_large(equations, columns)
     square = fmpz_mat([[equation.entries.get(j, 0) for j in pivots] for equation in independent])
@@ -192,6 +197,7 @@ def _by_pivots(equations: Sequence[Condition], columns: Sequence[int]) -> list[i
     position = {j: k for k, j in enumerate(columns)}
     table = np.zeros((len(equations), len(columns)))
     for i, equation in enumerate(equations):
+        # Rows of length about 1: the pivots then measure independence, not scale
         largest = max(map(abs, equation.coefficients))
         for j, number in zip(equation.columns, equation.coefficients, strict=True):
             table[i, position[j]] = number / largest

@@ -287,6 +287,7 @@ def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:
         If a time limit ends first.
     """
     width = len(table[0])
+    # Below that order fraction-free elimination is faster than lifting
     if min(len(table), width) >= SMALLEST_LIFTED:
         columns = _lifted_columns(table)
         if columns is not None:

@@ -116,15 +116,18 @@ def negative_margin(problem: Problem) -> NegativeMargin:
     if span is None:
         reason = "the dimension of the span could not be proved"
         return NegativeMargin(-math.inf, math.inf, 0, rows.shape[1], centre, reason)
+    # The search is in doubles; only reaches and normals that are proved later enter the bracket
     scaled = rows / lengths[:, None] if unit else rows
     search = _Search(scaled @ span.basis)
     axes = [(k, sign) for k in range(span.dimension) for sign in (1.0, -1.0)]
     reaches = [_reach(search, rows, span, k, sign, unit) for k, sign in axes]
     proved_reaches = [reach for reach in reaches if reach is not None]
+    # A missing axis leaves a direction without a point, and no ball around 0
     inner = inner_radius(span, proved_reaches) if len(proved_reaches) == len(reaches) else 0.0
     outer, normal = math.inf, search.nearest()
     if normal is not None:
         direction, full = -span.basis @ normal, span.dimension == rows.shape[1]
+        # In a proper subspace the normal needs preimages: the rows see only their span
         if not full:
             direction = np.asarray(np.linalg.lstsq(rows.T, direction, rcond=None)[0], float)
         outer = outer_radius(Matrix(rows), direction, complete=full, unit_rows=unit)

@@ -129,8 +129,10 @@ class LargestMargin:
         length = float(np.linalg.norm(point))
         point = point / length if length > 0.0 else point
         top = float(self.cone.lowest(np.asarray(self.data @ point)))
+        # y = 0 with t = 0 is always feasible, and better than a negative t
         if not top > 0.0:
             point, top = np.zeros(len(point)), 0.0
+        # Weights are compared on the base Delta(K), where they have mass 1
         mass = 0.0 if weights is None else float(self.cone.identity @ weights)
         distribution = barycentre(self.cone)
         if weights is not None and mass > 0.0 and self._is_dual(weights / mass):

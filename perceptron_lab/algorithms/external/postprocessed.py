@@ -209,6 +209,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
         }
         state.earlier_updates, state.second = state.inner.updates, True
         state.algorithm, state.phase = self.following(), self.algorithm
+        # Solvers may return NaN or 0, which no algorithm can start at
         usable = point is not None and bool(np.isfinite(point).all()) and system.norm(point) > 0.0
         if point is not None and usable:
             state.inner = state.algorithm.start_at(system, state.rng, point.copy())

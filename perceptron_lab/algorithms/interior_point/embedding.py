@@ -91,6 +91,7 @@ class Embedding:
     blocks: ConeBlocks
 
     def __init__(self, cone: Cone, data: Rows) -> None:
+        # Off-diagonal entries count twice in the trace: sqrt(2) makes it the dot product
         root = np.sqrt(cone.multiplicity)
         self.rank, self.dimension = cone.rank, data.shape[1]
         if isinstance(cone, Orthant) and _stays_sparse(data):
@@ -124,6 +125,7 @@ class Embedding:
         scores = self.blocks.data @ point
         mean = float(e @ scores) / self.rank
         rest = scores - mean * e
+        # Short steps need the start within their neighbourhood of the path; long ones only inside
         if close:
             part, spread = NEAR, float(np.linalg.norm(rest))
         else:
@@ -132,6 +134,7 @@ class Embedding:
         if not largest > 0.0:  # A*y = 0
             return self.start()
         length = part / largest
+        # tr s = r is kept, as at s = z = e, see above
         theta = 1.0 - length * mean
         primal = e + length * rest
         return PathIterate(length * point, np.zeros(len(e)), theta, primal, theta * e)
@@ -178,6 +181,7 @@ class ScaledIterate:
     def _solved(self, target: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the least-squares solution of B x ~ target, and its residual."""
         solution, residual = np.zeros(self._columns.shape[1]), target
+        # Near the boundary the normal equations lose half the digits: refinement regains some
         for _ in range(1 + REFINED):
             check_time()
             gradient = self._weight * (self._columns.T @ residual)
@@ -206,6 +210,7 @@ class ScaledIterate:
 
         ``bend`` is the direction whose second-order term is corrected for (Mehrotra).
         """
+        # Complementarity in the scaled space: lambda o (ds + dz) = share gap e - lambda o lambda
         required = share * self.gap * self._of.identity
         if bend is not None:
             required = required - self._scaling.product(bend.scaled_primal, bend.scaled_dual)
@@ -215,6 +220,7 @@ class ScaledIterate:
     def lengths(self, direction: PathDirection) -> tuple[float, float]:
         """Return the step lengths at which s and z reach the boundary of the cone."""
         lows = map(self._scaling.lowest, (direction.scaled_primal, direction.scaled_dual))
+        # Without a negative eigenvalue the step is unlimited, here LONGEST
         first, second = (1.0 / max(-low, 1.0 / LONGEST) for low in lows)
         return first, second
 
@@ -229,11 +235,13 @@ def _factored(columns: Rows) -> tuple[FloatArray, tuple[FloatArray, bool]]:
     """Return d with D B'B D of diagonal 1 or 0, and the Cholesky factor of that plus a ridge."""
     check_time(float(columns.shape[1]) * columns.size + float(columns.shape[1]) ** 3)
     normal = dense_array(columns.T @ columns)
+    # Columns of different lengths would spoil the Cholesky factor: scale the diagonal to 1
     squares = normal.diagonal()
     nonzero = squares > 0.0
     scale = np.where(nonzero, 1.0 / np.sqrt(np.where(nonzero, squares, 1.0)), 0.0)
     normal *= scale
     normal *= scale[:, None]
+    # The least ridge for which the factor exists; the refinement corrects for it
     for ridge in RIDGES:
         check_time(float(len(scale)) ** 3 / 3.0)
         raised = normal.copy()

@@ -145,6 +145,7 @@ class InteriorPoint(SeesAll[PathState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PathState:
         """Return the pair s = z = e, theta = 1."""
+        # Refused before anything is allocated
         if system.cone.size * system.dimension > MOST_ENTRIES:
             raise InputError(
                 f"{system.cone.size} coordinates in dimension {system.dimension} are dense and "
@@ -182,6 +183,7 @@ class InteriorPoint(SeesAll[PathState]):
             return state.claim
         try:
             scaled = ScaledIterate(state.embedding, state.iterate)
+            # The affine direction to theta = 0: if it ends inside the cone, it gives the answer
             ahead = scaled.towards(0.0)
             lengths = scaled.lengths(ahead)
             claim = self._answer(system, state, ahead, lengths)
@@ -203,10 +205,12 @@ class InteriorPoint(SeesAll[PathState]):
     ) -> PathIterate | None:
         """Return the next iterate, or None if double precision allows no further step."""
         theta = scaled.iterate.theta
+        # (tr s + tr z) / r = 1 + theta holds exactly: a deviation measures the rounding errors
         if theta < LEAST_THETA or abs(scaled.trace - (1.0 + theta)) > LOST:
             return None
         if self.steps == "short":
             return scaled.iterate.along(1.0, scaled.towards(1.0 - reduction(scaled.rank)))
+        # Mehrotra's rule: centre the more, the shorter the affine step is
         direction = scaled.towards((1.0 - length) ** 3, ahead)
         step = min(1.0, SHORT_OF * min(scaled.lengths(direction)))
         return scaled.iterate.along(step, direction) if step > LEAST_STEP else None
@@ -245,6 +249,7 @@ class InteriorPoint(SeesAll[PathState]):
         theta = state.iterate.theta
         state.ending = f"the path ends at theta = {theta:.1e} in double precision"
         weights = state.embedding.flat(state.iterate.dual)
+        # Such a bound would be proved, but reported as an answer though it decides nothing
         if not system.upper(weights) <= system.worth(self.epsilon):
             raise NumericalError(f"{state.ending}, where neither side is decided")
         state.weights = weights

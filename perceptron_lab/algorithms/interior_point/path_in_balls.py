@@ -99,6 +99,7 @@ class BallState(State):
         values = [row[0] for row in self.values.tolist()]
         image, across = self._image(values).mid(), self.data.transpose()
         residual = [row[0] for row in (across * self.values).tolist()]
+        # One factorisation serves both right-hand sides
         targets = [[value, value] for value in residual[:-1]] + [[residual[-1], arb(0)]]
         try:
             solved = (across * image).mid().solve(arb_mat(targets).mid(), algorithm="approx")
@@ -132,12 +133,14 @@ class BallState(State):
             constant = block.rank - 2 * _dot(w, a) + _dot(a, seen_a)
             quadratics.append([constant, _dot(a, seen_b) - _dot(w, b), _dot(b, seen_b)])
         floats = np.array([[float(x.mid()) for x in row] for row in quadratics])
+        # Squared norms: rounding to doubles can make them slightly negative
         floats[:, [0, 2]] = np.maximum(floats[:, [0, 2]], 0.0)
         return floats
 
     def move(self, newton: Newton) -> None:
         """Make a damped step to the centre if it is far away; otherwise step along the path too."""
         lengths = np.sqrt(newton.lengths[:, 0])
+        # Damped Newton step of self-concordance: 1 / (1 + norm) keeps w inside the cone
         if lengths.max() > CENTRAL:
             step, eta = arb(1.0 / (1.0 + float(np.linalg.norm(lengths)))), 0.0
         else:
@@ -180,6 +183,7 @@ class PathInBalls(SeesAll[BallState]):
         parts = supported(system.cone, weights)
         if parts is None:
             raise InputError("there are blocks other than rows, second-order and whole matrices")
+        # With e as a column, mu is the last multiplier
         dense = np.column_stack([dense_array(system.matrix.scaled()), system.cone.identity])
         with precision():
             blocks = [represented(part, indices, dense) for part, indices in parts]
@@ -209,6 +213,7 @@ class PathInBalls(SeesAll[BallState]):
         newton = state.newton()
         point = newton.point()
         inside = system.contains(point)
+        # A rejected claim costs a proof: repeat it only when the point has moved on
         worth = state.updates - state.claimed >= (1 if inside else APART)
         if worth and (inside or newton.beyond):
             state.point, state.claimed = point, state.updates

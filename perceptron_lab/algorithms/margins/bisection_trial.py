@@ -138,6 +138,7 @@ class MarginTrial:
         self.point, rows = self.initial.point.copy(), self.swept.rows
         self._initial_mass = float(self.initial.weights.sum())
         self.shares = np.zeros(len(rows) + 1)
+        # The start enters as one more weighted vector, so that w with A w = a stays known
         self.shares[-1] = 1.0 / self.rate
         if self.module == "fixed-length":
             length, row = float(np.linalg.norm(self.point)), -1
@@ -213,7 +214,9 @@ class MarginTrial:
     def relax(self, budget: float) -> None:
         """Continue with the relaxed module, b = beta norm(a), for some more epochs."""
         self.shares *= self.scale
+        # The weights absorb the scale, since the relaxed module does not stretch
         self.scale, self.quiet = 1.0, 0
+        # b is fixed from here on; before, the limit beta norm(a) grew with a
         self.limit = self.beta * float(np.linalg.norm(self.point))
         self._limits = np.full(len(self.swept.rows), self.limit)
         self.budget = self.rows_examined / len(self.swept.rows) + budget
@@ -234,6 +237,7 @@ class MarginTrial:
 
     def _schedule_check(self) -> None:
         size, dimension = self.swept.rows.shape
+        # A check costs a norm of the point: spaced so that sweeps dominate
         self._next_check = self.rows_examined + max(LOOK_EPOCHS * size, LOOK // dimension)
 
 

@@ -95,6 +95,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
         squares = squares_above(rows, self.beta)
         shortest, longest = math.sqrt(squares.min()), math.sqrt(squares.max())
         rate, weights = self.learning_rate(shortest, longest), np.zeros(len(rows))
+        # a_1 = beta u_1: the run starts on the sphere that (2.49) keeps it on
         weights[0] = self.beta / math.sqrt(squares[0]) / rate
         return FixedLengthState(
             rows[0] * (self.beta / math.sqrt(squares[0])),
@@ -116,6 +117,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
         """Add eta times the normal of a cut."""
         state.point += state.rate * cut.normal
         state.weigh(cut.atom, cut.atom.values / state.scale)
+        # (2.49): the point is stretched to the length beta; the scale of the weights follows
         length = float(np.linalg.norm(state.point))
         if length > 0.0:
             state.point *= self.beta / length
@@ -127,6 +129,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
             return self.rate
         most = factor_range(self.factor, self.beta, shortest)[1]
         gap = self.beta if self.gap is None else self.gap
+        # (2.57), with the gap gamma_d - beta, which is unknown, given or set to beta
         return gap / longest * (self.beta / (longest + 2.0 * self.beta)) / most
 
     def bound(self, facts: Facts) -> Bound:
@@ -138,9 +141,11 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
         if self.beta >= margin:
             return Bound(None, theorem, TOO_LARGE)
         least, most = factor_range(self.factor, self.beta, shortest)
+        # (2.56) in x = eta f_max R / beta
         x = self.learning_rate(shortest, longest) * most * longest / self.beta
         part = self.beta / longest
         gain = x * ((margin - self.beta) / longest - x * (0.5 + part + 0.5 * x))
+        # (2.56) bounds t only if its braces are positive
         if gain <= 0.0:
             return Bound(None, theorem, "eta is too large for the known margin")
         return finite(most / least / gain, theorem)

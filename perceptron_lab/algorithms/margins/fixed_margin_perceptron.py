@@ -109,6 +109,7 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
 
     def add(self, state: MeasuredState, cut: Cut) -> None:
         """Add eta b_u / norm(y)^2 times the normal of a cut, as from y'a = 0."""
+        # (2.22) with a_t'y_k = 0
         factor = self.aim / cut.norm**2
         state.point += self.rate * factor * cut.normal
         state.weigh(cut.atom, factor * cut.atom.values)
@@ -119,6 +120,7 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
         longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
         if longest is None or shortest is None or margin is None or margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
+        # Grouped into ratios, since R^4 alone may overflow
         length = self.aim / (self.aim - self.b) * (longest / shortest) * (longest / margin)
         value = length * length / (self.rate * (2.0 - self.rate))
         return finite(value, theorem)
@@ -128,6 +130,7 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
         longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
         if longest is None or shortest is None or margin is None or margin <= 0.0:
             return None
+        # The margin b / norm(a_t), with norm(a_t) from (2.28) and t from (2.29)
         part = self.b / self.aim * (1.0 - self.b / self.aim) * (2.0 - self.rate)
         return part * (shortest / longest) ** 2 * margin
 
@@ -140,6 +143,7 @@ def factor_range(factor: Factor, beta: float, shortest: float) -> tuple[float, f
     """
     if factor == "one":
         return 1.0, 1.0
+    # (2.32) for -norm(y_k) <= u_t'y_k <= beta, the least and largest values
     part = beta / shortest
     return (1.0 - part) * (1.0 + part), 1.0 + part
 
@@ -282,9 +286,11 @@ def free_length_bound(
     `TsampoukaShaweTaylor`, (2.36) to (2.48).
     """
     ratio = most / least
+    # The coefficient of t in (2.43): without growth the inequality bounds no t
     gain = margin - ratio * beta
     if gain <= 0.0:
         return None
+    # (2.46) before rounding; the integers on both sides are tried, and N = 1 as in (2.45)
     optimal = ratio * longest / (2.0 * margin * (1.0 - beta / longest))
     if not math.isfinite(optimal * longest / margin):
         return math.inf

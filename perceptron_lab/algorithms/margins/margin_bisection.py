@@ -170,6 +170,7 @@ class MarginBisection(InCoordinates[BisectionState]):
             state.updates += updates
             system.counters.queries += updates
             system.counters.products += (trial.rows_examined - examined) / system.cone.size
+            # Until a round succeeds the result's point is that of the current round
             if not state.best.margin:
                 state.point = trial.point
             check_time()
@@ -195,6 +196,7 @@ class MarginBisection(InCoordinates[BisectionState]):
         if trial.bound_check_due:
             bound = trial.bound()
             state.learn(bound, trial, 1.0 - NEWS)
+            # The bound by the weights excludes the margin beta: further epochs are in vain
             if self.hopeless and not trial.limit and bound <= trial.beta:
                 self._fail(state, trial, "hopeless")
         if state.trial and trial.exhausted:
@@ -248,6 +250,7 @@ class MarginBisection(InCoordinates[BisectionState]):
         if state.best.margin:
             return FeasiblePoint(state.best.point.copy())
         assert state.weights is not None
+        # The claimed bound leaves room for the rounding errors of its proof
         rounding = PROVABLE * system.atom_norm() + system.resolution
         return MarginBelow(state.weights.copy(), (1.0 + 1e-9) * state.upper + rounding)
 

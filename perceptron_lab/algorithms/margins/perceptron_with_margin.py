@@ -62,6 +62,7 @@ class LimitedScores(Algorithm[S]):
         longest, margin = facts.atom_norm, facts.margin
         if longest is None or margin is None or margin <= 0.0:
             return Bound(None, THEOREM, NO_MARGIN)
+        # (2.11) with f_t = 1: R^2 from the updates, 2 b / eta from scores up to b
         ratio = longest / margin
         more = 2.0 * self.largest_limit(longest) / self.rate / margin / margin
         return finite(ratio * ratio + more, THEOREM)
@@ -79,6 +80,7 @@ class LimitedScores(Algorithm[S]):
         if longest is None or margin is None or margin <= 0.0:
             return None
         b = self.limit_for(longest)
+        # The guarantee counts on the least limit, the number of updates on the largest
         least = b if self.negative is None else min(b, self.negative)
         return margin * least / (self.rate * longest * longest + 2.0 * self.largest_limit(longest))
 
@@ -155,6 +157,7 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
                     "uneven margins of a kernel, whose rows have no constant feature; leave "
                     "negative out"
                 )
+            # The last coordinate is the signed constant feature: its sign is the class
             limits[rows[:, -1] < 0.0] = self.negative
         zero = np.zeros(rows.shape[1])
         return LimitedState(zero, weights=np.zeros(len(rows)), rows=rows, limits=limits)

@@ -52,6 +52,7 @@ class MinimumNormState(State):
         if not len(self.working):
             return np.sort(lowest(np.arange(len(scores)), scores, 2 * most))
         assert self.weights is not None
+        # Rows that carry the point stay; of the others the nearest to being violated
         carrying = self.weights[self.working] > 0.0
         lowest_others = lowest(self.working[~carrying], scores, 2 * most)
         retained = np.union1d(self.working[carrying], lowest_others)
@@ -67,10 +68,12 @@ class MinimumNormState(State):
         """
         assert self.weights is not None
         size, first = system.atom_norm(), not len(self.working)
+        # Wolfe's tolerances are absolute, for rows of norm about 1
         rows = _rows(system, working) / size
         begin = None if first else self.weights[working]
         point, shares, _ = minimum_norm_point(rows, 10 * len(rows), begin)
         point *= size
+        # In exact arithmetic the norm falls in each round: otherwise rounding has the last digit
         if not first and float(np.linalg.norm(point)) >= norm:
             return False
         self.point, self.working = point, working
@@ -83,6 +86,7 @@ class MinimumNormState(State):
     def enter_next_phase(self, system: ConicSystem, score: float, norm: float) -> None:
         """Start the active-set method if rounding has stopped Wolfe's algorithm; otherwise end."""
         check_time()
+        # At the optimum min a'w = norm(w)^2: a difference shows the rounding of Wolfe's algorithm
         blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
         if self.exact is not None or not blurred:
             self.phase = OPTIMAL
@@ -184,6 +188,7 @@ class MinimumNormPoint(
         for _ in range(most):
             scores = system.scores(state.point)
             score, norm = system.lowest(scores), system.norm(state.point)
+            # A run with a ratio as goal ends here, before w is optimal
             widest = nearly_widest(system, state, score, norm)
             if widest is not None:
                 return state, widest

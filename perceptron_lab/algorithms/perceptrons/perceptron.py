@@ -110,6 +110,7 @@ class Perceptron(Algorithm[State]):
             return bound
         if facts.start_norm is None:
             return Bound(None, THEOREM, "the norm of the first point is not known")
+        # The larger root of rho^2 T^2 = R^2 T + c^2, see the class
         excess = math.sqrt(1.0 + 4.0 * (margin * facts.start_norm / size**2) ** 2)
         return Bound(bound.value * (1.0 + excess) / 2.0, THEOREM)
 

@@ -109,12 +109,15 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
                 state.phase = f"try {state.tries}"
                 return state, None
             cut = self.violated(system, state, self.sigma * length)
+            # The margin claimed allows for rounding errors in the scores of the oracle
             if cut is None:
                 return state, MarginAbove(state.point / length, -ALLOWANCE * self.sigma)
             if cut.norm == 0.0:
                 return state, no_point_exists(system, cut)
+            # The projection onto the hyperplane of the cut: x <- x - (u'x) u never decreases x'z
             unit = cut.normal / cut.norm
             state.point -= system.operator.inner(unit, state.point) * unit
+            # Theorem 6.5 limits the sum of 1 / norm(a)^2; on unit rows this counts updates
             state.spent += cut.norm**-2
             state.updates += 1
         return state, None
@@ -142,6 +145,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         if facts.margin is None or facts.margin < 0.0:
             return Bound(None, theorem, "no y with a'y >= 0 for all cuts is known")
         theta = self.least_height(facts.dimension)
+        # Each update spends at least 1 / R^2 of the limit, so that R^2 times as many are possible
         square = 1.0 if facts.unit_rows else facts.norm * facts.norm
         most = self.limit(facts.dimension) * square
         if not math.isfinite(most):

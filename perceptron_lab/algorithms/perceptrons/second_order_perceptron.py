@@ -35,6 +35,7 @@ class RidgeInverse:
     def take(self, unit: FloatArray) -> None:
         """Add u u' to the inverse of B: B <- B - (B u)(B u)' / (1 + u'B u)."""
         along = self.matrix @ unit
+        # Sherman-Morrison: O(n^2) per cut, where a new inverse would take O(n^3)
         share = -1.0 / (1.0 + float(unit @ along))
         scipy.linalg.blas.dger(share, along, along, a=self.matrix, overwrite_a=1)
 
@@ -66,10 +67,12 @@ def most_cuts(margin: float, dimension: int, ridge: float, length: float = 0.0) 
         logarithm = log_determinant_bound(count, dimension, ridge)
         return count * margin - largest_sum(logarithm, ridge, length)
 
+    # k rho - Q is convex in k and negative for small k: double k until it is positive
     high = 1.0
     while excess(high) < 0.0 and high < 1e300:
         high *= 2.0
     low = high / 2.0
+    # Bisection to the last bit; the upper end is returned, so that the bound stays valid
     for _ in range(200):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if excess(middle) > 0.0 else (middle, high)

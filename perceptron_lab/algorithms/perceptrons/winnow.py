@@ -94,6 +94,7 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
         state, n = self.start(system, rng), system.dimension
         ray = point / np.abs(point).max()
         ray /= 2.0 * np.abs(ray).sum()
+        # Half of the prior is uniform, so that no weight vanishes and ln(4 d) bounds the divergence
         state.prior = 0.25 / n + np.maximum(np.array([ray, -ray]), 0.0)
         state.entropy = math.log(4.0 * n)
         state.point = ray
@@ -101,9 +102,11 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
 
     def update(self, state: WinnowState, cut: Cut) -> None:
         """Add the cut, of greatest entry 1, to the sum."""
+        # The l1 margin refers to cuts of maximum norm 1
         length = float(np.abs(cut.normal).max())
         state.total += cut.normal / length
         state.weigh(cut.atom, cut.atom.values / length)
+        # Without a rate it falls like 1 / sqrt(t): the number of updates is not known beforehand
         rate = self.rate or math.sqrt(state.entropy / (state.updates + 1))
         state.point = lifted(rate * state.total, state.prior)
 
@@ -118,6 +121,7 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
 
     def _bound(self, facts: Facts, size: float, theorem: str) -> Bound:
         margin = facts.l1_margin
+        # norm_1 <= sqrt(d) norm_2 bounds the l1 margin by the margin of unit cuts
         if margin is None and facts.unit_margin is not None:
             margin = facts.unit_margin / math.sqrt(facts.dimension)
         if self.rate is None:
@@ -125,6 +129,7 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
         if margin is None or margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
         gain = self.rate * margin - self.rate**2 / 2.0
+        # eta rho_1 - eta^2 / 2 is the decrease of the divergence per update
         if gain <= 0.0:
             return Bound(None, theorem, "the rate is not below twice the l1 margin")
         return Bound(size / gain, theorem)
@@ -135,6 +140,7 @@ def lifted(exponents: FloatArray, prior: FloatArray | None = None) -> FloatArray
 
     With a prior, shape ``(2, d)``, exp(z_i) and exp(-z_i) count by its rows.
     """
+    # Exponents are shifted by their maximum: the quotient is unchanged, and exp cannot overflow
     largest = np.abs(exponents).max()
     up, down = np.exp(exponents - largest), np.exp(-exponents - largest)
     if prior is not None:

@@ -90,6 +90,7 @@ class PerceptronProcedure(BasicProcedure):
 
     def step(self) -> FloatArray | None:
         """Average one more idempotent; return P z, if it was inside K."""
+        # The test uses the projection before the step: one spectrum serves both
         image = self.image
         lowest, idempotent = self.algebra.deepest(image)
         self.steps += 1
@@ -113,6 +114,7 @@ class VonNeumannProcedure(PerceptronProcedure):
         image = self.projection(idempotent)
         towards = image - self.image
         square = float(towards @ towards)
+        # Exact line search on the segment; both images are known
         length = -float(self.image @ towards) / square if square > 0.0 else 0.0
         self._move(idempotent - self.weights, image, min(max(length, 0.0), 1.0))
 
@@ -132,9 +134,11 @@ class AwaySteps(VonNeumannProcedure):
         self.steps += 1
         values, frame = self.algebra.spectrum(self.weights)
         heights = self.algebra.traces(frame, image)
+        # Only idempotents that z contains can be stepped away from
         heights = np.where(values > SUPPORT * values.max(), heights, -np.inf)
         worst = int(heights.argmax())
         square = float(image @ image)
+        # The larger of the two first-order decreases of norm(P z)^2 / 2
         if heights[worst] - square > square - lowest and values[worst] < 1.0 - SUPPORT:
             indicator = np.zeros(len(values))
             indicator[worst] = 1.0
@@ -147,6 +151,7 @@ class AwaySteps(VonNeumannProcedure):
         """Move z away from b to the point of least norm(P z) in Delta(K)."""
         image = self.projection(idempotent)
         away = self.image - image
+        # At the longest step the idempotent's share of z is 0
         square, longest = float(away @ away), share / (1.0 - share)
         length = -float(self.image @ away) / square if square > 0.0 else longest
         length = min(max(length, 0.0), longest)
@@ -173,11 +178,13 @@ class SmoothedProcedure(BasicProcedure):
     def _maximiser(self) -> tuple[FloatArray, float]:
         """Return the projection of e / r - y / mu onto Delta(K), and the lowest eigenvalue of y."""
         values, frame = self.algebra.spectrum(self.point)
+        # The Euclidean prox: the projection acts on the eigenvalues alone
         return self.algebra.assemble(onto_simplex(-values / self.smoothing), frame), values.min()
 
     def step(self) -> FloatArray | None:
         """Go from t to t + 1; return y_t, if it was inside K."""
         solution = self.point if self.passes(self.lowest, self.point) else None
+        # The excessive gap technique, as in Algorithm 4 of RamdasPena2014
         theta = 2.0 / (self.steps + 3.0)
         self.point = (1.0 - theta) * (self.point + theta * self.image) + theta**2 * self.nearest
         self.smoothing *= 1.0 - theta

@@ -234,6 +234,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         if solution.weights:
             return claim_bound(system, solution.rescaled.weights(solution.element), self.epsilon)
         point, scores = solution.rescaled.point(system, solution.element)
+        # The element was computed in the rescaled space: A*y itself decides
         lowest = float(solution.rescaled.base.algebra.eigenvalues(scores).min())
         inside = lowest > system.tolerance * float(np.abs(scores).max())
         return FeasiblePoint(point) if inside else None

@@ -199,12 +199,14 @@ class Side:
         element = procedure.step()
         if element is not None:
             return self._solution(element, self.complement)
+        # A check costs a spectrum: they are spaced geometrically, and one falls on the limit
         if procedure.steps < self._next_check:
             return None
         self._next_check = max(procedure.steps + 1, int(SPACING * procedure.steps))
         if procedure.steps < self._limit < self._next_check:
             self._next_check = self._limit
         self.exhausted = procedure.steps > PATIENCE * self._limit
+        # The image is updated by recursion: recomputed before something is concluded from it
         procedure.renew()
         return self._complement_solution(procedure.weights, procedure.image)
 
@@ -224,6 +226,7 @@ class Side:
         other = weights - image
         if self._procedure.passes(float(self._algebra.eigenvalues(other).min()), other):
             return self._solution(other, not self.complement)
+        # k = lambda e - P z lies in K for lambda >= its largest eigenvalue
         top = max(float(self._algebra.eigenvalues(image).max()), LEAST / self._algebra.rank)
         step, gained = greatest_growth(self._algebra.eigenvalues(weights), top)
         if gained >= self.growth:

@@ -73,10 +73,12 @@ class EllipsoidalCones:
         self._values, self._axes = np.zeros((count, rank)), np.zeros((count, rank))
         for i, block in enumerate(self.blocks):
             check_time(20.0 * block.size * min(block.shape))
+            # Directions in which the block vanishes do not affect it: work in their complement
             sizes, right = np.linalg.svd(block, full_matrices=False)[1:]
             span = right[sizes > 1e-13 * sizes[0]]
             within = block @ span.T
             quadratic = np.outer(within[-1], within[-1]) - within[:-1].T @ within[:-1]
+            # In its eigenvectors the cone is sum theta_i x_i^2 >= 0 on one side, and diagonal
             values, vectors = np.linalg.eigh(quadratic)
             self._values[i, : len(values)] = values
             self._vectors[i, : len(values)] = vectors.T @ span
@@ -91,6 +93,7 @@ class EllipsoidalCones:
     def residuals(self, point: FloatArray, cones: IntArray) -> FloatArray:
         """Return p - x for the projections p of x onto cones without x, shape ``(len, n)``."""
         vectors, values = self._vectors[cones], self._values[cones]
+        # The projection is p_i = x_i / (1 - mu theta_i) with the multiplier mu of the boundary
         parts, top = vectors @ point, values.max(axis=1)
         projected = np.zeros_like(parts)
         ahead = np.where(top > 0.0, 1.0 / np.where(top > 0.0, top, 1.0), 0.0)
@@ -99,6 +102,7 @@ class EllipsoidalCones:
             nearest = parts / (1.0 - multipliers[:, None] * values)
             sums = _sums(values, parts, low), _sums(values, parts, high)
             there = (sums[0] <= 0.0) if high is ahead else (sums[1] <= 0.0)
+            # Of the two nappes of the quadratic the one with g'p >= 0 is the cone
             there &= (top > 0.0) & ((self._axes[cones] * nearest).sum(axis=1) >= 0.0)
             projected[there] = nearest[there]
         return np.asarray(((projected - parts)[:, None, :] @ vectors)[:, 0])
@@ -117,6 +121,7 @@ def _roots(
     """Return the sign changes of the sums, by bisection on the side away from the pole."""
     low, high = low.copy(), high.copy()
     for _ in range(_BISECTIONS):
+        # The interval beyond the pole spans many powers of ten: bisect its logarithm
         middle = 0.5 * (low + high) if rising else np.sqrt(low * high)
         above = (_sums(values, parts, middle) > 0.0) == rising
         high, low = np.where(above, middle, high), np.where(above, low, middle)

@@ -35,6 +35,7 @@ class CoordinatePhase(Phase):
     def add(self, unit: FloatArray) -> None:
         """Add the cut to the point and to the sum of its class."""
         self.point += unit
+        # Classes by the coordinate of largest size and its sign: cuts of one class cannot cancel
         coordinate = int(np.abs(unit).argmax())
         row = 2 * coordinate + (unit[coordinate] < 0.0)
         self.sums[row] += unit
@@ -43,11 +44,13 @@ class CoordinatePhase(Phase):
     def stretch(self) -> Stretch | None:
         """Return the stretch by 2 along the s_c of largest norm, if the cone is flat enough."""
         n = len(self.point)
+        # The printed algorithm looks only after 24 n^4 updates; ``early`` looks after each
         if not self.early and self.count % phase_limit(n):
             return None
         row = int(self._squares.argmax())
         square = float(self._squares[row])
         flatness = float(self.total @ self.total) / square  # height^2 of F over the plane of d
+        # Otherwise (1 + 3 flatness)^(n/2) <= (1 + 1/(2n))^(n/2): the growth suffices
         if 6.0 * n * flatness > 1.0:
             return None
         growth = math.log(2.0) - 0.5 * n * math.log1p(3.0 * flatness)

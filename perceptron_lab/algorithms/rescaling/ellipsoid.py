@@ -59,6 +59,7 @@ def coefficients(dimension: int, variant: Literal["exact", "safe"]) -> Coefficie
     n = dimension
     if n == 1:
         return Coefficients(0.5, 0.0, 0.25, math.log(0.5))
+    # The factor of Q is kept apart as ``growth``: Q itself only shrinks, and cannot overflow
     growth = n * n / (n * n - 1.0) if variant == "exact" else 1.0 + 1.5 / (n * n)
     log_ratio = 0.5 * (n * math.log(growth) + math.log((n - 1.0) / (n + 1.0)))
     return Coefficients(1.0 / (n + 1.0), 2.0 / (n + 1.0), growth, log_ratio)
@@ -94,6 +95,7 @@ def log_volume_radius(dimension: int, margin: float) -> float:
     if dimension == 1:
         return math.log(0.5)
     a = (dimension - 1) / 2
+    # The cap of angle arcsin rho, as a part of the sphere
     share = float(scipy.special.betainc(a, 0.5, margin**2)) / 2.0
     if share > 1e-290:
         return math.log(share) / dimension
@@ -117,6 +119,7 @@ class Metric:
 
     def along(self, normal: FloatArray) -> tuple[FloatArray, float]:
         """Return Qa and sqrt(a'Qa) for a cut's normal a."""
+        # Only the lower triangle is stored and read
         product = dsymv(1.0, self._lower, normal, lower=1)
         square = float(normal @ product)
         if not 0.0 < square < math.inf:
@@ -226,6 +229,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
     ) -> EllipsoidState:
         """Return the ball of radius 2 around the point divided by its norm."""
         state = super().start_at(system, rng, point / system.norm(point))
+        # Radius 2: P = 4 I, the ball contains the unit ball
         state.scale, state.log_radius = 4.0, math.log(2.0)
         return state
 
@@ -236,6 +240,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
             cut = cut_or_claim(system, state.point)
             if not isinstance(cut, Cut):
                 return state, cut
+            # The ellipsoid is smaller than the feasible part of a system of this margin
             if state.log_radius < state.smallest_log_radius:
                 return state, claim_bound(system, minimum_norm_weights(system, state), self.margin)
             remember(state, cut)
@@ -287,6 +292,7 @@ def remember(state: EllipsoidState, cut: Cut) -> None:
     single = span.stop - span.start == 1
     key = (span.start, -1) if single else (span.start, state.updates)
     state.cuts[key] = (cut.atom, cut.normal / cut.norm)
+    # Cuts of large matrix blocks are dense vectors
     few = MOST_MEMORY // (cut.atom.values.nbytes + cut.normal.nbytes)
     if not single and len(state.cuts) > min(max(2000, 20 * len(state.point)), few):
         state.cuts.popitem(last=False)
@@ -301,10 +307,12 @@ def minimum_norm_weights(system: ConicSystem, state: EllipsoidState) -> FloatArr
     TimeIsUp, where the time limit does not allow for them: nothing can interrupt them.
     """
     size, count = float(len(state.point)), float(len(state.cuts))
+    # nnls is one call that nothing can interrupt
     check_time(2.0 * size**4 + 40.0 * size**2 * count)
     atoms, normals = zip(*state.cuts.values(), strict=True)
     stacked = np.vstack([np.array(normals).T, np.ones(len(atoms))])
     target = np.zeros(len(stacked))
+    # The last row asks the weights to sum to 1
     target[-1] = 1.0
     try:
         shares = scipy.optimize.nnls(stacked, target)[0]

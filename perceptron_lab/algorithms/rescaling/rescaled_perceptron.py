@@ -103,6 +103,7 @@ class StretchedState(State):
         self.rescalings += 1
         if self.operator is None:
             operator, rows = system.operator, system.unit_rows
+            # Rows are normalised after each rescaling (Algorithm 4); other cones have no unit rows
             unit = rows and isinstance(operator, Matrix)
             self.operator = RescaledRows(system.matrix) if unit else RescaledMap(operator)
         return self.operator
@@ -234,6 +235,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         size = 1.0
         if self.phase == "tau":
             size += 2.0 * (1.0 if self.tau is None else self.tau / longest**2)
+        # 1 / rho^2 may come out just below the whole number that it is
         most = math.floor(size * self.constants(dimension).rho ** -2 * (1.0 + 1e-12))
         return 0 if self.phase == "relaxed" else most
 
@@ -273,6 +275,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
 
     def step(self, system: ConicSystem, state: RescaledState, most: int) -> Step[RescaledState]:
         """Continue the current phase for up to ``most`` updates, or enter the next one."""
+        # The phase belongs to the rescaled space: all its queries use this operator
         view = system if state.operator is None else system.with_operator(state.operator)
         relaxed = self.relaxed(view.dimension)
         if isinstance(state.inner, RelaxedState):
@@ -280,6 +283,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         elif state.inner.updates < state.limit:
             left = state.limit - state.inner.updates
             _, claim = advance(self.first, view, state.inner, min(most, left))
+        # The last update of phase 1 may have made its point feasible, which nothing has tested yet
         elif view.cut(state.inner.point) is None:
             return state, state.mapped(FeasiblePoint(state.inner.point))
         else:
@@ -291,6 +295,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             return state, state.mapped(claim)
         if view.cut(claim.point) is None:
             return state, state.mapped(FeasiblePoint(claim.point))
+        # Noted at the first rescaling: until then Theorem 2.7 (Novikoff) bounds phase 1
         reason = self.without_theorem(system.dimension, system.unit_rows)
         if reason and not state.rescalings:
             state.notes.append(f"rescaled, with no bound of the updates: {reason}")
@@ -320,6 +325,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             return Bound(None, "", NO_MARGIN)
         if self.phase == "relaxed":
             return Bound(None, "", "no theorem is known without a perceptron phase")
+        # Phase 1 alone suffices, so that no rescaling and no probability is involved
         if facts.unit_margin >= constants.rho:
             if self.phase == "tau":
                 bound = self.first.bound(facts)
@@ -330,6 +336,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         if reason:
             return Bound(None, "", reason)
         eta = cap_probability(facts.dimension, constants.theta)
+        # A try succeeds with probability eta of (4.16): 1 / eta tries are expected
         tries = (self.relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
         rescalings = self.most_rescalings(facts.dimension, facts.unit_margin)
         return Bound(

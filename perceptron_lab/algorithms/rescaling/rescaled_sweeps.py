@@ -90,6 +90,7 @@ class RescaledSweeps:
         may end on the boundary and take it for the inside.
         """
         dimension = len(self.point)
+        # The practical form: sigma = O(1 / sqrt n), without a theorem
         sigma = 1.0 / (6.0 * math.sqrt(dimension))
         relaxed = math.floor(8.0 * dimension * math.log(max(2.0, math.sqrt(dimension)))) + 1
         row, left, stretch = 0, most, False

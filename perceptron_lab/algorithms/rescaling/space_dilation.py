@@ -92,6 +92,7 @@ class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
 
     def update(self, state: DilationState, cut: Cut) -> None:
         """Step along the dilated cut, and dilate the space along it."""
+        # The cut in the dilated space is D^-T a: only the inverse B = D^-1 is stored
         dilated = state.inverse.T @ (cut.normal / cut.norm)
         length = math.sqrt(float(dilated @ dilated))
         if not 0.0 < length < math.inf:
@@ -99,8 +100,10 @@ class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
                 f"norm(D^-T a) = {length:g}: the dilated space has collapsed in doubles"
             )
         dilated /= length
+        # A step along the dilated cut, mapped back to the original space
         direction = state.inverse @ dilated
         state.point += self.step_size(state.updates) * direction
+        # B <- B (I + (1 / lambda - 1) g g') by one rank-one update, in place
         scipy.linalg.blas.dger(
             1.0 / self.dilation - 1.0, direction, dilated, a=state.inverse, overwrite_a=1
         )
@@ -113,6 +116,7 @@ class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
         """
         theorem = "section 2.8 of Kharechko2009, for any dilation"
         growth = (self.dilation**2 + 1.0) / (2.0 * self.dilation)
+        # The proof needs steps that grow by exactly this factor
         if self.step_rule != "geometric" or not math.isclose(self.ratio, growth, rel_tol=1e-14):
             reason = f"none is known unless steps grow by (lambda^2+1)/(2 lambda) = {growth:.9g}"
             return Bound(None, theorem, reason)

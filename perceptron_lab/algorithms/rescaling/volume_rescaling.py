@@ -182,6 +182,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
 
     def step(self, system: ConicSystem, state: VolumeState, most: int) -> Step[VolumeState]:
         """Make up to ``most`` updates of the phase under way; stretch the space at its end."""
+        # The oracle of F, seen through the map, is an oracle of M F
         view = system if state.operator is None else system.with_operator(state.operator)
         claim: Claim | None = None
         for _ in range(most):
@@ -191,6 +192,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
                 break
             state.inner.take(cut)
             state.updates += 1
+            # Once the volume has no room, only the weights of the first phase can still improve
             stretch = None if state.exhausted else state.inner.stretch()
             if stretch is not None:
                 self._enter_next(system, state, stretch)
@@ -204,6 +206,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
 
     def _enter_next(self, system: ConicSystem, state: VolumeState, stretch: Stretch) -> None:
         state.keep_weights(system)
+        # A larger growth would contradict a margin of ``margin``: the volume never exceeds a half
         if state.growth + stretch.growth <= self._room(system):
             state.rescaled(system).transform(stretch.inverse)  # H <- M^-1 H, the cuts M^-1 a
             state.growth += stretch.growth
@@ -233,6 +236,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         if facts.margin is not None and facts.margin < self.margin:
             reason = f"the margin is below {self.margin:g}, the least one that is assumed"
             return Bound(None, self.theorem, reason)
+        # K stretches multiply the volume by at least exp(K g), and it has room for exp(room)
         room = volume_room(facts.dimension, min(facts.unit_margin, 1.0))
         stretches = math.floor(room / least_growth(facts.dimension) * (1.0 + 1e-12))
         return Bound((stretches + 1.0) * self.limit(facts.dimension), self.theorem)

@@ -127,6 +127,7 @@ class Whitened(SeesAll[WhitenedState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WhitenedState:
         """Return the state of the nested algorithm on the whitened system."""
+        # Whitening is computed once; the nested algorithm sees a well-conditioned system
         algorithm, whitened = self.inner(), system.whitened(self.tolerance)
         inner = algorithm.start(whitened, rng)
         state = WhitenedState(

@@ -82,6 +82,7 @@ class AveragedIterates(SeesAll[S]):
 
 def _steps(facts: Facts, accuracy: float | None, none: Bound) -> Bound:
     """Return floor(sqrt(2 ln n) L / accuracy) + 1, or no bound without an accuracy."""
+    # Theorem 1 with gamma = 1 / L: the gap of the averages is at most Omega L / t
     if accuracy is None or accuracy <= 0.0:
         return none
     if facts.atom_norm is None:
@@ -154,15 +155,18 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
     def step(self, system: ConicSystem, state: MirrorProxState, most: int) -> Step[MirrorProxState]:
         """Make up to ``most`` iterations; claim the average y, or the average x."""
         size, root = system.atom_norm(), entropy_root(system.cone.rank)
+        # The scales of the two prox-functions balance their diameters, ln n and 1 / 2
         step, temperature = 1.0 / (size * root), size / root
         for _ in range(most):
             claim = claim_of_average(system, state, self.epsilon)
             if claim is not None:
                 return state, claim
+            # Line 5 of Algorithm 1, w_t = Prox_v(gamma F(v)): softmin of the sums, and a ball step
             x_v = gibbs(system.cone, state.values, state.frame, temperature)[0]
             y_w = ball(system, state.centre + step * system.combine(x_v))
             ahead = state.scores + system.scores(state.centre)
             x_w = gibbs(system.cone, *system.cone.spectrum(ahead), temperature)[0]
+            # Line 6, v_{t+1} = Prox_v(gamma F(w_t)): the sums of line 7 are also the prox-centre
             image = system.combine(x_w)
             state.add(y_w, x_w, system.scores(y_w), image)
             state.values, state.frame = system.spectrum(state.scores)
@@ -231,6 +235,7 @@ class AdaptiveMirrorProx(MirrorProx):
             x_v, log_partition = gibbs(system.cone, state.values, state.frame, constants[0])
             at_v = system.combine(x_v), system.scores(state.centre)
             trial = _try(system, state, at_v, constants, log_partition)
+            # In units of 1 / L: a step of 1 always satisfies the condition, up to rounding
             while not trial.accepted and state.gamma > 1.0:
                 state.gamma = max(1.0, self.shrinkage * state.gamma)
                 trial = _try(system, state, at_v, constants, log_partition)
@@ -259,12 +264,14 @@ def _try(
     y_w = ball(system, state.centre + gamma * unit * image_v)
     scores, image = system.scores(y_w), system.combine(x_w)
     spectrum = system.spectrum(state.scores + gamma * scores)
+    # KL(x_+, x_v) follows from both log-partitions, without logarithms of tiny x
     x_next, log_next = gibbs(cone, *spectrum, temperature)
     y_next = ball(system, state.centre + gamma * unit * image)
     along = float(scores @ x_next)
     gain = float(scores @ x_w) - along - system.operator.inner(image, y_w - y_next)
     entropy = -gamma * along + temperature * (log_partition - log_next)
     distance = entropy + system.norm(y_next - state.centre) ** 2 / (2.0 * unit)
+    # Both sides of the condition nearly cancel: without slack rounding could reject every step
     slack = ROUNDING * (abs(gamma * along) + temperature * abs(log_next))
     return _Trial(y_w, x_w, scores, image, y_next, spectrum, gamma * gain <= distance + slack)
 
@@ -276,6 +283,7 @@ def entropy_root(rank: int) -> float:
 
 def ball(system: ConicSystem, point: FloatArray) -> FloatArray:
     """Return the projection of a point onto the unit ball, in place."""
+    # Prox of norm(y)^2 / 2 on the unit ball is the projection
     length = system.norm(point)
     if length > 1.0:
         point /= length
@@ -286,5 +294,6 @@ def claim_of_average(system: ConicSystem, state: MirrorProxState, epsilon: float
     """Return the claim that the averaged iterates allow, or None."""
     if not state.updates:
         return None
+    # The tests of line 4 need no product: the sums hold multiples of A*y_t and A x_t
     image = system.norm(state.image) / state.total
     return claim_of(system, state, float(state.values.min()), state.scores, image, epsilon)

@@ -199,6 +199,7 @@ class PrimalDualState(State):
             return None
         average = system.norm(self.image) / self.total
         claim = claim_of(system, self, float(self.values.min()), self.scores, average, epsilon)
+        # The last iterates carry no guarantee, but their scores are known already
         if claim is None and system.inside(system.lowest(self.centre_scores), self.centre_scores):
             claim = FeasiblePoint(self.centre.copy())
         if claim is None and system.norm(self.share_image) <= system.worth(epsilon):
@@ -208,8 +209,10 @@ class PrimalDualState(State):
 
     def adapt(self, trials: int, longest: float) -> None:
         """Set the next trial step eta after k trials; ``longest`` is h of the last trial."""
+        # Both factors tend to 1 with the number of trials, so that the steps settle
         longer, shorter = 1.0 + (trials + 1) ** -0.6, 1.0 - (trials + 1) ** -0.3
         self.eta = min(shorter * longest, longer * self.eta)
+        # A step of 1, in units of 1 / L, is covered by the theory: no shorter one is needed
         if not self.eta >= 1.0:  # NaN as well
             self.eta = 1.0
         self.eta = min(self.eta, LONGEST)
@@ -353,13 +356,16 @@ def _try(system: ConicSystem, state: PrimalDualState) -> TrialStep:
     temperature = size / root
     scores, spectrum, share, log_partition, dot = _softmin(system, state, temperature)
     image = system.combine(share)
+    # The extrapolation 2 A x_t - A x_{t-1} of the primal-dual hybrid gradient
     turn = image - state.share_image
     centre = ball(system, state.centre + (eta / (size * root)) * (image + turn))
     move = centre - state.centre
     along = eta * dot
     entropy = temperature * (state.log_partition - log_partition) - along
+    # The entropy is a difference of large terms: slack for their rounding
     slack = ROUNDING * (abs(along) + temperature * abs(log_partition))
     distance = max(entropy, 0.0) + slack + system.norm(move) ** 2 * size * root / 2.0
+    # h: the largest step for which the coupling term is dominated by the Bregman distances
     coupling = abs(system.operator.inner(turn, move))
     longest = distance / coupling if coupling > 0.0 else math.inf
     return TrialStep(scores, spectrum, log_partition, share, image, centre, longest)

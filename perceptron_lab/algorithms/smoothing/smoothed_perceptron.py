@@ -114,6 +114,7 @@ def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
     """Return the state at y_0 = A (argmin d), p_0 = p_{mu_0}(y_0)."""
     point = system.combine(prox.centre(system))
     scores = system.scores(point)
+    # mu_0 = 2 lambda; the paper has lambda = 1
     smoothing = 2.0 * prox.constant(system)
     weights, score = prox.nearest(system, scores, smoothing)
     image = system.combine(weights)
@@ -131,12 +132,16 @@ def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
 def iterate(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
     """Advance the iteration from k to k + 1, with two products."""
     assert state.weights is not None
+    # Algorithm 4 of RamdasPena2014: theta_k = 2 / (k + 3)
     theta = 2.0 / (state.call_iterations + 3.0)
+    # alpha_{k+1} := (1 - theta_k)(alpha_k + theta_k p_k) + theta_k^2 p_{mu_k}(alpha_k)
     state.point = (1.0 - theta) * (state.point + theta * state.mean) + theta**2 * state.nearest
+    # mu_{k+1} = (1 - theta_k) mu_k, which gives mu_k = 2 mu_0 / ((k + 1)(k + 2))
     state.smoothing *= 1.0 - theta
     state.scores = system.scores(state.point)
     weights, state.score = prox.nearest(system, state.scores, state.smoothing)
     state.nearest = system.combine(weights)
+    # p_{k+1} := (1 - theta_k) p_k + theta_k p_{mu_{k+1}}(alpha_{k+1}); its image needs no product
     state.mean = (1.0 - theta) * state.mean + theta * state.nearest
     state.weights = np.asarray((1.0 - theta) * state.weights + theta * weights)
     state.call_iterations += 1
@@ -159,6 +164,7 @@ class SmoothedAlgorithm(SeesAll[SmoothedState]):
         """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
         prox = self.prox(system)
         for _ in range(most):
+            # norm(A p_k), maintained by the recursion of p_k
             image = system.norm(state.mean)
             claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
             if claim is not None:

@@ -155,6 +155,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
 
     def _called(self, system: ConicSystem, around: FloatArray, image: float) -> IteratedState:
         """Return the first state of a call of Algorithm 6 with (q, norm(A q) / gamma)."""
+        # delta_t = norm(A q_t) / gamma, but no finer than the accuracy that ends the run
         epsilon = system.target or self.epsilon
         accuracy = max(image, epsilon) / self.gamma
         prox = Euclidean(around, self.mu0)
@@ -172,6 +173,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
             claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
             if claim is not None:
                 return state, claim
+            # The call has returned an epsilon-solution: q_{t+1} = p_k is the next centre
             if image < state.accuracy:
                 assert state.weights is not None
                 following = self._called(system, state.weights, image)
@@ -182,9 +184,8 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
             if state.call_iterations > state.limit:
                 raise NumericalError(
                     f"call {state.call} found neither a separator nor norm(A p) < "
-                    f"{state.accuracy:.3g} in {state.call_iterations} iterations, as it must in "
-                    "exact "
-                    "arithmetic: the margin is beyond double precision here"
+                    f"{state.accuracy:.3g} in {state.call_iterations} iterations, as exact "
+                    "arithmetic must: the margin is beyond double precision here"
                 )
             iterate(system, state, prox)
         return state, None
@@ -205,6 +206,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
         if root is None or epsilon <= 0.0:
             return Bound(None, theorem, f"{_UNKNOWN}, or no epsilon, is known")
         anyway = self._calls(facts, epsilon, call_limit(root, epsilon), theorem)
+        # The second bound of Theorem 4 needs 0 inside the hull: rho < 0
         if not facts.hull_radius:
             return anyway
         limit = self.gamma * call_limit(root, facts.hull_radius)

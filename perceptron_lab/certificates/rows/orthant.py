@@ -53,9 +53,11 @@ def decided(
     lower = scores - radius
     if not np.isfinite(scores).all():
         return False, np.full(len(scores), -math.inf), 0
+    # One score that is surely not positive settles it, without exact arithmetic
     if (scores + radius <= 0).any():
         return False, lower, 0
     undecided, exact_rows = np.flatnonzero(lower <= 0), 0
+    # Least scores first: a negative one ends the loop soonest
     for row in undecided[np.argsort(scores[undecided])]:
         if time_is_up():
             return False, lower, exact_rows
@@ -114,6 +116,7 @@ class Scaling(Automorphism):
         """
         columns = self._scaled_columns()
         values = stored_entries(columns)
+        # One rounding in the product, and those of the data, each relative to the entry
         rounding = (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF
         return columns, rounding * norm_above(values) + values.size * SMALLEST
 
@@ -226,8 +229,10 @@ def doubled(
     lengths = 1.0 if norms is None else norms
     margins = lower / lengths
     least = int(np.argmin(margins))
+    # The rounding error hardly matters: twice the precision would not raise the bound
     if not radius[least] > FINE * lower[least]:
         return
+    # Only rows whose interval reaches below the least upper end can have the least margin
     highest = float(((lower + 2.0 * radius) / lengths).min())
     close = np.flatnonzero(margins <= highest)
     if worth_doubling(len(close), len(point)):

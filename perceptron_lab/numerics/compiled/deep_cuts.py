@@ -47,6 +47,7 @@ def failing_direction(
     head = positions.shape[0] - 1
     direction[:] = 0.0
     direction[failed] = 1.0
+    # Back-substitution in the dense trailing factor, then in the sparse columns
     if failed > head:
         row = rest[failed - head]
         for j in range(failed - head - 1, -1, -1):
@@ -116,9 +117,11 @@ def first_failure(
         square = constant[sides + i]
         for q in range(entry_starts[sides + i], entry_starts[sides + i + 1]):
             square += entry_values[q] * point[entry_columns[q]]
+        # Up-looking elimination: row i of L by a sparse triangular solve with the rows before
         for t in range(row_starts[i], row_starts[i + 1]):
             j = row_columns[t]
             value = work[j]
+            # Zero again for the next row: clearing all of ``work`` would cost n per row
             work[j] = 0.0
             end = filled[j]
             for p in range(positions[j], end):
@@ -140,6 +143,7 @@ def first_failure(
                 square -= row[j] * row[j]
             if square > 0.0:
                 row[i - head] = np.sqrt(square)
+        # NaN counts as a failure too
         if not square > 0.0:
             failed = i
             break
@@ -190,6 +194,7 @@ def deep_cut_step(
     ``product`` is Qa and ``square`` is a'Qa for the cut's normal a.
     """
     n = centre.shape[0]
+    # The coefficients of Bland, Goldfarb and Todd (1981) for a cut of this depth
     step = (1.0 + n * depth) / (n + 1.0)
     along = step * np.sqrt(numbers[SCALE]) / np.sqrt(square)
     for k in range(n):

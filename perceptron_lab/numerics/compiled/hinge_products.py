@@ -53,6 +53,7 @@ def hinge_gradient(
     image[:] = 0.0
     count, total = 0, 0.0
     for i in range(len(scores)):
+        # f(y) = sum_i max(0, 1 - a_i'y)^2 / 2: only rows with a positive residual contribute
         residual = 1.0 - scores[i]
         if residual > 0.0:
             active[count] = i
@@ -93,6 +94,7 @@ def hinge_curvature(
             k += 1
         product = (one + two) + (three + four)
         products[j] = product
+        # The row is still in the cache: the second product costs no further access to memory
         for k in range(first, end):
             image[columns[k]] += product * values[k]
 
@@ -108,6 +110,7 @@ def inactive_scores(
 ) -> None:
     """Write A*d for the inactive rows, and leave the other entries unchanged."""
     for i in range(len(scores)):
+        # The active rows have their products from the curvature pass
         if scores[i] >= 1.0:
             move = 0.0
             for k in range(ends[i], ends[i + 1]):
@@ -144,6 +147,7 @@ def best_pace(scores: Vector, moves: Vector) -> float:
         if not curvature > 0.0:
             return pace
         candidate = pace + slope / curvature
+        # A Newton step may leave the bracket where the active set changes
         if not before < candidate < behind:
             candidate = (before + behind) / 2.0 if math.isfinite(behind) else 2.0 * pace + 1.0
         last, pace = pace, candidate

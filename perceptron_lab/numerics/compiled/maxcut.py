@@ -56,6 +56,7 @@ def ascend(
     gradient = np.empty(rank)
     flat, extrapolated = vectors.reshape(n * rank), before.reshape(n * rank)
     for e in range(n * rank):
+        # Y overwrites B, so that an iteration needs no third array
         extrapolated[e] = flat[e] + momentum * (flat[e] - extrapolated[e])
     turn = 0.0
     for i in range(n):
@@ -78,6 +79,7 @@ def ascend(
         square = 0.0
         for c in range(rank):
             square += gradient[c] * gradient[c]
+        # Any unit vector is optimal for a gradient of 0: the row stays
         if square > 0.0:
             scale = 1.0 / np.sqrt(square)
             for c in range(rank):
@@ -119,6 +121,7 @@ def sweep(
     for _ in range(sweeps):
         turn = ascend(starts, columns, values, vectors, before, since / (since + delay))
         vectors, before = before, vectors
+        # Restart of the momentum (O'Donoghue and Candes) when it points against the ascent
         since = 0 if turn > 0.0 else since + 1
     return since, sweeps % 2
 
@@ -185,6 +188,7 @@ def flip_sweeps(
         total = 0.0
         for position in range(starts[vertex], starts[vertex + 1]):
             total += weights[position] * signs[columns[position]]
+        # The margin bounds the rounding of the sum, so that the flip surely raises s'Cs
         if signs[vertex] * total < -margins[vertex]:
             signs[vertex] = -signs[vertex]
             flips += 1
