@@ -7,13 +7,13 @@ import re
 import sys
 
 from from_code.docstrings import escaped
-from perceptron_lab.reporting.theory.refutations.claim import Claim
-from perceptron_lab.reporting.theory.refutations.claims import ALL
+from perceptron_lab.reporting.theory.refutations.statement import PaperStatement
+from perceptron_lab.reporting.theory.refutations.statements import ALL
 
 _PLACE = re.compile(r"(?:Theorem|Lemma|section|footnote|Figure|Proposition) [\d.]*\d|\(\d+\.\d+\)")
 
 
-def of(record: type) -> list[Claim]:
+def of(record: type) -> list[PaperStatement]:
     """Return the claims at places that the modules of an algorithm's classes name."""
     texts = "\n".join(
         inspect.getsource(sys.modules[kind.__module__])

@@ -76,7 +76,7 @@ class ResultAnswer(FileAnswer):
         system, result, labels = self.problem.system, self.result, self.problem.labels
         size = f"{counted(system.constraints, 'constraint')}, dimension {system.unknowns}"
         classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
-        notes = [*self._said.get("notes", []), *(self._course if verbose else [])]
+        notes = [*self._linear_notes.get("notes", []), *(self._method_notes if verbose else [])]
         read = self.reading_line(self.problem.reading, self.left_out)
         lines = [f"{read}{self.file}: {self.sentence}", str(result)]
         if (exact := self._exact) is not None:
@@ -117,7 +117,7 @@ class ResultAnswer(FileAnswer):
         return f"; {counted(len(rows), 'row shows', 'rows show')} it: {names}"
 
     @property
-    def _course(self) -> list[str]:
+    def _method_notes(self) -> list[str]:
         """Sentences on the progress of the algorithm and the method of a proof by weights."""
         certificate = self.result.certificate
         notes = list(certificate.get("notes", []))
@@ -219,7 +219,7 @@ class ResultAnswer(FileAnswer):
             "features": None if features is None else list(features),
             "reading": self.problem.reading,
             "lines": self._lines(),
-            "certificate": result.certificate | self._said,
+            "certificate": result.certificate | self._linear_notes,
         }
 
     def _lines(self) -> list[int] | None:
@@ -233,7 +233,7 @@ class ResultAnswer(FileAnswer):
         return () if isinstance(self.problem.system, LinearSystem) else self.problem.notes
 
     @property
-    def _said(self) -> dict[str, Any]:
+    def _linear_notes(self) -> dict[str, Any]:
         """What was left out of a linear program or relaxed, for a certificate."""
         linear = isinstance(self.problem.system, LinearSystem)
         return {"notes": list(self.problem.notes)} if linear else {}

@@ -88,5 +88,5 @@ def _write_pages(targets: tuple[str, ...], output: Path, as_json: bool) -> int:
             echo(f"failed: {page.path.parent.name}: {failure}", err=True)
         records.append(_record(page.path.parent.name, [page.path], page.failed))
         if not as_json:
-            echo(f"{page.path}{' (as it was)' if page.kept else ''}")
+            echo(f"{page.path}{' (as it was)' if page.unchanged else ''}")
     return _ended(records, as_json)

@@ -226,7 +226,7 @@ _OURS = {
         "ball_volumes": "reporting.theory.ellipsoid_method:ball_volumes",
         "learning_complexity": "reporting.theory.learning_complexity:learning_complexity",
         "tightness": "reporting.theory.tightness:tightness",
-        "claims": "reporting.theory.refutations.claims:claims",
+        "claims": "reporting.theory.refutations.statements:claims",
         "contents": "reporting.theory.contents:contents",
     },
 }

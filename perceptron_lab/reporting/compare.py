@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TRANSIENT = ("id", "time", "argv")
 """Entries of an environment that tell nothing of the machine or of the software."""
-OWN = ("git", "packages.perceptron-lab", "core")
+OF_PACKAGE = ("git", "packages.perceptron-lab", "core")
 """Entries of this package itself: times compare in spite of them, and mostly they are the point."""
 ABSENT = "(absent)"
 """In the place of a value that one side does not have."""
@@ -43,14 +43,14 @@ class Difference:
     second: str
 
     @property
-    def own(self) -> bool:
+    def of_package(self) -> bool:
         """Whether it is a difference of this package itself."""
-        return any(self.path == name or self.path.startswith(f"{name}.") for name in OWN)
+        return any(self.path == name or self.path.startswith(f"{name}.") for name in OF_PACKAGE)
 
 
 def config_differences(first: object, second: object) -> list[Difference]:
     """Return where two trees of JSON values differ, in the order of their keys."""
-    return _different([first], [second])
+    return _differences([first], [second])
 
 
 def environment_differences(
@@ -70,10 +70,10 @@ def environment_differences(
         ]
         for side in (first, second)
     ]
-    return _different(*lasting)
+    return _differences(*lasting)
 
 
-def _different(first: Sequence[object], second: Sequence[object]) -> list[Difference]:
+def _differences(first: Sequence[object], second: Sequence[object]) -> list[Difference]:
     """Return where two sides differ; the different values of each are named once."""
     sides = [[dict(_leaves(tree)) for tree in side] for side in (first, second)]
     differences = []
@@ -221,7 +221,7 @@ class Comparison:
     @property
     def other_environment(self) -> list[Difference]:
         """Differences of machine and software other than this package: times do not compare."""
-        return [difference for difference in self.environment if not difference.own]
+        return [difference for difference in self.environment if not difference.of_package]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the pairs as a frame: a row each, with its ratio."""

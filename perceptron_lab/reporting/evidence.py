@@ -37,7 +37,7 @@ from perceptron_lab.reporting.summary import Shape, shape_of
 WITHOUT_RESULT = frozenset(
     {Status.SKIPPED, Status.CRASHED, Status.KILLED, Status.OUT_OF_MEMORY, Status.ERROR}
 )
-"""The endings of cells that leave a row and nothing else."""
+"""The statuses of cells that leave a row and nothing else."""
 PARAMETER = "problem."
 """The columns of dataset parameters begin with it."""
 

@@ -1,4 +1,4 @@
-"""The table of any experiment: endings, margins and costs, one line per problem and label."""
+"""The table of any experiment: statuses, margins and costs, one line per problem and label."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def summary(evidence: Evidence) -> Table:
 
     One line per problem and label; it is written where a configuration asks for no table.
 
-    Columns: ``problem``, ``label``, ``seeds``; ``status``, the endings of the cells; medians over
+    Columns: ``problem``, ``label``, ``seeds``; ``status``, the statuses of the cells; medians over
     the seeds of the proved bracket, ``margin lower`` and ``margin upper``, of ``queries``,
     ``iterations`` (changes of the point: the column ``updates`` of the runs) and ``seconds``, and
     of the measures (``measure.NAME``) of problems and learners. A column without any number is
@@ -36,7 +36,7 @@ def summary(evidence: Evidence) -> Table:
         texts("problem", [entry.problem for entry in entries]),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
         *(column for column in margins if any(value is not None for value in column.values or ())),
     ]
     return Table("summary", columns, keys=1, notes=[_NOTE], long=True)

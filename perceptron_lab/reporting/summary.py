@@ -1,4 +1,4 @@
-"""The cells of one problem and label in numbers: medians over the seeds, endings, shapes."""
+"""The cells of one problem and label in numbers: medians over the seeds, statuses, shapes."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class Summary:
         return self.answered and set(self.runs["status"]) == {Status.FEASIBLE}
 
     @property
-    def endings(self) -> str:
-        """The endings of the cells: ``FEASIBLE (3 of 5), TIME_LIMIT (2 of 5)``."""
-        return endings(self.runs) if self.seeds else "not run"
+    def status_counts(self) -> str:
+        """The statuses of the cells: ``FEASIBLE (3 of 5), TIME_LIMIT (2 of 5)``."""
+        return status_counts(self.runs) if self.seeds else "not run"
 
     def median(self, column: str) -> float | None:
         """Return the median of a column over the cells that have a number in it, or None."""
@@ -159,15 +159,15 @@ def common(names: Iterable[str], separator: str) -> list[str]:
     return [parts[0] if len(set(parts)) == 1 else "*" for parts in zip(*split, strict=False)]
 
 
-def endings(runs: pd.DataFrame) -> str:
+def status_counts(runs: pd.DataFrame) -> str:
     """Count the statuses of cells, marked if without proof; a single cell has no count."""
-    counts = Counter(map(ending, runs["status"], runs["proved"]))
+    counts = Counter(map(status_text, runs["status"], runs["proved"]))
     if len(counts) == 1:
         return next(iter(counts))
-    return ", ".join(f"{ending} ({count} of {len(runs)})" for ending, count in counts.items())
+    return ", ".join(f"{status} ({count} of {len(runs)})" for status, count in counts.items())
 
 
-def ending(status: str, proved: bool) -> str:
+def status_text(status: str, proved: bool) -> str:
     """Return the name of a status, marked if it is a claim without proof."""
     return f"{status} (unproved)" if not proved and status in CLAIMS else str(status)
 

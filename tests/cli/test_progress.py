@@ -38,7 +38,7 @@ def test_the_counts_are_there_however_much_the_cells_have_to_say(screen: io.Stri
         lines.planned(len(cells), 1, 1)
         for cell in cells[:3]:
             lines.started(cell)
-            lines.moved(cell, 10**6, -1.0 / 3.0)
+            lines.advanced(cell, 10**6, -1.0 / 3.0)
         lines._bar.update(lines._task, left="more than 10 min left (estimate)")
         lines._bar.refresh()
         bar, running = screen.getvalue().splitlines()[-2:]

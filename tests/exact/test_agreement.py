@@ -15,7 +15,7 @@ from perceptron_lab.exact.points import margin_at_least
 from perceptron_lab.exact.readings import of_squares, of_system
 from perceptron_lab.exact.weights import margin_at_most
 from perceptron_lab.exact.whole_numbers import exactly
-from perceptron_lab.experiments.certifying.claims import refused
+from perceptron_lab.experiments.certifying.exact_claims import refused
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.systems import ConicSystem
 from tests.repetitions import parts

@@ -22,7 +22,7 @@ from perceptron_lab.experiments.certifying.certify import (
     CertifiedCell,
     certify,
 )
-from perceptron_lab.experiments.certifying.claims import CertifiedAnswer, exact_claims
+from perceptron_lab.experiments.certifying.exact_claims import CertifiedAnswer, exact_claims
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.verification.claims import Claims
 from tests.exact.certificates_on_disk import as_number

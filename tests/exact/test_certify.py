@@ -86,7 +86,7 @@ def test_a_damaged_answer_is_told_and_no_proof_that_fails_ends_the_run(
 ) -> None:
     path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
     monkeypatch.setattr(
-        "perceptron_lab.experiments.certifying.claims.feasible",
+        "perceptron_lab.experiments.certifying.exact_claims.feasible",
         lambda *_: exec("raise ZeroDivisionError('a test')"),
     )
     assert "a test" in certified_cell(path).message

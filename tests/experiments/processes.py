@@ -63,7 +63,7 @@ class Watching(Progress):
         self.told.append((cell.variant.label, -1, 0.0))
         self.on_start()
 
-    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+    def advanced(self, cell: Cell, updates: int, margin: float) -> None:
         self.told.append((cell.variant.label, updates, margin))
 
 

@@ -66,7 +66,7 @@ class Watching(Progress):
     def started(self, cell: Cell) -> None:
         self.started_labels.append(cell.variant.label)
 
-    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+    def advanced(self, cell: Cell, updates: int, margin: float) -> None:
         self.moves += 1
 
     def finished(self, done: int, total: int, row: Row) -> None:

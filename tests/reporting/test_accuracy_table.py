@@ -58,5 +58,7 @@ def test_weights_that_refute_have_no_gap() -> None:
 
 
 def test_it_needs_a_solver_that_states_errors() -> None:
-    with pytest.raises(DataError, match="no label is a solver that states errors of its answer"):
+    with pytest.raises(
+        DataError, match="no label is a solver that states the errors of its answer"
+    ):
         lines(make_row("a", "auto"))

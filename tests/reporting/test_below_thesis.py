@@ -10,7 +10,7 @@ import pytest
 
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.papers.thesis.table_8_1.comparisons import compared
+from perceptron_lab.reporting.papers.thesis.table_8_1.comparisons import compared_labels
 from tests.reporting.test_precisions import learnt
 
 BY_TEST = json.dumps({"choice": "test-precision"})
@@ -123,9 +123,9 @@ def test_a_machine_tuned_on_the_test_documents_is_a_bound_and_no_rival() -> None
         learnt("interest", "svm best C", 0.71, parameters=BY_TEST),
     ]
     runs = evidence(*rows)
-    assert compared(runs) == [("soft", "svm"), ("svm best C", "svm")]
+    assert compared_labels(runs) == [("soft", "svm"), ("svm best C", "svm")]
     assert list(report.table("below_thesis", runs).frame["label"]) == ["svm"]
-    words = "the bound of what the choice of C can explain"
+    words = "an upper bound of what the choice of C can explain"
     assert words in report.table("table_8_1", runs).markdown("Title")
     assert words not in report.table("table_8_1", evidence(*rows[:2])).markdown("Title")
 

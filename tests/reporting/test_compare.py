@@ -143,7 +143,7 @@ def test_another_numeric_core_is_a_difference_of_the_package(tmp_path: Path) -> 
     a = make_store(tmp_path / "a", [made_row("p")])
     b = make_store(tmp_path / "b", [made_row("p")], core="d" * 64)
     found = compare(a, b)
-    assert [(one.path, one.first, one.second, one.own) for one in found.environment] == [
+    assert [(one.path, one.first, one.second, one.of_package) for one in found.environment] == [
         ("core", '"cccccccc"', '"dddddddd"', True)
     ]
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.reporting.printing.drawing import (
-    MOST_PLACES,
+    MOST_POSITIONS,
     Curve,
     History,
-    asked,
     finite_medians,
     quartile_curve,
+    queries_or_iterations,
 )
 from tests.reporting.made_runs import make_trace
 
@@ -27,7 +27,7 @@ def course(places: list[float], values: list[float]) -> History:
 def test_one_run_is_its_own_median_at_its_records() -> None:
     curve = quartile_curve([course([0, 1, 4, 6], [-math.inf, -0.5, -0.25, 0.125])])
     assert curve is not None
-    assert curve.places.tolist() == [1, 4, 6]
+    assert curve.positions.tolist() == [1, 4, 6]
     for values in (curve.lower, curve.median, curve.upper):
         assert values.tolist() == [-0.5, -0.25, 0.125]
 
@@ -37,7 +37,7 @@ def test_a_run_keeps_its_value_until_the_next_and_after_its_end() -> None:
     long = course([0, 1, 8], [-math.inf, -5.0, 2.0])
     curve = quartile_curve([short, long, long])
     assert curve is not None
-    assert curve.places.tolist() == [1, 2, 8]
+    assert curve.positions.tolist() == [1, 2, 8]
     assert curve.median.tolist() == [-5.0, -5.0, 2.0]
     assert curve.upper.tolist() == [-3.0, 1.0, 2.0]
     assert curve.lower.tolist() == [-5.0, -5.0, 1.0]
@@ -47,7 +47,7 @@ def test_a_curve_begins_where_its_last_run_begins() -> None:
     early, late = course([0, 1, 2, 5], [-9.0, 7.0, 6.0, 5.0]), course([0, 3], [-9.0, 8.0])
     curve = quartile_curve([early, late])
     assert curve is not None
-    assert curve.places.tolist() == [3, 5]
+    assert curve.positions.tolist() == [3, 5]
     assert curve.lower.tolist() == [6.0, 5.0]
     assert curve.upper.tolist() == [8.0, 8.0]
 
@@ -55,7 +55,7 @@ def test_a_curve_begins_where_its_last_run_begins() -> None:
 def test_records_without_a_value_are_passed_over() -> None:
     curve = quartile_curve([course([1, 2, 3, 4], [math.nan, 0.5, math.nan, 0.25])])
     assert curve is not None
-    assert curve.places.tolist() == [2, 4]
+    assert curve.positions.tolist() == [2, 4]
     assert curve.median.tolist() == [0.5, 0.25]
 
 
@@ -64,7 +64,7 @@ def test_runs_that_never_have_a_value_do_not_hold_the_others_up() -> None:
     still = course([0], [3.0])
     curve = quartile_curve([without, still, course([2], [0.5])])
     assert curve is not None
-    assert curve.places.tolist() == [2]
+    assert curve.positions.tolist() == [2]
     assert curve.upper.tolist() == [0.5]
 
 
@@ -77,9 +77,9 @@ def test_no_values_make_no_curve(courses: list[History]) -> None:
 
 def test_what_was_asked_is_queries_or_iterations() -> None:
     trace = make_trace([0, 1, 2], [0.0, 0.0, 0.0])
-    assert asked(trace).tolist() == [0, 2, 4]
+    assert queries_or_iterations(trace).tolist() == [0, 2, 4]
     trace.queries[:] = [0, 0, 1]
-    assert asked(trace).tolist() == [0, 1, 2]
+    assert queries_or_iterations(trace).tolist() == [0, 1, 2]
 
 
 def test_finite_medians_are_those_of_all_curves() -> None:
@@ -104,15 +104,15 @@ def test_quartiles_are_ordered_values_of_the_runs(drawn: list[list[tuple[int, fl
         for pairs in drawn
     ]
     curve = quartile_curve(courses)
-    used = [(c.places > 0) & ~np.isnan(c.values) for c in courses]
+    used = [(c.positions > 0) & ~np.isnan(c.values) for c in courses]
     if curve is None:
         assert not any(kept.any() for kept in used)
         return
-    begun = [c.places[kept] for c, kept in zip(courses, used, strict=True) if kept.any()]
-    assert len(curve.places) <= MOST_PLACES
-    assert (np.diff(curve.places) > 0).all()
-    assert curve.places[0] == max(places[0] for places in begun)
-    assert curve.places[-1] == max(places[-1] for places in begun)
+    begun = [c.positions[kept] for c, kept in zip(courses, used, strict=True) if kept.any()]
+    assert len(curve.positions) <= MOST_POSITIONS
+    assert (np.diff(curve.positions) > 0).all()
+    assert curve.positions[0] == max(places[0] for places in begun)
+    assert curve.positions[-1] == max(places[-1] for places in begun)
     assert (curve.lower <= curve.median).all()
     assert (curve.median <= curve.upper).all()
     known = {value for c in courses for value in c.values}

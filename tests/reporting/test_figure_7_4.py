@@ -116,7 +116,7 @@ def test_numbers_may_be_texts_as_in_the_file() -> None:
         ([row("all", 0, "E", None)], "no error rates"),
         (
             [make_row("mcp100", "E") | {"measure.error": 0.5}],
-            "'mcp100' has no parameters rescaled, exponent",
+            "'mcp100' lacks the parameters rescaled, exponent",
         ),
         ([row("all", 0, "E", 0.5) | {"measure.error": "much"}], "column measure.error: .*numbers"),
     ],

@@ -111,7 +111,7 @@ def test_a_seed_without_one_of_its_classifiers_is_counted_and_left_out(tmp_path:
     results = {cell: make_result(trace) for cell, trace in traces.items() if trace is not None}
     found = kernel_errors(write_folder(tmp_path, rows, results, config()))
     assert [(len(e.errors), e.incomplete) for e in found] == [(1, 1)] * 5
-    assert found[0].endings == "FEASIBLE (5 of 6), CRASHED (1 of 6)"
+    assert found[0].status_counts == "FEASIBLE (5 of 6), CRASHED (1 of 6)"
 
 
 def test_a_label_without_any_result_is_a_cross_at_the_edge(tmp_path: Path) -> None:

@@ -127,5 +127,5 @@ def test_the_figure_draws_medians_and_the_better_law(tmp_path: Path) -> None:
 def test_two_margins_have_no_law(tmp_path: Path) -> None:
     rows = [make_row("torus-3x3", "EA")]
     for make in (report.table, report.figure):
-        with pytest.raises(DataError, match="three known margins or more"):
+        with pytest.raises(DataError, match="fewer than three known margins"):
             make("margin_dependence", write_folder(tmp_path, rows))

@@ -26,7 +26,7 @@ def test_every_pair_is_there_in_the_order_of_the_runs() -> None:
         ("a", "L", 1),
     ]
     absent = found[2]
-    assert (absent.endings, absent.answered, absent.feasible) == ("not run", False, False)
+    assert (absent.status_counts, absent.answered, absent.feasible) == ("not run", False, False)
     assert absent.median("seconds") is None
     assert absent.largest("margin_upper") is None
 
@@ -61,7 +61,7 @@ def test_endings(
         for i, (status, proved) in enumerate(endings)
     ]
     summary = only(*rows)
-    assert (summary.endings, summary.answered, summary.feasible) == (said, answered, feasible)
+    assert (summary.status_counts, summary.answered, summary.feasible) == (said, answered, feasible)
 
 
 def test_a_median_is_over_the_cells_that_have_a_number() -> None:

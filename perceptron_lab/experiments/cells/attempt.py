@@ -64,11 +64,11 @@ class Attempt:
         self.deadline = time.monotonic() + _STARTING + limits.loading
         self._limits, self._memory, self._server = limits, memory, server
         self._process: int | None = None
-        self._went: float | None = None
+        self._started_at: float | None = None
         self._paused: float | None = None
         self._size: int | None = None
         self._verdict: Outcome | None = None
-        self._said = b""
+        self._stderr = b""
         self._kernel_kills = kernel_kills()
         parent_end, there = socket.socketpair()
         self._output, output = os.pipe()
@@ -93,7 +93,7 @@ class Attempt:
     def started(self, process: int) -> None:
         """Record that the process has started; it loads its problem next."""
         self._process = process
-        if self._went is None:
+        if self._started_at is None:
             self.deadline = time.monotonic() + self._limits.loading
 
     def enforce(self) -> None:
@@ -103,13 +103,13 @@ class Attempt:
         if self._verdict is not None:  # it should be gone: its server does not do its work
             self.deadline = math.inf
             self._server.abandon()
-        elif self._went is None:
+        elif self._started_at is None:
             message = f"killed while it loaded its problem, after {self._limits.loading:g} s"
             text = f"{message}; raise process.loading"
             self._kill(Outcome(Status.KILLED, text, limit="loading"))
         else:
             text = (
-                f"killed after {time.monotonic() - self._went:.1f} s: its budget of "
+                f"killed after {time.monotonic() - self._started_at:.1f} s: its budget of "
                 f"{self.job.cell.budget.seconds:g} s and {self._limits.grace:g} s of grace were "
                 "spent; raise budget.seconds or process.grace"
             )
@@ -141,15 +141,15 @@ class Attempt:
             output = os.read(self._output, _READ_AT_ONCE)
         except BlockingIOError:
             return
-        self._said = (self._said + output)[-_OUTPUT_KEPT:]
+        self._stderr = (self._stderr + output)[-_OUTPUT_KEPT:]
         if not output:
             self.sources.discard(self._output)
 
     def _take(self, message: dict[str, Any], progress: Progress) -> None:
         kind, cell = message["kind"], self.job.cell
-        if kind == "ready" and self._went is None and self._verdict is None:
-            self._went = time.monotonic()
-            self.deadline = self._went + cell.budget.seconds + self._limits.grace
+        if kind == "ready" and self._started_at is None and self._verdict is None:
+            self._started_at = time.monotonic()
+            self.deadline = self._started_at + cell.budget.seconds + self._limits.grace
             with suppress(OSError):  # it is dead already: its end will be reported
                 self._channel.send(b"g")
             progress.started(cell)
@@ -159,7 +159,7 @@ class Attempt:
             self._resume()
         elif kind == "record":
             messages.add_record(self.trace, message.get("record"))
-            progress.moved(cell, self.trace.updates[-1], messages.best_margin(self.trace))
+            progress.advanced(cell, self.trace.updates[-1], messages.best_margin(self.trace))
         elif kind == "done" and isinstance(message.get("size"), int):
             self._size = message["size"]
         elif kind != "ready":
@@ -182,7 +182,7 @@ class Attempt:
         self._drain(progress)
         status, peak = end.first, end.second
         kills = kernel_kills() - self._kernel_kills
-        alone = ending(status, printable(self._said), peak, self._memory, kills)
+        alone = outcome_of_exit(status, printable(self._stderr), peak, self._memory, kills)
         return self._completed(alone, peak)
 
     def orphaned(self, death: str, progress: Progress) -> Outcome | None:
@@ -212,7 +212,7 @@ class Attempt:
         """Return the outcome sent by the process, or one with the reason for its end."""
         outcome = self._handed_over() or self._verdict or alone
         partial_trace = self.trace if outcome.result is None and len(self.trace) else None
-        stderr = printable(self._said)
+        stderr = printable(self._stderr)
         return replace(outcome, stderr=stderr, partial=partial_trace, peak_memory=peak)
 
     def _handed_over(self) -> Outcome | None:
@@ -230,7 +230,9 @@ class Attempt:
         return outcome if isinstance(outcome, Outcome) else None
 
 
-def ending(wait_status: int, stderr: str, peak: int, memory: int, kernel_kills: int) -> Outcome:
+def outcome_of_exit(
+    wait_status: int, stderr: str, peak: int, memory: int, kernel_kills: int
+) -> Outcome:
     """Return the outcome of a process that exited by itself or was killed externally.
 
     Parameters

@@ -160,7 +160,7 @@ class _ClusterRun:
         if item["kind"] == "started":
             self._progress.started(cell)
         else:
-            self._progress.moved(cell, item["updates"], item["margin"])
+            self._progress.advanced(cell, item["updates"], item["margin"])
 
     def _outcome(self, future: Any) -> Outcome:
         """Return the outcome that a worker sent, or why it sent none."""

@@ -108,7 +108,7 @@ def _run(task: CellTask) -> Outcome:
     if key not in _servers:
         _servers[key] = ForkServer(modules_of([task.job])), threading.Lock()
     server, lock = _servers[key]
-    progress = _Told(worker.log_event, task)
+    progress = _ReportingProgress(worker.log_event, task)
     ends = supervise(
         [task.job], workers=1, limits=limits, progress=progress, retries=task.retries, server=server
     )
@@ -139,19 +139,19 @@ def end_run(topic: str) -> None:
                 lock.release()
 
 
-class _Told(Progress):
+class _ReportingProgress(Progress):
     """Report the progress of a cell to the run while the run exists."""
 
     def __init__(self, log_event: Callable[[str, dict[str, object]], None], task: CellTask) -> None:
         self._log_event, self._task = log_event, task
 
     def started(self, cell: Cell) -> None:
-        self._say(kind="started")
+        self._report(kind="started")
 
-    def moved(self, cell: Cell, updates: int, margin: float) -> None:
-        self._say(kind="moved", updates=int(updates), margin=float(margin))
+    def advanced(self, cell: Cell, updates: int, margin: float) -> None:
+        self._report(kind="moved", updates=int(updates), margin=float(margin))
 
-    def _say(self, **content: object) -> None:
+    def _report(self, **content: object) -> None:
         if self._task.topic in _ended:
             raise RuntimeError("the run has ended")  # which ends the cell
         self._log_event(self._task.topic, content | {"position": self._task.position})

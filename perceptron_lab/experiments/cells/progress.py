@@ -48,7 +48,7 @@ class Progress:
         with logged_compilation(count):
             pass
 
-    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+    def advanced(self, cell: Cell, updates: int, margin: float) -> None:
         """Record the updates of a running cell and the computed margin of its point."""
 
     def finished(self, done: int, total: int, row: dict[str, object]) -> None:

@@ -21,7 +21,7 @@ from perceptron_lab.exact.checker import compiled_checker
 from perceptron_lab.exact.readings import Reading, condition_claims, of_conditions
 from perceptron_lab.exact.weights import vipr_text
 from perceptron_lab.exact.whole_numbers import Claim, written
-from perceptron_lab.experiments.certifying.claims import (
+from perceptron_lab.experiments.certifying.exact_claims import (
     CertifiedAnswer,
     Exact,
     accepted,

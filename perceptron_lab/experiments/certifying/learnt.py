@@ -53,7 +53,7 @@ from perceptron_lab.exact.whole_numbers import (
     whole_multiples,
     whole_weights,
 )
-from perceptron_lab.experiments.certifying.claims import (
+from perceptron_lab.experiments.certifying.exact_claims import (
     CertifiedAnswer,
     Exact,
     accepted,

@@ -113,7 +113,7 @@ class ProgressLines(Progress):
         self._most = max(self._most, len(self._running))
         self._draw(at_once=True)
 
-    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+    def advanced(self, cell: Cell, updates: int, margin: float) -> None:
         """Show the margin of a running cell next to the bar, at most a few times a second."""
         where = f"{cell.instance.title}  {cell.variant.label}"
         self._running[_key(cell)] = f"{where}  margin {margin:.3g}, {updates} updates"

@@ -301,8 +301,8 @@ class _StoredRun(Progress):
         self.store.running(cell.identify(self.problems[cell.problem_key].sha256))
         self.progress.started(cell)
 
-    def moved(self, cell: Cell, updates: int, margin: float) -> None:
-        self.progress.moved(cell, updates, margin)
+    def advanced(self, cell: Cell, updates: int, margin: float) -> None:
+        self.progress.advanced(cell, updates, margin)
 
 
 def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment_id: str) -> Run:

@@ -42,14 +42,14 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
         if content == ours:
             return ""
         records = _fields(content)
-        named = {row.pop("cell"): _said(row) for row in records}
+        named = {row.pop("cell"): _stated_fields(row) for row in records}
     except (OSError, UnicodeDecodeError, csv.Error, KeyError, AttributeError):
         return f"{path} is no table of runs; `plab run` writes it again from the store"
     # A file that was written before these were columns says the same without them.
     names = [name for row in records[:1] for name in row]
     later = [PARAMETERS, ("finding",)]
     left_out = [prefix for prefix in later if not any(name.startswith(prefix) for name in names)]
-    stored = {row.pop("cell"): _said(row, sum(left_out, ())) for row in _fields(ours)}
+    stored = {row.pop("cell"): _stated_fields(row, sum(left_out, ())) for row in _fields(ours)}
     # Rows that are not there yet are no difference: a run that was killed leaves such a file.
     other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]
     if len(named) < len(records):
@@ -71,7 +71,7 @@ def _fields(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode()), strict=True))
 
 
-def _said(row: dict[str, str], left_out: tuple[str, ...] = ()) -> dict[str, str]:
+def _stated_fields(row: dict[str, str], left_out: tuple[str, ...] = ()) -> dict[str, str]:
     """Return the fields that are not empty: later rows may have brought further columns."""
     return {name: value for name, value in row.items() if value and not name.startswith(left_out)}
 

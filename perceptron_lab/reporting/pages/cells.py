@@ -51,7 +51,7 @@ def cells_table(cells: Sequence[PageCell]) -> PageTable:
     lines = [
         [
             *(str(cell.row[name]) for name in ("problem", "label", "seed")),
-            cell.ending,
+            cell.status_text,
             *(value_text(name, cell.row.get(name)) for name in names),
             cell.history or "",
             {name: text for name, text in _details(cell) if text},
@@ -75,7 +75,7 @@ def medians_table(cells: Sequence[PageCell]) -> PageTable:
     lines = [
         [
             *group,
-            _endings(cells_of_group),
+            _status_counts(cells_of_group),
             *(_median(name, [cell.row.get(name) for cell in cells_of_group]) for name in _MEDIANS),
             next((cell.history.unnamed for cell in cells_of_group if cell.history), ""),
         ]
@@ -84,8 +84,8 @@ def medians_table(cells: Sequence[PageCell]) -> PageTable:
     return PageTable("Medians over the seeds", heads, lines, 2, "medians")
 
 
-def _endings(cells: Sequence[PageCell]) -> str:
-    counter = Counter(cell.ending for cell in cells)
+def _status_counts(cells: Sequence[PageCell]) -> str:
+    counter = Counter(cell.status_text for cell in cells)
     if len(counter) == 1:
         return next(iter(counter))
     return ", ".join(f"{number} {name}" for name, number in counter.items())

@@ -31,7 +31,7 @@ from perceptron_lab.reporting.pages.tables import (
 from perceptron_lab.reporting.printing.typesetting import plain, seconds
 from perceptron_lab.reporting.ratios import Ratio, answered, guarantee_ratios
 from perceptron_lab.reporting.report import DEFAULT_TABLE, Entry, Failures, figure_asked, table
-from perceptron_lab.reporting.summary import CLAIMS, ending
+from perceptron_lab.reporting.summary import CLAIMS, status_text
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TablePart:
     """A table with its name and a sentence of description."""
 
     name: str
-    said: str
+    description: str
     table: PageTable
 
 
@@ -52,7 +52,7 @@ class Picture:
     """
 
     name: str
-    said: str
+    description: str
     alternative: str
     data: str
     size: tuple[int, int]
@@ -64,7 +64,7 @@ class Content:
 
     name: str
     sentences: Sequence[str]
-    amiss: Sequence[str]
+    warnings: Sequence[str]
     failed: Sequence[str]
     tables: Sequence[TablePart]
     figures: Sequence[Picture]
@@ -85,7 +85,7 @@ def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
     return Content(
         name=experiment.name,
         sentences=list(sentences(experiment, ratios)),
-        amiss=without_paths(experiment.amiss),
+        warnings=without_paths(experiment.warnings),
         failed=without_paths(failures.sentences),
         tables=tables,
         figures=figures,
@@ -169,7 +169,7 @@ def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
     """Yield what was run, how it ended, what it cost, and how the algorithms compare."""
     runs = experiment.evidence.frame
     yield _size(experiment, runs)
-    yield f"{_proofs(runs)} {_endings(runs)}"
+    yield f"{_proofs(runs)} {_status_counts(runs)}"
     yield from _by_label(runs)
     total, proofs = runs["seconds"].sum(), runs["proof_seconds"].sum()
     verifying = f", the verification of their answers {plain(seconds(proofs))}" if proofs else ""
@@ -197,8 +197,8 @@ def _proofs(runs: pd.DataFrame) -> str:
     )
 
 
-def _endings(runs: pd.DataFrame) -> str:
-    counter = Counter(map(ending, runs["status"], runs["proved"])).most_common()
+def _status_counts(runs: pd.DataFrame) -> str:
+    counter = Counter(map(status_text, runs["status"], runs["proved"])).most_common()
     return f"Statuses: {', '.join(f'{name} {number}' for name, number in counter)}."
 
 

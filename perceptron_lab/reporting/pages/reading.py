@@ -19,7 +19,7 @@ from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.report import cautions
-from perceptron_lab.reporting.summary import ending
+from perceptron_lab.reporting.summary import status_text
 
 # An absolute path of two parts or more; not that of an address, and no fraction such as a/b.
 _PATHS = re.compile(
@@ -148,9 +148,9 @@ class PageCell:
     """Whether its certificate's file is there."""
 
     @property
-    def ending(self) -> str:
+    def status_text(self) -> str:
         """The status of a cell, marked if it is a claim without proof."""
-        return ending(self.row["status"], bool(self.row["proved"]))
+        return status_text(self.row["status"], bool(self.row["proved"]))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class PageData:
         How many are planned.
     environments
         Name -> description.
-    amiss
+    warnings
         Sentences to be known before results are compared.
     evidence
         What tables and figures are made from.
@@ -180,7 +180,7 @@ class PageData:
     cells: Sequence[PageCell]
     planned: int
     environments: dict[str, dict[str, object]]
-    amiss: tuple[str, ...]
+    warnings: tuple[str, ...]
     evidence: Evidence
 
     @property
@@ -210,5 +210,5 @@ def read_experiment(folder: Path, config: ExperimentConfig) -> PageData:
         planned, environments = len(reader.plan()), reader.environments()
     rows = [cell.row for cell in cells]
     evidence = Evidence.of_rows(rows, folder)
-    amiss = (*cautions(folder, evidence), *filter(None, [difference(folder, rows)]))
-    return PageData(folder, config, cells, planned, environments, amiss, evidence)
+    warnings = (*cautions(folder, evidence), *filter(None, [difference(folder, rows)]))
+    return PageData(folder, config, cells, planned, environments, warnings, evidence)

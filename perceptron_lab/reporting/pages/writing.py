@@ -55,22 +55,22 @@ class Page:
         Its place.
     failed
         Tables and figures that could not be made of the runs, and why.
-    kept
+    unchanged
         Whether it was there already, made of the same store by the same code.
     """
 
     path: Path
     failed: tuple[str, ...] = ()
-    kept: bool = False
+    unchanged: bool = False
 
 
 @dataclass(frozen=True)
-class _Made:
+class _PageText:
     """The page of an experiment, as text."""
 
     folder: Path
     text: str
-    kept: bool
+    unchanged: bool
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -138,9 +138,9 @@ def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
     for page in in_order(_made_page, jobs, processes, sizes_of(requested)):
         pages.append(page)
         path = page.folder / NAME
-        if not page.kept:
+        if not page.unchanged:
             _write(path, page.text)
-        yield Page(path, tuple(page.facts["failed"]), page.kept)
+        yield Page(path, tuple(page.facts["failed"]), page.unchanged)
     for root in complete:
         pages_below = [page for page in pages if page.folder.parent == root]
         _write(root / NAME, _everything(pages_below))
@@ -153,15 +153,15 @@ def _all_asked(root: Path, folders: Sequence[Path]) -> bool:
     return len(there) > 1 and set(folders).issuperset(there)
 
 
-def _made_page(folder: Path, config: ExperimentConfig, up: bool) -> _Made:
+def _made_page(folder: Path, config: ExperimentConfig, up: bool) -> _PageText:
     """Return the page of an experiment: the one that is there, if it would be made as it is."""
     stamp, path = stamp_of(folder, config, up), folder / NAME
     if path.is_file():
         text = path.read_text("utf-8", errors="replace")
         match = _STAMP.search(text)
         if match is not None and match[1] == stamp:
-            return _Made(folder, text, kept=True)
-    return _Made(folder, _page(read_experiment(folder, config), stamp, up), kept=False)
+            return _PageText(folder, text, unchanged=True)
+    return _PageText(folder, _page(read_experiment(folder, config), stamp, up), unchanged=False)
 
 
 def stamp_of(folder: Path, config: ExperimentConfig, up: bool) -> str:
@@ -225,7 +225,7 @@ def _facts(experiment: PageData, content: Content) -> dict[str, Any]:
     }
 
 
-def _everything(pages: Sequence[_Made]) -> str:
+def _everything(pages: Sequence[_PageText]) -> str:
     """Return the page of all experiments as text."""
     facts = [page.facts for page in pages]
     return (

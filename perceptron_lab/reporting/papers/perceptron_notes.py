@@ -40,7 +40,7 @@ def online_labels(outline: Outline) -> list[str]:
     return labels
 
 
-def streamed(evidence: Evidence) -> list[Summary]:
+def stream_summaries(evidence: Evidence) -> list[Summary]:
     """Return every problem by every label of an online learner, with the measures as columns.
 
     Columns are called as measures are, without ``measure.``; those that no run has are NaN.
@@ -82,9 +82,9 @@ def mistakes_table(evidence: Evidence) -> Table:
     medians of ``Novikoff's bound`` (where some w* is consistent) and ``hinge-loss bound``, each
     with ``... least``: no other comparison w* gives a bound below this (in print left out);
     ``largest ratio`` of the mistakes to the smaller of the two bounds over the seeds, at most 1 by
-    the theorems; ``error`` on the test examples in percent; ``status``, the endings of the cells.
+    the theorems; ``error`` on the test examples in percent; ``status``, the statuses of the cells.
     """
-    entries = streamed(evidence)
+    entries = stream_summaries(evidence)
     medians = {
         name: [entry.median(name) for entry in entries]
         for name in ("presentations", "passes", "mistakes", "error")
@@ -100,7 +100,7 @@ def mistakes_table(evidence: Evidence) -> Table:
         *_bounds("hinge-loss bound", "hinge_bound", entries),
         numbers("largest ratio", map(largest_ratio, entries)),
         numbers("error", errors, percent),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     return Table("mistakes", columns, 2, notes=[_NOTE], long=True)
 
@@ -140,7 +140,7 @@ def mistakes_figure(evidence: Evidence) -> Figure:
     above its dashed or dotted one. Of more than nine problems the first nine are drawn, and the
     figure states this.
     """
-    entries = streamed(evidence)
+    entries = stream_summaries(evidence)
     problems = drawn_problems(entries)
     drawn = problems[:MOST_PANELS]
     looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
@@ -183,7 +183,9 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
         if name == "mistaken":
             draw_spread(axes, curve, courses[name], colour)
         style: drawing.Style = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
-        axes.step(curve.places, curve.median, where="post", label=f"{entry.label} {name}", **style)
+        axes.step(
+            curve.positions, curve.median, where="post", label=f"{entry.label} {name}", **style
+        )
     novikoff = entry.median("novikoff_bound_upper")
     if novikoff is not None:
         axes.axhline(
@@ -240,7 +242,7 @@ def worst_case(evidence: Evidence) -> Figure:
     is in proportion to its length, along which the mistakes grow exponentially.
     """
     known_steepness = steepnesses(evidence)
-    entries = [entry for entry in streamed(evidence) if entry.problem in known_steepness]
+    entries = [entry for entry in stream_summaries(evidence) if entry.problem in known_steepness]
     looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     drawn_problems = sorted(
         ((float(known_steepness[entry.problem]), entry) for entry in entries),

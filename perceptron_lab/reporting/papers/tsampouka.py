@@ -97,7 +97,7 @@ def augmentation_table(evidence: Evidence) -> Table:
         numbers("bound", [entry.median("bound") for entry in entries]),
         numbers("epochs", [entry.median("products") for entry in entries]),
         seconds("seconds", [entry.median("seconds") for entry in entries]),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     return Table("augmentation", columns, keys=4, notes=[_NOTE], long=True)
 

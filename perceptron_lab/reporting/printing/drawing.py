@@ -331,30 +331,30 @@ def draw_curves(
     axes.legend(frameon=False, **legend)
 
 
-MOST_PLACES = 200
-"""The most places of a curve; more would not be seen."""
+MOST_POSITIONS = 200
+"""The largest number of positions of a curve; more would not be seen."""
 
 
 class History(NamedTuple):
     """A quantity along one run, record by record; NaN where a record has none.
 
-    ``places`` (queries, seconds) do not decrease.
+    ``positions`` (queries, seconds) do not decrease.
     """
 
-    places: FloatArray
+    positions: FloatArray
     values: FloatArray
 
 
 class Curve(NamedTuple):
     """Quartiles of a quantity over the runs, each a value of some run, at increasing places."""
 
-    places: FloatArray
+    positions: FloatArray
     lower: FloatArray
     median: FloatArray
     upper: FloatArray
 
 
-def asked(trace: Trace) -> FloatArray:
+def queries_or_iterations(trace: Trace) -> FloatArray:
     """Return how often a run has asked its system, record by record: oracle queries or iterations.
 
     A method that is not mistake-driven has few queries or none, one that is has one and more per
@@ -377,15 +377,15 @@ def quartile_curve(courses: Sequence[History]) -> Curve | None:
             begun.append(History(positions[valid], values[valid]))
     if not begun:
         return None
-    grid: FloatArray = np.unique(np.concatenate([history.places for history in begun]))
-    grid = grid[grid >= max(history.places[0] for history in begun)]
-    if len(grid) > MOST_PLACES:  # thinned out evenly on a logarithmic axis
-        sampled = np.searchsorted(grid, np.geomspace(grid[0], grid[-1], MOST_PLACES)[:-1])
+    grid: FloatArray = np.unique(np.concatenate([history.positions for history in begun]))
+    grid = grid[grid >= max(history.positions[0] for history in begun)]
+    if len(grid) > MOST_POSITIONS:  # thinned out evenly on a logarithmic axis
+        sampled = np.searchsorted(grid, np.geomspace(grid[0], grid[-1], MOST_POSITIONS)[:-1])
         grid = np.asarray(grid[np.unique([*sampled, len(grid) - 1])])
     # At each place of the grid the last value at or before it.
     values = np.array(
         [
-            history.values[np.searchsorted(history.places, grid, side="right") - 1]
+            history.values[np.searchsorted(history.positions, grid, side="right") - 1]
             for history in begun
         ]
     )
@@ -413,7 +413,7 @@ def draw_spread(axes: Axes, curve: Curve, courses: Sequence[History], colour: st
         finite = np.isfinite(curve.median)
         ends = curve.lower[finite], curve.upper[finite]
         shade: Style = {"color": colour, "alpha": 0.1, "linewidth": 0, "zorder": 1.0}
-        axes.fill_between(curve.places[finite], *ends, step="post", **shade)
+        axes.fill_between(curve.positions[finite], *ends, step="post", **shade)
     elif len(courses) > 1:
         for positions, values in courses:
             finite = np.isfinite(values) & (positions > 0)

@@ -32,9 +32,9 @@ from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.summary import (
     Summary,
-    ending,
     known_or_none,
     largest_known,
+    status_text,
     summaries,
 )
 
@@ -115,7 +115,7 @@ def families(evidence: Evidence) -> Table:
     Columns: ``family``, ``problems``, how many; ``order``, the largest rank of their cones;
     ``label``; of the family's cells with that label, how many are ``skipped`` (their data are not
     there, or the algorithm does not run on them), ``feasible`` and ``infeasible`` (proved);
-    ``undecided``, the endings of all others; ``seconds`` and ``proof seconds``, the largest of one
+    ``undecided``, the statuses of all others; ``seconds`` and ``proof seconds``, the largest of one
     cell; ``slowest``, the problem that took most seconds.
     """
     runs = evidence.frame.assign(family=evidence.frame["problem"].map(family))
@@ -149,10 +149,10 @@ def family(problem: str) -> str:
 
 
 def undecided(cells: pd.DataFrame) -> str:
-    """Count the endings of cells that decided nothing; the skipped ones are left out."""
+    """Count the statuses of cells that decided nothing; the skipped ones are left out."""
     open_ = cells[~((cells["status"].isin(_DECIDED) & cells["proved"]) | _skipped(cells))]
-    endings = Counter(map(ending, open_["status"], open_["proved"]))
-    return ", ".join(f"{count} {name}" for name, count in endings.items())
+    statuses = Counter(map(status_text, open_["status"], open_["proved"]))
+    return ", ".join(f"{count} {name}" for name, count in statuses.items())
 
 
 def _skipped(cells: pd.DataFrame) -> pd.Series:
@@ -231,7 +231,7 @@ def accuracy(evidence: Evidence) -> Table:
         numbers("margin lower", [known_or_none(row["margin_lower"]) for row in rows], lower_bound),
         numbers("margin upper", [known_or_none(row["margin_upper"]) for row in rows], upper_bound),
         seconds("seconds", [known_or_none(row["seconds"]) for row in rows]),
-        texts("status", [ending(row["status"], row["proved"]) for row in rows]),
+        texts("status", [status_text(row["status"], row["proved"]) for row in rows]),
     ]
     note = (
         "Problem solved: maximise $t$ over $y$ and $t$ such that $A^*y - te$ lies in the cone "

@@ -21,10 +21,10 @@ from perceptron_lab.reporting.printing.drawing import (
     Curve,
     History,
     Look,
-    asked,
     draw_spread,
     finite_medians,
     quartile_curve,
+    queries_or_iterations,
 )
 from perceptron_lab.reporting.summary import Summary, summaries
 
@@ -40,7 +40,7 @@ _LEVEL: drawing.Style = {"color": "0.3", "linewidth": 0.6}
 
 _Places = Callable[[Trace], FloatArray]
 _AXES: tuple[tuple[str, _Places], ...] = (
-    ("oracle queries or iterations", asked),
+    ("oracle queries or iterations", queries_or_iterations),
     ("seconds", lambda trace: np.array(trace.seconds)),
 )
 
@@ -249,7 +249,7 @@ def _draw(
     for axes, entry, courses, curve in curves:
         look, factor = looks[entry.label], factors[entry.label]
         finite = np.isfinite(curve.median)
-        at, median, colour = curve.places[finite], curve.median[finite], look["color"]
+        at, median, colour = curve.positions[finite], curve.median[finite], look["color"]
         draw_spread(axes, curve, courses, colour)
         style: drawing.Style = {
             "color": colour,
@@ -275,7 +275,7 @@ def _draw(
 def _name_absent(axes: Axes, quantity: Quantity, traces: _Traces) -> None:
     """Say which labels have cells without a course, or runs without the quantity."""
     ended = [
-        f"{entry.label}: {entry.endings}"
+        f"{entry.label}: {entry.status_counts}"
         for entry, traces_of_entry in traces
         if len(traces_of_entry) < max(1, entry.seeds)
     ]

@@ -109,7 +109,7 @@ def margins_table(evidence: Evidence) -> Table:
     bounds that the run itself has proved: by equal weights, where a method has none); ``to 90 %``,
     ``to 99 %`` and ``to 99.9 %``, the seconds after which a point of that share was found, as
     computed, empty unless every seed has one; medians of ``seconds`` and ``epochs``, the products
-    with all rows, of which a row looked at is its part; ``status``, the endings of the cells.
+    with all rows, of which a row looked at is its part; ``status``, the statuses of the cells.
     """
     entries = summaries(evidence.frame)
     bounds = best_bounds(evidence)
@@ -146,7 +146,7 @@ def margins_table(evidence: Evidence) -> Table:
         *waits,
         *medians(entries, ["seconds"]),
         numbers("epochs", [entry.median("products") for entry in entries]),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     return Table("margins", columns, keys=3, notes=[_NOTE], long=True)
 
@@ -244,16 +244,16 @@ def _draw(
             np.clip(1.0 - shares, CLOSEST, 1.0 - LEAST)
             for shares in (curve.lower, curve.median, curve.upper)
         )
-        risen = curve.places[curve.upper > LEAST]
-        begins.append(float(risen[0] if len(risen) else curve.places[-1]))
+        risen = curve.positions[curve.upper > LEAST]
+        begins.append(float(risen[0] if len(risen) else curve.positions[-1]))
         shade: drawing.Style = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
-        axes.fill_between(curve.places, upper, lower, step="post", **shade)
+        axes.fill_between(curve.positions, upper, lower, step="post", **shade)
         line: drawing.Style = {"color": look["color"], "linestyle": look["linestyle"]}
         line |= {"linewidth": factor, "label": entry.label}
-        axes.step(curve.places, middle, where="post", **line)
+        axes.step(curve.positions, middle, where="post", **line)
         mark = look["marker"] if entry.feasible else "x"
         end: drawing.Style = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
-        axes.plot(curve.places[-1:], middle[-1:], clip_on=False, zorder=3, **end)
+        axes.plot(curve.positions[-1:], middle[-1:], clip_on=False, zorder=3, **end)
     if begins:
         axes.set_xlim(left=0.5 * min(begins))
     axes.yaxis.set_major_locator(FixedLocator(list(_TICKS)))

@@ -35,10 +35,10 @@ from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import NOTHING, lower_bound, upper_bound
 from perceptron_lab.reporting.summary import (
     Summary,
-    ending,
     grouped,
     known_or_none,
     largest_known,
+    status_text,
     summaries,
 )
 
@@ -133,7 +133,7 @@ def proved_optima_table(evidence: Evidence) -> Table:
         ),
         numbers("claimed objective", [known_or_none(row[_OBJECTIVE]) for row in rows], _long),
         texts("unproved", [_unproved(row) for row in rows]),
-        texts("status", [ending(row["status"], row["proved"]) for row in rows]),
+        texts("status", [status_text(row["status"], row["proved"]) for row in rows]),
     ]
     return Table("proved_optima", columns, keys=2, notes=[_CELLS], long=True)
 
@@ -322,7 +322,7 @@ class ScaledRuns:
         return width is not None and (self.goal is None or width <= self.goal)
 
 
-def suits(outline: Outline) -> None:
+def require_generated_graphs(outline: Outline) -> None:
     """Refuse experiments that minimise nothing, or on other problems than generated graphs."""
     optimisers_among(outline)
     for problem in outline.problems():
@@ -354,7 +354,7 @@ def scaled(evidence: Evidence) -> list[ScaledRuns]:
     return [line for line in lines if line.entry.seeds]
 
 
-@needs(suits)
+@needs(require_generated_graphs)
 def maxcut_scaling_table(evidence: Evidence) -> Table:
     """Seconds, memory, proved width and cut of each graph.
 
@@ -384,12 +384,12 @@ def maxcut_scaling_table(evidence: Evidence) -> Table:
         numbers("goal", [line.goal for line in lines]),
         numbers("cut", of_measure("cut"), lower_bound),
         numbers("cut ratio", of_measure("cut_ratio"), lower_bound),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     return Table("maxcut_scaling", columns, 1, notes=[_NOTE], long=True, widest=20)
 
 
-@needs(suits)
+@needs(require_generated_graphs)
 def maxcut_scaling_figure(evidence: Evidence) -> Figure:
     """Seconds, memory and proved width against the number of vertices, on log axes.
 

@@ -75,7 +75,7 @@ class Continued:
         What it is set out by.
     first, second
         What the solver and the algorithm are called.
-    entry, solver, own
+    entry, solver, second_alone
         The cells of the pair; of the solver alone and of the algorithm from its own start, empty
         where they were not run.
     """
@@ -85,7 +85,7 @@ class Continued:
     second: str
     entry: Summary
     solver: Summary
-    own: Summary
+    second_alone: Summary
 
     def decided(self, entry: Summary) -> bool:
         """Whether every cell has proved what is true by construction, of programs either side."""
@@ -130,8 +130,8 @@ def continued(evidence: Evidence) -> list[Continued]:
     continuations = []
     for label, method in pairs.items():
         parameters = method.parameters
-        first = alone(methods, parameters["first"], parameters.get("first_parameters"))
-        second = alone(methods, parameters["algorithm"], parameters.get("parameters"))
+        first = label_of_method(methods, parameters["first"], parameters.get("first_parameters"))
+        second = label_of_method(methods, parameters["algorithm"], parameters.get("parameters"))
         for problem, record in problems.items():
             entry = cells(problem, label)
             if entry.seeds:
@@ -140,7 +140,9 @@ def continued(evidence: Evidence) -> list[Continued]:
     return continuations
 
 
-def alone(methods: Mapping[str, Method], name: str, parameters: Mapping[str, object] | None) -> str:
+def label_of_method(
+    methods: Mapping[str, Method], name: str, parameters: Mapping[str, object] | None
+) -> str:
     """Return the label of an algorithm with these parameters; its name if none was run."""
     record = registry.load("algorithm", name)(**(parameters or {}))
     expected = _compared(Component("algorithm", name, record).parameters)
@@ -208,15 +210,15 @@ def postprocessing_table(evidence: Evidence) -> Table:
         counts("problems", [len(group) for group in groups]),
         counts("proved before", [_proved(group, _solver) for group in groups]),
         counts("proved after", [_proved(group, _pair) for group in groups]),
-        counts("proved alone", [_proved(group, _own) for group in groups]),
+        counts("proved alone", [_proved(group, _second) for group in groups]),
         numbers("apart before", [_typical(group, _pair, "apart") for group in groups]),
         numbers("apart after", [_typical(group, _pair, "apart after") for group in groups]),
         numbers("error before", [_typical(group, _pair, "before") for group in groups]),
         numbers("error after", [_typical(group, _pair, "after") for group in groups]),
         counts("updates", [_typical(group, _pair, "updates") for group in groups]),
-        counts("updates alone", [_typical(group, _own, "updates") for group in groups]),
+        counts("updates alone", [_typical(group, _second, "updates") for group in groups]),
         seconds("seconds", [_typical(group, _pair, "seconds") for group in groups]),
-        seconds("seconds alone", [_typical(group, _own, "seconds") for group in groups]),
+        seconds("seconds alone", [_typical(group, _second, "seconds") for group in groups]),
     ]
     return Table("postprocessing", columns, keys=4, notes=[_NOTE], long=True)
 
@@ -231,7 +233,7 @@ def _groups(pairs: list[Continued]) -> list[list[Continued]]:
 
 
 Cells = Callable[[Continued], Summary]
-_pair, _solver, _own = (attrgetter(name) for name in ("entry", "solver", "own"))
+_pair, _solver, _second = (attrgetter(name) for name in ("entry", "solver", "second_alone"))
 
 
 def _proved(group: Sequence[Continued], cells: Cells) -> int | None:

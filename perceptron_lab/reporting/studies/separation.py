@@ -158,7 +158,7 @@ def separation_verdicts(evidence: Evidence) -> Table:
 def _of_label(label: str, entries: list[Summary]) -> list[Column]:
     """Return the columns of a label."""
     runs = pd.concat([entry.runs for entry in entries])
-    says = texts(f"{label} says", [_said(entry.runs) for entry in entries])
+    says = texts(f"{label} says", [_verdict_counts(entry.runs) for entry in entries])
     columns = [_grouped(says, label)]
     if any(answer.separated is not None for answer in runs["said"].dropna()):
         mistakes = [int(entry.runs["wrong"].sum()) if entry.seeds else None for entry in entries]
@@ -170,7 +170,7 @@ def _of_label(label: str, entries: list[Summary]) -> list[Column]:
     return columns
 
 
-def _said(runs: pd.DataFrame) -> str:
+def _verdict_counts(runs: pd.DataFrame) -> str:
     """Return what runs say, with their numbers where they differ, or how they ended."""
     pairs = zip(runs["said"], runs["status"], strict=True)
     counter = Counter(str(status) if pd.isna(answer) else str(answer) for answer, status in pairs)
@@ -217,7 +217,7 @@ def newton_steps(evidence: Evidence) -> Figure:
     """
     drawn = {}
     for problem in evidence.problems():
-        pair = _courses(evidence, problem)
+        pair = _coefficient_histories(evidence, problem)
         if pair is not None and len(pair[1]) <= MOST_COEFFICIENTS:
             drawn[problem] = pair
     if not drawn:
@@ -244,7 +244,9 @@ def newton_steps(evidence: Evidence) -> Figure:
     return figure
 
 
-def _courses(evidence: Evidence, problem: str) -> tuple[FloatArray, FloatArray] | None:
+def _coefficient_histories(
+    evidence: Evidence, problem: str
+) -> tuple[FloatArray, FloatArray] | None:
     """Return coefficients along the steps, and their proved classes, of the first seed."""
     histories = []
     for label, name in (

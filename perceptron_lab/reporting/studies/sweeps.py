@@ -32,7 +32,7 @@ class Group(NamedTuple):
     ``answered``: whether every row has an answer, proved or, of learners, fitted.
     """
 
-    place: float
+    position: float
     quartiles: tuple[float, float, float] | None
     rows: pd.DataFrame
     answered: bool
@@ -49,7 +49,7 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     frame, values = evidence.frame, _numbers(evidence, curves.y)
     if values.isna().all():
         raise DataError(f"the column {curves.y} has no numbers; set y to another column")
-    positions, names = _places(evidence, curves.x)
+    positions, names = _positions(evidence, curves.x)
     lines = _column(evidence, curves.by).astype(str)
     looks = drawing.looks(list(dict.fromkeys(lines)))
     groups = {name: list(_groups(frame, positions, values, lines == name)) for name in looks}
@@ -58,14 +58,14 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     for name, look in looks.items():
         _draw(axes, name, groups[name], look, factors[name])
     _scale(axes, "x", positions.to_numpy(), names)
-    _scale(axes, "y", np.array([q for g in groups.values() for q in _drawn(g)]), ())
-    axes.set(xlabel=_said(curves.x), ylabel=_said(curves.y))
+    _scale(axes, "y", np.array([q for g in groups.values() for q in _quartile_values(g)]), ())
+    axes.set(xlabel=_readable_name(curves.x), ylabel=_readable_name(curves.y))
     if note := _pooled(curves, [group for line_groups in groups.values() for group in line_groups]):
         figure.supxlabel(note, fontsize=6)
     titles = drawing.spelt_out(evidence.algorithms()) if curves.by == "label" else {}
     answered = all(group.answered for line_groups in groups.values() for group in line_groups)
     if curves.by != "label":
-        titles = {name: f"{_said(curves.by)} {name}" for name in looks}
+        titles = {name: f"{_readable_name(curves.by)} {name}" for name in looks}
     drawing.legend_above(figure, drawing.handles(looks, answered, names=titles))
     return figure
 
@@ -85,7 +85,7 @@ def _numbers(evidence: Evidence, name: str) -> pd.Series:
     return reals(_column(evidence, name), invalid="coerce")
 
 
-def _places(evidence: Evidence, name: str) -> tuple[pd.Series, Sequence[str]]:
+def _positions(evidence: Evidence, name: str) -> tuple[pd.Series, Sequence[str]]:
     """Return where rows stand on the horizontal axis, and the names of its ticks if it has such."""
     column, numbers = _column(evidence, name), _numbers(evidence, name)
     if numbers.notna().all():
@@ -109,14 +109,14 @@ def _groups(
         yield Group(float(position), quartiles, frame[selected], bool(answered[selected].all()))
 
 
-def _drawn(groups: Sequence[Group]) -> list[float]:
+def _quartile_values(groups: Sequence[Group]) -> list[float]:
     return [value for group in groups if group.quartiles for value in group.quartiles]
 
 
 def _draw(axes: Axes, name: str, groups: Sequence[Group], look: Look, factor: float) -> None:
     """Draw one line with its band."""
     pairs = [(group, group.quartiles) for group in groups if group.quartiles is not None]
-    at = [group.place for group, _ in pairs]
+    at = [group.position for group, _ in pairs]
     low, middle, high = np.array([quartiles for _, quartiles in pairs]).reshape(-1, 3).T
     colour = look["color"]
     shade: drawing.Style = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
@@ -124,10 +124,10 @@ def _draw(axes: Axes, name: str, groups: Sequence[Group], look: Look, factor: fl
     axes.plot(at, middle, color=colour, ls=look["linestyle"], lw=factor, label=name)
     marks: drawing.Style = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
     for proved, marker in ((True, look["marker"]), (False, "x")):
-        points = [(group.place, q[1]) for group, q in pairs if group.answered == proved]
+        points = [(group.position, q[1]) for group, q in pairs if group.answered == proved]
         if points:
             axes.plot(*zip(*points, strict=True), marker=marker, **marks)
-    empty = [(group.place, None) for group in groups if group.quartiles is None]
+    empty = [(group.position, None) for group in groups if group.quartiles is None]
     drawing.points(axes, empty, f"{name} without number", {**look, "marker": "x"}, markersize=5)
 
 
@@ -148,7 +148,7 @@ def _scale(axes: Axes, which: Literal["x", "y"], values: FloatArray, names: Sequ
     drawing.rule(axes, which, "0.9")
 
 
-def _said(column: str) -> str:
+def _readable_name(column: str) -> str:
     """Return a column's name as a reader says it."""
     for prefix in (PARAMETER, "algorithm.", "measure."):
         column = column.removeprefix(prefix)

@@ -21,7 +21,7 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.summary import CLAIMS, common, endings, summaries
+from perceptron_lab.reporting.summary import CLAIMS, common, status_counts, summaries
 
 FACTORS = (1, 2, 10, 100)
 """The factors that have a column."""
@@ -83,7 +83,7 @@ def profile_table(evidence: Evidence) -> Table:
     Columns: ``label``, ``instances`` (problems and seeds of the experiment), ``within 1``,
     ``within 2``, ``within 10``, ``within 100``: the share of instances that the label has solved,
     with proof, in at most that many times the seconds, those of the proof included, of the fastest
-    label there; ``solved``, the share with a proved answer; ``status``, the endings of its cells.
+    label there; ``solved``, the share with a proved answer; ``status``, the statuses of its cells.
     """
     profile_list = profiles(evidence.frame)
     frame = evidence.frame
@@ -93,7 +93,8 @@ def profile_table(evidence: Evidence) -> Table:
         *(numbers(f"within {n}", [profile.share(n) for profile in profile_list]) for n in FACTORS),
         numbers("solved", [profile.solved for profile in profile_list]),
         texts(
-            "status", [endings(frame[frame["label"] == profile.label]) for profile in profile_list]
+            "status",
+            [status_counts(frame[frame["label"] == profile.label]) for profile in profile_list],
         ),
     ]
     return Table("profile", columns, notes=[_NOTE])

@@ -12,8 +12,8 @@ from perceptron_lab.core import registry
 from perceptron_lab.reporting.printing.columns import texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.theory.exhibit import Exhibit
-from perceptron_lab.reporting.theory.refutations.claim import Claim
-from perceptron_lab.reporting.theory.refutations.claims import ALL
+from perceptron_lab.reporting.theory.refutations.statement import PaperStatement
+from perceptron_lab.reporting.theory.refutations.statements import ALL
 
 OPEN = "open"
 """The place of what the package does not have."""
@@ -60,7 +60,7 @@ class Item:
         return registry.module_of(registry.target(kind, name))
 
     @property
-    def refuted(self) -> list[Claim]:
+    def refuted(self) -> list[PaperStatement]:
         """The claims of `plab theory claims` at this item."""
         numbered = re.compile(re.escape(self.item) + r"(?![\d.]*\d)")
         return [c for c in ALL if c.paper == self.paper and numbered.search(c.place)]

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.results import Status, Trace
-from perceptron_lab.experiments.cells.attempt import STDERR_TAIL, ending, printable
+from perceptron_lab.experiments.cells.attempt import STDERR_TAIL, outcome_of_exit, printable
 from perceptron_lab.experiments.cells.cell_run import Job, failure, run_cell
 from perceptron_lab.experiments.cells.messages import (
     LONGEST,
@@ -124,7 +124,7 @@ def test_an_algorithm_that_refuses_a_system_is_skipped(configure: Configure) -> 
 def test_ends_in_words(
     status: int, said: str, peak: int, kills: int, expected: str, words: str
 ) -> None:
-    outcome = ending(status, said, peak, 1000, kills)
+    outcome = outcome_of_exit(status, said, peak, 1000, kills)
     assert outcome.status.value == expected
     assert outcome.limit == ""
     assert re.search(words, outcome.message), outcome.message

@@ -122,7 +122,7 @@ class AtStart(Progress):
         if self.starts == self.number:
             self.act()
 
-    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+    def advanced(self, cell: Cell, updates: int, margin: float) -> None:
         self.moves += 1
 
 

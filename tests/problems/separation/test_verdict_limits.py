@@ -10,7 +10,7 @@ import pytest
 from perceptron_lab import maximum_support, separation
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.exact.whole_numbers import Claim
-from perceptron_lab.experiments.certifying.claims import Exact
+from perceptron_lab.experiments.certifying.exact_claims import Exact
 from perceptron_lab.experiments.certifying.learnt import sign_claims, verdict_claims
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.pair_verification import faults, proof_arrays

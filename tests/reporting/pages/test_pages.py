@@ -165,12 +165,12 @@ def test_a_page_is_made_again_if_and_only_if_something_changed(
     make_experiment(folder, report={"tables": ["summary"]})
     made = (folder / "index.html", False)
     (one,) = written([folder], tmp_path)
-    assert (one.path, one.kept) == made
+    assert (one.path, one.unchanged) == made
     content = made[0].read_bytes()
-    assert [page.kept for page in written([folder], tmp_path)] == [True]
+    assert [page.unchanged for page in written([folder], tmp_path)] == [True]
     (folder / "runs.csv").write_text("cell\nmcp100-PRA-0\n")
     (one,) = written([folder], tmp_path)
-    assert not one.kept
+    assert not one.unchanged
     assert b"differs from the store" in made[0].read_bytes()
     (folder / "runs.csv").unlink()
     (one,) = written([folder], tmp_path)

@@ -14,7 +14,7 @@ import pytest
 
 from perceptron_lab.core import registry
 from perceptron_lab.reporting.theory.contents import OPEN, Item, items
-from perceptron_lab.reporting.theory.refutations.claims import ALL
+from perceptron_lab.reporting.theory.refutations.statements import ALL
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "results" / "sample"

@@ -23,8 +23,8 @@ from perceptron_lab.reporting.theory.learning_complexity import (
     printed_case,
 )
 from perceptron_lab.reporting.theory.refutations import complexity
-from perceptron_lab.reporting.theory.refutations.claim import CheckResult, Claim
-from perceptron_lab.reporting.theory.refutations.claims import ALL
+from perceptron_lab.reporting.theory.refutations.statement import CheckResult, PaperStatement
+from perceptron_lab.reporting.theory.refutations.statements import ALL
 from tests.families import exact_margin
 from tests.repetitions import repeated
 
@@ -52,8 +52,10 @@ def test_the_stated_mistakes_are_forced_where_the_check_does_not_look():
 
 
 def test_a_claim_that_holds_is_told(monkeypatch):
-    true = Claim("Kharechko2009", "Theorem 2.7", "", "", lambda: CheckResult(1.0, 1.0, False))
-    monkeypatch.setattr("perceptron_lab.reporting.theory.refutations.claims.ALL", (*ALL, true))
+    true = PaperStatement(
+        "Kharechko2009", "Theorem 2.7", "", "", lambda: CheckResult(1.0, 1.0, False)
+    )
+    monkeypatch.setattr("perceptron_lab.reporting.theory.refutations.statements.ALL", (*ALL, true))
     refuted = exhibit("claims").table.frame["refuted"]
     assert list(refuted) == ["yes"] * len(ALL) + ["no"]
 

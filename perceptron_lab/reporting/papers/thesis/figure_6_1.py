@@ -154,7 +154,7 @@ def optima_reached(evidence: Evidence) -> Table:
     Columns: ``problem``, ``label``, ``seeds``; medians over the seeds of ``levels``, ``updates``,
     ``queries``, ``seconds``, ``objective`` (the proved upper bound of the optimum), ``lower bound``
     (the run's own) and ``above the optimum``, in percent: at most so much, by the best lower bound
-    that any label has proved; ``status``, the endings of the cells.
+    that any label has proved; ``status``, the statuses of the cells.
     """
     entries, optimum_of = minimised(evidence), optima(evidence)
     uppers = [entry.median("optimum_upper") for entry in entries]
@@ -172,7 +172,7 @@ def optima_reached(evidence: Evidence) -> Table:
         numbers(
             "above the optimum", [None if excess is None else 100.0 * excess for excess in above]
         ),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     return Table("optima_reached", columns, 2, notes=[_ENDS], long=True)
 

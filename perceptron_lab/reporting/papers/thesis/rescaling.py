@@ -219,7 +219,7 @@ MEASURED = ("mistakes", "rounds", "forced", "final_margin")
 
 
 def resisting_problems(outline: Outline) -> dict[str, Resisting]:
-    """Return the problems of the dataset resisting; without any there is nothing to be held."""
+    """Return the problems of the dataset resisting; without any there is nothing to compare."""
     problems = problems_of(outline, Resisting)
     if not problems:
         raise DataError(
@@ -230,7 +230,7 @@ def resisting_problems(outline: Outline) -> dict[str, Resisting]:
 
 
 @dataclass(frozen=True)
-class Held:
+class ResistingRuns:
     """The cells of one resisting problem and label, all of them or none ended with a proof.
 
     Parameters
@@ -258,12 +258,12 @@ class Held:
         return float((self.entry.runs["mistakes"] / self.entry.runs["forced"]).min())
 
 
-def held(evidence: Evidence) -> list[Held]:
+def resisting_runs(evidence: Evidence) -> list[ResistingRuns]:
     """Return every resisting problem by every label that was run on it, and not refused."""
     problems = resisting_problems(evidence)
     frame = with_measures(evidence.frame[evidence.frame["problem"].isin(list(problems))], MEASURED)
     return [
-        Held(entry, problems[entry.problem].dimension, problems[entry.problem].margin)
+        ResistingRuns(entry, problems[entry.problem].dimension, problems[entry.problem].margin)
         for entry in summaries(frame)
         if entry.median("mistakes") is not None
     ]
@@ -289,7 +289,7 @@ def resisting_table(evidence: Evidence) -> Table:
     ``mistakes``, ``least ratio`` of the mistakes to the number forced, where every cell has ended
     with a proved point; ``bound``, the upper bound of the algorithm's own theorem; ``status``.
     """
-    lines = held(evidence)
+    lines = resisting_runs(evidence)
     entries = [line.entry for line in lines]
     margins = [entry.median("final_margin") for entry in entries]
     bounds = [entry.median("bound") for entry in entries]
@@ -303,7 +303,7 @@ def resisting_table(evidence: Evidence) -> Table:
         counts("mistakes", [entry.median("mistakes") for entry in entries]),
         numbers("least ratio", [line.ratio for line in lines]),
         numbers("bound", bounds, upper_bound),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     return Table("resisting", columns, 5, notes=[_NOTE_OF_QUERIES], long=True)
 
@@ -330,7 +330,7 @@ def resisting_figure(evidence: Evidence) -> Figure:
     small markers of the label, the upper bound of its theorem, as far as it is within the panel. Of
     more than six dimensions the first six are drawn, as the figure states.
     """
-    lines = held(evidence)
+    lines = resisting_runs(evidence)
     dimensions = list(dict.fromkeys(line.dimension for line in lines))
     drawn = dimensions[:MOST_PANELS]
     asking = list(dict.fromkeys(line.entry.label for line in lines if not line.in_rounds))
@@ -346,7 +346,7 @@ def resisting_figure(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw_growth(axes: Axes, lines: list[Held], looks: dict[str, Look]) -> None:
+def _draw_growth(axes: Axes, lines: list[ResistingRuns], looks: dict[str, Look]) -> None:
     """Draw the lines of one dimension, by decreasing margin."""
     margins = np.geomspace(lines[0].margin, lines[-1].margin, _STEPS)
     least = [forced(lines[0].dimension, float(margin)) for margin in margins]
@@ -372,7 +372,7 @@ def _draw_growth(axes: Axes, lines: list[Held], looks: dict[str, Look]) -> None:
     axes.xaxis.set_major_formatter(LogFormatterMathtext())  # decades side by side
 
 
-def _legend(lines: list[Held], looks: dict[str, Look]) -> list[Line2D]:
+def _legend(lines: list[ResistingRuns], looks: dict[str, Look]) -> list[Line2D]:
     """Return a handle per label that asks for cuts, and one per kind of line or marker."""
     in_rounds = {line.entry.label for line in lines if line.in_rounds}
     ended = all(line.entry.feasible for line in lines if not line.in_rounds)

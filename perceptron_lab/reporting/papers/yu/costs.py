@@ -56,7 +56,7 @@ SIDES = {
     "feasible": {Status.FEASIBLE},
     "epsilon": {Status.MARGIN_BOUNDED, Status.INFEASIBLE},
 }
-"""The two columns of the paper's table, LDFP and LAP, by the endings that belong to them.
+"""The two columns of the paper's table, LDFP and LAP, by the statuses that belong to them.
 
 A relaxed answer ends a run as MARGIN_BOUNDED too, and counts as a separate side.
 """
@@ -76,7 +76,7 @@ def rates_table(evidence: Evidence) -> Table:
     the bound is one of the worst case, ``largest ratio`` of the two over the cells, where it is an
     expectation, ``mean ratio``, of the mean iterations to the mean bound: the theorem holds either
     at 1 or less (the latter with many seeds); ``kind`` of the bound; ``theorem``, or the ``reason``
-    why there is no bound; ``status``, the endings of the cells.
+    why there is no bound; ``status``, the statuses of the cells.
 
     The goal ``margin_upper`` says which epsilon. With it a run whose weights prove even that there
     is no separator (INFEASIBLE) has ended where they reached epsilon nevertheless.
@@ -107,7 +107,7 @@ def rates_table(evidence: Evidence) -> Table:
         Column("kind", kinds, None),
         Column("theorem", theorems, texts_of_pairs, align="p{38mm}"),
         Column("reason", reasons, None, align="l"),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     return Table("rates", columns, notes=[_NOTE, *stopping_rules(evidence)], long=True)
 
@@ -289,7 +289,7 @@ def table_2(evidence: Evidence) -> Table:
         Column("paper seconds", [paper.seconds for paper in papers], None),
         Column("paper ratio", [paper.ratio for paper in papers], printed),
         Column("paper ending", [paper.ending for paper in papers], None, align="l"),
-        texts("status", ["" if entry.feasible else entry.endings for entry in entries]),
+        texts("status", ["" if entry.feasible else entry.status_counts for entry in entries]),
     ]
     notes = [_NOTE_OF_SECONDS, *stopping_rules(evidence)]
     return Table("table_2", columns, keys=3, notes=notes, long=True)
@@ -383,7 +383,7 @@ def conic(evidence: Evidence) -> Table:
     Columns: ``problem``, ``dimension``, ``rank`` (eigenvalues of the cone), ``label``, ``seeds``;
     medians over the seeds of ``queries`` (of a separation oracle), ``iterations`` (changes of the
     point: the column ``updates`` of the runs), ``products`` and ``seconds``, and of the proved
-    bracket ``margin lower``, ``margin upper``; ``status``, the endings of the cells.
+    bracket ``margin lower``, ``margin upper``; ``status``, the statuses of the cells.
     """
     entries = summaries(evidence.frame)
     columns = [
@@ -392,7 +392,7 @@ def conic(evidence: Evidence) -> Table:
         *medians(entries, ["products", "seconds"], [entry.answered for entry in entries]),
         numbers("margin lower", [e.median("margin_lower") for e in entries], lower_bound),
         numbers("margin upper", [e.median("margin_upper") for e in entries], upper_bound),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     note = (
         "Medians over the seeds. Rank: number of eigenvalues of the cone, 1 per row, 2 per "
@@ -411,7 +411,7 @@ def infeasible(evidence: Evidence) -> Table:
 
     Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; medians over the seeds of
     ``iterations``, ``products`` and ``seconds``; ``margin upper``, the largest proved upper bound
-    over the seeds, empty unless every cell has one; ``status``, the endings of the cells.
+    over the seeds, empty unless every cell has one; ``status``, the statuses of the cells.
     """
     entries = summaries(evidence.frame)
     answered = [entry.answered for entry in entries]
@@ -419,7 +419,7 @@ def infeasible(evidence: Evidence) -> Table:
         *cells(evidence.frame, entries),
         *medians(entries, ["iterations", "products", "seconds"], answered),
         numbers("margin upper", [e.largest("margin_upper") for e in entries], upper_bound),
-        texts("status", [entry.endings for entry in entries]),
+        texts("status", [entry.status_counts for entry in entries]),
     ]
     note = (
         "Medians over the seeds. Margin upper: the largest verified bound over the seeds. "

@@ -21,7 +21,7 @@ from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.summary import endings
+from perceptron_lab.reporting.summary import status_counts
 
 ITERATIONS = (10, 32, 100, 320, 1000)
 """The numbers of iterations at which the paper looks at the classifiers."""
@@ -44,7 +44,7 @@ class Errors:
 
     label: str
     iterations: int
-    endings: str
+    status_counts: str
     errors: list[float] = field(default_factory=list)
     incomplete: int = 0
     classifiers: int = 0
@@ -82,7 +82,7 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
     truths = {seed: held_out_labels(record, int(seed)) for seed in runs["seed"].unique()}
     lines = []
     for label, label_runs in runs.groupby("label", sort=False):
-        row = [Errors(str(label), n, endings(label_runs)) for n in ITERATIONS]
+        row = [Errors(str(label), n, status_counts(label_runs)) for n in ITERATIONS]
         for seed, cells in label_runs.groupby("seed", sort=False):
             traces = {
                 classes[problem]: trace
@@ -165,7 +165,7 @@ def table_figure_2(evidence: Evidence) -> Table:
     Columns: ``label``, ``iterations`` (per classifier), ``seeds`` (with every classifier there);
     ``median``, ``mean``, ``lowest`` and ``highest`` test error over the seeds, in percent;
     ``classifiers``, and of these ``ended``: with fewer iterations, so that their last point counts;
-    ``incomplete``, the seeds left out since a classifier has no result; ``status``, the endings of
+    ``incomplete``, the seeds left out since a classifier has no result; ``status``, the statuses of
     the label's cells.
     """
     lines = kernel_errors(evidence)
@@ -187,7 +187,7 @@ def table_figure_2(evidence: Evidence) -> Table:
         counts("classifiers", [line.classifiers for line in lines]),
         counts("ended", [line.ended for line in lines]),
         counts("incomplete", [line.incomplete for line in lines]),
-        texts("status", [line.endings for line in lines]),
+        texts("status", [line.status_counts for line in lines]),
     ]
     notes = [_NOTE, *stopping_rules(evidence)]
     return Table("table_figure_2", columns, notes=notes, long=True)

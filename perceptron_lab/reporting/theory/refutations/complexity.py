@@ -18,7 +18,11 @@ from perceptron_lab.algorithms.resisting.system import MISTAKES, ResistingSystem
 from perceptron_lab.core.results import Status
 from perceptron_lab.reporting.theory.convergence import baseline_queries
 from perceptron_lab.reporting.theory.ellipsoid_method import winning_margins
-from perceptron_lab.reporting.theory.refutations.claim import THESIS, CheckResult, Claim
+from perceptron_lab.reporting.theory.refutations.statement import (
+    THESIS,
+    CheckResult,
+    PaperStatement,
+)
 from perceptron_lab.solving.entry import solve
 
 _RESISTED = ((1, 0.01), (2, 0.01), (5, 0.02), (10, 0.02))
@@ -105,22 +109,22 @@ def divided() -> CheckResult:
     return CheckResult(0.0, float(solved), infeasible and solved)
 
 
-CLAIMS = (
-    Claim(
+STATEMENTS = (
+    PaperStatement(
         THESIS,
         "Theorem 3.4",
         "O(n^3 ln n ln(1/rho)) elementary operations",
         "these are the queries; with n operations each, n^4 ln n (as section 3.7 says)",
         operations,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "section 3.7",
         "rho^2 ln(1/rho) is concave on (0, 1)",
         "convex up to exp(-3/2); it is unimodal, which suffices",
         concave,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Figure 3.2 (b), upper curve",
         "near margin 1 the ellipsoid method needs fewer operations than the perceptron",
@@ -128,14 +132,14 @@ CLAIMS = (
         "the perceptron wins up to margin 1",
         upper_curve,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "section 5.5, case 2",
         "for 1/n < rho < 1/sqrt n, n approaches 1/rho^2 from above",
         "n lies below 1/rho^2",
         below,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Theorem 5.9, case 1",
         "by (5.5) a learner is forced to make n ln(2 + 1/rho) mistakes or more, up to a constant",
@@ -144,7 +148,7 @@ CLAIMS = (
         "b floor(log2(pi / arcsin(rho sqrt b))), b = floor(n/2), if rho sqrt b <= 1",
         forced,
     ),
-    Claim(
+    PaperStatement(
         "PerceptronNotes",
         "section 2.1",
         "A w >= b becomes A' w >= 1 by dividing each row by its b_i",
@@ -219,8 +223,8 @@ def iterated_exit() -> CheckResult:
     return CheckResult(0.0, length, halts and separates and length >= margin - 1e-15)
 
 
-MARGIN_CLAIMS = (
-    Claim(
+MARGIN_STATEMENTS = (
+    PaperStatement(
         "RamdasPena2014",
         "Algorithm 5",
         "the exit norm(A p_k) <= epsilon is the only one; feasible data are solved too",
@@ -228,7 +232,7 @@ MARGIN_CLAIMS = (
         "exit with the separator w_k belongs there",
         von_neumann_exit,
     ),
-    Claim(
+    PaperStatement(
         "RamdasPena2014",
         "Algorithm 7",
         "it halts only at delta_t < epsilon, with a solution of norm(p)_G = 0",
@@ -236,14 +240,14 @@ MARGIN_CLAIMS = (
         "weights a solution, or never ends",
         iterated_exit,
     ),
-    Claim(
+    PaperStatement(
         "RamdasPena2014",
         "Lemma 9, proof",
         "norm(p_k)_G <= 2 sqrt(n)/(k+1) min{sqrt 2, norm(q)_G/abs(rho)}",
         "the line before gives min{sqrt 2, sqrt 2 norm(q)_G/abs(rho)}; so do the steps to delta",
         smoothed_steps,
     ),
-    Claim(
+    PaperStatement(
         "TsampoukaShaweTaylor",
         "(2.20)",
         "norm(a_t) <= (eta R^2 + 2b)/gamma_d",

@@ -10,7 +10,11 @@ import numpy as np
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, coefficients
 from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.reporting.theory.refutations.claim import THESIS, CheckResult, Claim
+from perceptron_lab.reporting.theory.refutations.statement import (
+    THESIS,
+    CheckResult,
+    PaperStatement,
+)
 from perceptron_lab.solving.entry import solve
 
 
@@ -176,22 +180,22 @@ def dual_rank() -> CheckResult:
     return CheckResult(1.0, float(min(ranks)), min(ranks) > 1)
 
 
-CLAIMS = (
-    Claim(
+STATEMENTS = (
+    PaperStatement(
         THESIS,
         "section 2.8",
         "the step size of the ellipsoid method decreases",
         "eta_(t+1) = n/sqrt(n^2-1) eta_t grows",
         step_size,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "footnote 9",
         "coefficients with n^2 sqrt 2 allow for rounding errors",
         "n sqrt 2 belongs there; as printed the ellipsoid loses the feasible half at once",
         round_off,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Theorem 2.9",
         "at most 2 n^2 ln(1/rho) mistakes",
@@ -199,14 +203,14 @@ CLAIMS = (
         "belongs there for rho",
         one_row,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Theorem 6.4",
         "Algorithm 7 accepts positive semidefinite matrices only",
         "it accepts [[0, 1], [1, 0]]: zero residual diagonals need a look at the entries between",
         accepted,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Algorithm 7",
         "A <- PAP, R <- PRP, d <- Pd after each swap in P, and v <- Pv at the end",
@@ -214,21 +218,21 @@ CLAIMS = (
         "matrix of order 4 v'Av > 0",
         permuted,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "section 7.2, Theorem 7.3",
         "the maximal separation ratio is attained",
         "it is infinite unless some negative lies in the affine hull of the positives",
         separation_ratio,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "(7.20)",
         "the dual value is 1 - max sum_+ lambda_i",
         "1 - min sum_+ lambda_i, which (7.21) minimises; the maximum is unbounded",
         dual_value,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "section 7.5, Z",
         "in the separable case Z has exactly one non-zero eigenvalue",
@@ -236,7 +240,7 @@ CLAIMS = (
         "optimal Z may have a larger rank",
         dual_rank,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "section 7.5",
         "if the sets are inseparable all lambda_i are non-zero, so that chunking is impossible",

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 
 from perceptron_lab.reporting.theory.convergence import THESIS_EXAMPLES, ParameterSet
-from perceptron_lab.reporting.theory.refutations.claim import THESIS, CheckResult, Claim
+from perceptron_lab.reporting.theory.refutations.statement import (
+    THESIS,
+    CheckResult,
+    PaperStatement,
+)
 from perceptron_lab.reporting.theory.rescaling import (
     exact_factors,
     optimal_range,
@@ -95,8 +99,8 @@ def long_cuts() -> CheckResult:
     return CheckResult(1.0 - sigma**2, reached, reached > 1.0 - sigma**2)
 
 
-CLAIMS = (
-    Claim(
+STATEMENTS = (
+    PaperStatement(
         THESIS,
         "Theorem 2.10",
         "ln(1/delta) tries of ln(n)/sigma^2 updates fail with probability delta at most",
@@ -104,63 +108,63 @@ CLAIMS = (
         "argument needs ln(1/delta)/-ln(1-eta) tries",
         tries,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Lemma 3.3 (2), proof",
         "by elementary inequalities q+ >= 1 + 1/(3n)",
         "fails for n = 1, 2; the lemma is true by the exact norm of z'",
         elementary,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "(3.7)",
         "1/norm(z') >= 1 - rho^2/(2(nu+1)^2) (1 + 1/(nu+1)^2)",
         "norm(z') is largest at omega = rho/(nu(nu+2)): 1/norm(z') >= 1 - rho^2/(2 nu(nu+2))",
         longest_centre,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "section 3.6.4",
         "q- is largest at nu = sqrt(3/2) - 1 for sigma = rho",
         "at nu = sqrt(1 + rho/sigma) - 1 = sqrt 2 - 1",
         lower_end,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Theorem 4.1, proof",
         "the margin grows by 1 + 3n or more with a positive probability",
         "1 + 1/(3n); no rescaling with nu = 1 more than doubles it",
         growth,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "before (4.7)",
         "T >= 2 n^beta/(epsilon^2 eta) makes exp(-epsilon^2 T eta/2) >= exp(-n^beta)",
         "the sign is reversed: it makes it smaller, as it should be",
         chernoff,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Lemma 4.3, case 1",
         "abs(z'x) < theta happens with probability eta at most",
         "with probability 1 - eta at most",
         case_1,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Theorem 4.4, proof",
         "phase 2 takes 2/sigma^2 ln(1/theta) updates at most, one try",
         "Algorithm 5 repeats its tries until one succeeds: 1/eta of them are expected at most",
         one_try,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "section 4.6, example 1",
         "(4.21) holds for all n with eta = 1/8",
         "fails for n = 1, 2; holds with the exact eta",
         first_example,
     ),
-    Claim(
+    PaperStatement(
         THESIS,
         "Theorem 6.5, proof",
         "an update multiplies norm(x)^2 by 1 - sigma^2 at most",

@@ -78,7 +78,7 @@ class Graph:
         return self.vertices * self.ends[0] * self.ends[1]
 
 
-def suits(outline: Outline) -> None:
+def require_both_labels(outline: Outline) -> None:
     """Refuse experiments that lack a rival, or graphs whose margin is enclosed."""
     methods = outline.methods()
     for label, algorithm in RIVALS.items():
@@ -125,7 +125,7 @@ def graphs_of(evidence: Evidence) -> list[Graph]:
     return graphs
 
 
-@needs(suits)
+@needs(require_both_labels)
 def maxcut_density_table(evidence: Evidence) -> Table:
     """Queries of PRA and EA on random graphs, by density and by margin.
 
@@ -156,7 +156,9 @@ def maxcut_density_table(evidence: Evidence) -> Table:
 
 def _status(graph: Graph) -> str:
     failed = [
-        f"{name}: {entry.endings}" for name, entry in graph.entries.items() if not entry.feasible
+        f"{name}: {entry.status_counts}"
+        for name, entry in graph.entries.items()
+        if not entry.feasible
     ]
     return "; ".join(failed)
 
@@ -173,7 +175,7 @@ _RATIOS: Final = (1, 1.5, 2, 3, 4, 6)
 """Where the axis of ratios has its ticks: they span less than a decade."""
 
 
-@needs(suits)
+@needs(require_both_labels)
 def maxcut_density_figure(evidence: Evidence) -> Figure:
     """Queries of PRA over those of EA against n on the left, against n rho^2 on the right.
 

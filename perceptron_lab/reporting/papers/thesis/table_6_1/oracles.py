@@ -77,7 +77,7 @@ def rescalings(evidence: Evidence) -> Table:
         numbers("times margin squared", squared),
         seconds("seconds", [entry.median("seconds") for entry in entries]),
         counts("rescalings", [_typical(evidence, entry) for entry in entries]),
-        texts("ended", [entry.endings for entry in entries]),
+        texts("ended", [entry.status_counts for entry in entries]),
     ]
     notes = [
         "Numbers are medians over the seeds and include runs that a limit ended: see column "
@@ -287,7 +287,7 @@ def cuts_table(evidence: Evidence) -> Table:
             "x0 depth",
             [history.mean(history.depths, 0) if history else None for history in courses],
         ),
-        texts("ended", [entry.endings for entry in entries]),
+        texts("ended", [entry.status_counts for entry in entries]),
     ]
     notes = [
         "The depth of a cut $a$ at $y$ is $-a'y / (\\|a\\| \\|y\\|)$; norms are those of unit "

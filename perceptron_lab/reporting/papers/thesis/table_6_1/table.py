@@ -28,7 +28,7 @@ from perceptron_lab.reporting.printing.columns import Column, counts, numbers, t
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import DAGGER, escape
-from perceptron_lab.reporting.summary import Summary, by_label, ending, summaries
+from perceptron_lab.reporting.summary import Summary, by_label, status_text, summaries
 
 THESIS_LABELS = ("PRA", "EA")
 """Perceptron rescaling algorithm and ellipsoid algorithm: the labels that Table 6.1 has."""
@@ -54,17 +54,17 @@ class QueryEntry(Summary):
 
     @property
     def status(self) -> str:
-        """The endings of the cells that are no proved feasible points."""
+        """The statuses of the cells that are no proved feasible points."""
         if not self.seeds:
             return "not run"
-        endings = Counter(
-            ending(status, proved)
+        statuses = Counter(
+            status_text(status, proved)
             for status, proved in self.runs[["status", "proved"]].to_numpy()
             if not proved or status != Status.FEASIBLE
         )
         if self.seeds == 1:
-            return "".join(endings)
-        return ", ".join(f"{name} ({count} of {self.seeds})" for name, count in endings.items())
+            return "".join(statuses)
+        return ", ".join(f"{name} ({count} of {self.seeds})" for name, count in statuses.items())
 
     @property
     def deviation(self) -> float | None:

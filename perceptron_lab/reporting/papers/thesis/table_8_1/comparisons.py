@@ -58,7 +58,7 @@ class PrecisionDifference(NamedTuple):
     highest: float | None = None
 
 
-def compared(outline: Outline) -> list[tuple[str, str]]:
+def compared_labels(outline: Outline) -> list[tuple[str, str]]:
     """Return the labels of soft ellipsoids, each with a control on the same features.
 
     And those of hard ellipsoids on the same features, each with those after it: they differ in the
@@ -88,7 +88,7 @@ def compared(outline: Outline) -> list[tuple[str, str]]:
 
 def with_controls(outline: Outline) -> None:
     """Refuse experiments in which nothing is compared."""
-    if not compared(outline):
+    if not compared_labels(outline):
         raise DataError(
             f"nothing to compare: no label {FIRST} has a label {' or '.join(AGAINST)} on the same "
             f"features (components and feature kernel), and no label {HARD} has another such "
@@ -99,14 +99,14 @@ def with_controls(outline: Outline) -> None:
 def differences(evidence: Evidence) -> list[PrecisionDifference]:
     """Return the differences of soft ellipsoids from their controls on the same features.
 
-    And of hard ellipsoids from one another, see :func:`compared`. One per problem, and their mean
-    where the problems have equally many test examples; it has no interval unless both labels have
-    scores for the same seeds of every problem.
+    Hard ellipsoids are compared with one another, see :func:`compared_labels`. There is a
+    difference per problem, and their mean if the problems have equally many test examples; the mean
+    has an interval only if both labels have scores for the same seeds of every problem.
     """
     labels = by_label(entries(evidence))
     lines: list[PrecisionDifference] = []
     shared: dict[int, Resamples] = {}
-    for first, second in compared(evidence):
+    for first, second in compared_labels(evidence):
         first_entries, second_entries = labels[first], labels[second]
         rows = [
             _scores(evidence, first_entry, other)
@@ -229,14 +229,14 @@ class CellBelow(NamedTuple):
     mean over the seeds that both labels have. It is None without such a label.
     """
 
-    own: PrecisionEntry
+    entry: PrecisionEntry
     thesis: float
     precision: float
     closed: float | None
     cause: str
 
 
-def below(evidence: Evidence) -> list[CellBelow]:
+def cells_below_thesis(evidence: Evidence) -> list[CellBelow]:
     """Return the cells more than :data:`THRESHOLD` points below the thesis.
 
     Hard ellipsoids and support vector machines with the features of a column of the thesis count.
@@ -333,12 +333,12 @@ def below_thesis(evidence: Evidence) -> Table:
     what best C closes, whether an ellipsoid separates, what other solvers reach with the same first
     pivot, the range of the first pivots; otherwise that no cause is established.
     """
-    cells = below(evidence)
-    spreads = [cell.own.spread if cell.own.seeds > 1 else None for cell in cells]
+    cells = cells_below_thesis(evidence)
+    spreads = [cell.entry.spread if cell.entry.seeds > 1 else None for cell in cells]
     causes = [cell.cause for cell in cells]
     columns = [
-        texts("category", [cell.own.problem for cell in cells]),
-        texts("label", [cell.own.label for cell in cells]),
+        texts("category", [cell.entry.problem for cell in cells]),
+        texts("label", [cell.entry.label for cell in cells]),
         numbers("thesis", [cell.thesis for cell in cells], percent),
         numbers("ours", [cell.precision for cell in cells], percent),
         numbers("lowest", [spread and spread.lowest for spread in spreads], percent),

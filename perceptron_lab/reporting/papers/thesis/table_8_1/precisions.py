@@ -17,7 +17,7 @@ from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.summary import Summary, ending, summaries
+from perceptron_lab.reporting.summary import Summary, status_text, summaries
 
 _MEASURE = "measure."
 PRECISION = f"{_MEASURE}average_precision"
@@ -116,17 +116,17 @@ class PrecisionEntry(Summary):
 
     @property
     def without_result(self) -> str:
-        """The endings of cells without a result; empty where there are none."""
+        """The statuses of cells without a result; empty where there are none."""
         if not self.seeds:
             return "not run"
         if self.complete:
             return ""
         statuses = set(self.runs["status"]) - {Status.FITTED}
-        return ", ".join(sorted(ending(status, True) for status in statuses))
+        return ", ".join(sorted(status_text(status, True) for status in statuses))
 
     @property
     def statement(self) -> str:
-        """The statement about separability: ``t = 0``, ``t <= 1.2e-09``, or the cells' endings."""
+        """The statement about separability: ``t = 0``, ``t <= 1.2e-09``, or the cells' statuses."""
         statuses = set(self.runs["status"])
         proved = bool(self.runs["proved"].all())
         if proved and statuses == {Status.INFEASIBLE}:
@@ -138,7 +138,7 @@ class PrecisionEntry(Summary):
         lower = self.measured("ratio_lower")
         if proved and statuses == {Status.FEASIBLE} and lower:
             return f"t >= {text_below(min(lower.values()), 3)}"
-        return self.endings
+        return self.status_counts
 
     @property
     def proof(self) -> str:
@@ -146,7 +146,7 @@ class PrecisionEntry(Summary):
         if self.algorithm == HARD:
             return self.statement
         if not self.complete:
-            return self.endings
+            return self.status_counts
         shares = self.measured("converged").values()
         cut_off = sum(share < 1.0 for share in shares)
         return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""

@@ -131,7 +131,7 @@ def learners(evidence: Evidence) -> Table:
     side in percent; ``chosen``, the median (of an even number the upper one) of the parameter, C of
     support vector machines or the regularisation, ``on edge``: how many seeds chose the edge of the
     grid; ``seconds``, processor time of features and final fit, the largest; ``proved`` of the
-    training examples by hard ellipsoids, otherwise the endings of cells that are not fitted, and
+    training examples by hard ellipsoids, otherwise the statuses of cells that are not fitted, and
     ``not converged`` where a final fit had not.
     """
     lines = entries(evidence)
@@ -167,7 +167,7 @@ def learners(evidence: Evidence) -> Table:
 def _columns(entries: Sequence[PrecisionEntry], components: bool = False) -> list[Column]:
     """Return the columns of a label, with a last line for the mean over the problems.
 
-    The mean over the seeds, its range (of several seeds), the endings (where cells have no result),
+    The mean over the seeds, its range (of several seeds), the statuses (of cells without result),
     and for hard ellipsoids their features (if asked for) and statements about separability.
     """
     label = entries[0].label
@@ -182,9 +182,9 @@ def _columns(entries: Sequence[PrecisionEntry], components: bool = False) -> lis
     if any(entry.seeds > 1 for entry in entries):
         columns.append(Column(f"{label} lowest", [spread.lowest for spread in spreads], None))
         columns.append(Column(f"{label} highest", [spread.highest for spread in spreads], None))
-    endings = [entry.without_result for entry in entries]
-    if any(endings):
-        columns.append(texts(f"{label} status", [*endings, ""]))
+    statuses = [entry.without_result for entry in entries]
+    if any(statuses):
+        columns.append(texts(f"{label} status", [*statuses, ""]))
     if entries[0].algorithm != HARD:
         return columns
     if components:

@@ -7,13 +7,13 @@ from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import escape
 from perceptron_lab.reporting.theory.exhibit import Exhibit
 from perceptron_lab.reporting.theory.refutations import complexity, ellipsoids, rescaling
-from perceptron_lab.reporting.theory.refutations.claim import Claim
+from perceptron_lab.reporting.theory.refutations.statement import PaperStatement
 
-ALL: tuple[Claim, ...] = (
-    *rescaling.CLAIMS,
-    *complexity.CLAIMS,
-    *ellipsoids.CLAIMS,
-    *complexity.MARGIN_CLAIMS,
+ALL: tuple[PaperStatement, ...] = (
+    *rescaling.STATEMENTS,
+    *complexity.STATEMENTS,
+    *ellipsoids.STATEMENTS,
+    *complexity.MARGIN_STATEMENTS,
 )
 """Every claim, by subject, each in the order of its papers."""
 

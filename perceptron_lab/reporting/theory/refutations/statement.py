@@ -18,7 +18,7 @@ class CheckResult(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperStatement:
     """A statement of a paper, and one that holds instead.
 
     Parameters
