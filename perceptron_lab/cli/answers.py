@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import ConfigError, counted
+from perceptron_lab.core.errors import ConfigError, InputError, counted
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
 from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.core.run_options import RunOptions
+from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.collections.files import stem_of
 from perceptron_lab.datasets.collections.problem_files import FileProblem, read_problem
 from perceptron_lab.datasets.formats.columns import Columns
@@ -33,7 +34,9 @@ from perceptron_lab.systems.linear_system import LinearSystem
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from perceptron_lab.algorithms.linear.conflicts import Conflicts
     from perceptron_lab.algorithms.linear.linear_result import LinearResult
+    from perceptron_lab.algorithms.linear.relaxation import Relaxation
 
 _OF_EXPERIMENTS: Final = ("cell", "environment", "core")
 """Columns of runs.csv that name cells and machines."""
@@ -56,6 +59,8 @@ class ResultAnswer(FileAnswer):
         The answer.
     margin
         The margin that was asked for.
+    conflicts, relaxation
+        Of linear conditions without a point, where they were asked for.
     """
 
     columns: Columns
@@ -64,6 +69,8 @@ class ResultAnswer(FileAnswer):
     options: RunOptions
     result: Result
     margin: Margin = "unit"
+    conflicts: Conflicts | None = None
+    relaxation: Relaxation | None = None
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the answer for a reader: what is proved, then the point or the rows that show it.
@@ -81,6 +88,8 @@ class ResultAnswer(FileAnswer):
         lines = [f"{read}{self.file}: {self.sentence}", str(result)]
         if (exact := self._exact) is not None:
             lines += self._exact_lines(exact)
+            extras = (self.conflicts, self.relaxation)
+            lines += [f"  {text}" for extra in extras if extra for text in extra.sentences()]
         elif len(result.point) and result.status is not Status.INFEASIBLE:
             lines.append(f"  point: {_entries(result.point, self.coordinates.__getitem__)}")
         if result.weights is not None and exact is None:
@@ -220,6 +229,8 @@ class ResultAnswer(FileAnswer):
             "reading": self.problem.reading,
             "lines": self._lines(),
             "certificate": result.certificate | self._linear_notes,
+            **({"conflicts": self.conflicts.as_json()} if self.conflicts else {}),
+            **({"relaxation": self.relaxation.as_json()} if self.relaxation else {}),
         }
 
     def _lines(self) -> list[int] | None:
@@ -328,6 +339,8 @@ def answer(
     margin: Margin,
     algorithm: str,
     parameters: Mapping[str, object],
+    all_conflicts: bool = False,
+    relax: bool = False,
 ) -> ResultAnswer:
     """Solve the problem in a file, as ``plab solve`` does.
 
@@ -339,11 +352,31 @@ def answer(
         A name of ``plab list algorithms``, and the parameters that are not to have their defaults.
     options
         As for :func:`~perceptron_lab.solving.driver.drive`.
+    all_conflicts, relax
+        Whether disjoint conflicts, and the smallest change of right-hand sides, are computed where
+        linear conditions have no point, each within the budget.
     """
     component = component_of("algorithm", algorithm, dict(parameters))
     problem = read_problem(file, columns, memory=memory, margin=margin)
-    result = drive(problem.system, component.record, options)
-    return ResultAnswer(file, columns, problem, component, options, result, margin)
+    system = problem.system
+    if (all_conflicts or relax) and not isinstance(system, LinearSystem):
+        option = "--relax" if relax else "--conflict all"
+        raise InputError(f"{option} on a problem that is no linear program; leave it out")
+    result = drive(system, component.record, options)
+    answered = ResultAnswer(file, columns, problem, component, options, result, margin)
+    if not isinstance(system, LinearSystem) or result.status is not Status.INFEASIBLE:
+        return answered
+    requests = {"conflicts": all_conflicts, "relaxation": relax}
+    repairs = {name: _repair(name, system, options) for name, asked in requests.items() if asked}
+    return replace(answered, **repairs)
+
+
+def _repair(name: str, system: LinearSystem, options: RunOptions) -> Any:
+    """Return the conflicts, or the relaxation, of a system without a point."""
+    functions = {"conflicts": "conflicts:disjoint_conflicts", "relaxation": "relaxation:relaxation"}
+    compute = registry.loaded(f"perceptron_lab.algorithms.linear.{functions[name]}")
+    with time_limit(options.budget.seconds, options.stop):
+        return compute(system, pivots=options.budget.updates)
 
 
 def component_of(kind: str, name: str, parameters: dict[str, object]) -> Component:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -35,9 +35,13 @@ if TYPE_CHECKING:
 _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"
 WIDTH = 1e-8
 """The default relative width of the interval around an optimum."""
+_LINEAR: Final = ("--negative-upper", "--conflict", "--relax")
 _UNUSED: Final = {
-    "--verdict": ("--memory", "--oracle", "-s", "--margin", "--plot", "--ellipsoid", "--optimum"),
-    "--ellipsoid": ("--memory", "--oracle", "-s", "--margin", "--save", "--optimum"),
+    "--verdict": (
+        *("--memory", "--oracle", "-s", "--margin", "--plot", "--ellipsoid", "--optimum"),
+        *_LINEAR,
+    ),
+    "--ellipsoid": ("--memory", "--oracle", "-s", "--margin", "--save", "--optimum", *_LINEAR),
     "--optimum": (
         *("--memory", "--oracle", "--margin", "--labels", "--rows", "--drop-missing"),
         *(
@@ -131,6 +135,21 @@ def _bytes(text: str) -> int:
     type=click.Choice(["zero", "free"]),
     help="Lower bound of a column with a negative upper bound and no lower bound (.mps, .lp): zero "
     "or free (none). By default free in .mps files, zero in .lp files.",
+)
+@click.option(
+    "--conflict",
+    type=click.Choice(["one", "all"]),
+    default="one",
+    show_default=True,
+    help="Conflicts of a linear program without a point (.mps, .lp): one, or a maximal family of "
+    "conflicts without common conditions.",
+)
+@click.option(
+    "--relax",
+    is_flag=True,
+    help="Compute also the smallest total change of right-hand sides that leaves a linear program "
+    "(.mps, .lp) a point: rows have weight 1, bounds stay if possible. Equations may change both "
+    "ways.",
 )
 @click.option(
     "--memory",
@@ -258,6 +277,8 @@ def command(
     drop: tuple[str, ...],
     listed: str,
     negative_upper: NegativeUpper | None,
+    conflict: Literal["one", "all"],
+    relax: bool,
     memory: int | None,
     margin: Margin,
     algorithm: str,
@@ -306,6 +327,7 @@ def command(
         )
         if optimum:
             return _asking("optimum")(file, options, **choices)
+        choices |= {"all_conflicts": conflict == "all", "relax": relax}
         return answer(file, columns, options, memory=memory, margin=margin, **choices)
 
     quiet = as_json or verdict or ellipsoid or is_quiet()

@@ -38,6 +38,8 @@ class Condition(NamedTuple):
         In messages.
     bound
         Whether it is called a bound in messages, and not a row.
+    upper
+        Whether it was stated as an upper limit, -a'x <= -b; None where that is not known.
     """
 
     columns: tuple[int, ...]
@@ -47,6 +49,7 @@ class Condition(NamedTuple):
     equation: bool
     name: str
     bound: bool = False
+    upper: bool | None = False
 
     def slack(self, numerators: Sequence[int], denominator: int) -> Fraction:
         """Return a'x - b of the original condition, exactly.
@@ -75,12 +78,14 @@ def condition(
     *,
     equation: bool = False,
     bound: bool = False,
+    upper: bool | None = False,
 ) -> Condition:
     """Return a condition a'x >= b, or a'x = b, of exact numbers."""
     columns, numbers = entries
     scale = math.lcm(right.denominator, *(number.denominator for number in numbers))
     integers = tuple(int(number * scale) for number in numbers)
-    return Condition(columns, integers, int(right * scale), scale, equation, name, bound)
+    whole = int(right * scale)
+    return Condition(columns, integers, whole, scale, equation, name, bound, upper)
 
 
 def bound_conditions(
@@ -90,7 +95,11 @@ def bound_conditions(
     sides = [(lower, Fraction(1), ">="), (upper, Fraction(-1), "<=")]
     return [
         condition(
-            ((j,), (sign,)), sign * limit, f"{names[j]} {relation} {shown_text(limit)}", bound=True
+            ((j,), (sign,)),
+            sign * limit,
+            f"{names[j]} {relation} {shown_text(limit)}",
+            bound=True,
+            upper=relation == "<=",
         )
         for limits, sign, relation in sides
         for j, limit in enumerate(limits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -35,6 +35,8 @@ OTHERS = {
     "PowConeND": "the power cone",
 }
 
+LONGEST_LABEL = 60
+"""Characters of a constraint's text up to which it names its rows."""
 MOST_FILTERED = 20
 """Constraints at most that are left out one by one, where a proof has weights on them."""
 
@@ -70,10 +72,35 @@ class ConicForm:
         """Return the feasible set as a system."""
         names = _names(self._program)
         if self._linear:
-            conditions = conditions_of(self.blocks)
+            rows = self._names_of_rows()
+            conditions = [
+                row._replace(name=rows.get(i, row.name), upper=None)
+                for i, row in enumerate(conditions_of(self.blocks))
+            ]
             conditions.sort(key=lambda row: row.equation)
             return LinearSystem.of_conditions(conditions, names)
         return conic_system(self.blocks, names)
+
+    def _names_of_rows(self) -> dict[int, str]:
+        """Return row -> label of the constraint that it is of, and its entry there.
+
+        Duals that are the numbers of the rows show where cvxpy takes them. Rows that it has added
+        have no name.
+        """
+        numbers, first = dict[int, FloatArray](), 1
+        for block in self.blocks:
+            rows = np.arange(first, first := first + len(block.constant), dtype=float)
+            numbers[block.constraint.id] = rows.reshape(block.constraint.shape, order="F")
+        inverted = self._inverted(np.zeros(int(self._program.x.size)), numbers).dual_vars
+        names = dict[int, str]()
+        for position, constraint in enumerate(self.problem.constraints, start=1):
+            label = _short_label(constraint, position)
+            entries = np.abs(np.asarray(inverted.get(constraint.id, ()), dtype=float))
+            for index, number in np.ndenumerate(entries):
+                entry = ",".join(map(str, index))
+                name = f"{label} [{entry}]" if entries.size > 1 else label
+                names[int(number) - 1] = f"{name} ({position})" if name in names.values() else name
+        return names
 
     def completed(self, result: Result, run: Callable[[System], Result]) -> Result:
         """Return a result with the variables' values, or with the conflicting constraints.
@@ -89,7 +116,7 @@ class ConicForm:
         """
         values, inverted = dict[str, FloatArray](), dict[int, Any]()
         if result.status is Status.FEASIBLE:
-            inverted = self._inverted(_doubles(result), []).primal_vars
+            inverted = self._inverted(_doubles(result), {}).primal_vars
         for variable in self.problem.variables():
             variable.save_value(inverted.get(variable.id))
             if variable.id in inverted:
@@ -126,21 +153,22 @@ class ConicForm:
 
         Equations that are eliminated have no weights, nor have those that contradict one another.
         """
-        width = [sum(part.cone.size for part in _parts(block)) for block in self._scored]
         if self._linear:
             width = [len(block.constant) for block in self._scored]
+        else:
+            width = [sum(part.cone.size for part in _parts(block)) for block in self._scored]
         ends = np.cumsum([0 if self._linear else 1, *width])  # the first of a cone's scores is t
         blocks = [block for block in self.blocks if block not in self._scored]
         if ends[-1] == len(weights):
             spans = zip(self._scored, ends[:-1], ends[1:], strict=True)
             blocks += [block for block, first, last in spans if weights[first:last].any()]
-        duals = self._inverted(np.zeros(int(self._program.x.size)), blocks).dual_vars
+        touched = {block.constraint.id: np.ones(block.constraint.shape) for block in blocks}
+        duals = self._inverted(np.zeros(int(self._program.x.size)), touched).dual_vars
         return [constraint for constraint in self.problem.constraints if constraint.id in duals]
 
-    def _inverted(self, x: FloatArray, touched: Sequence[Block]) -> Any:
+    def _inverted(self, x: FloatArray, duals: Mapping[int, FloatArray]) -> Any:
         """Return the solution of the original problem from one of the conic form."""
-        duals = {block.constraint.id: np.ones(block.constraint.shape) for block in touched}
-        solution = Solution(cvxpy.OPTIMAL, 0.0, {self._program.x.id: x}, duals, {})
+        solution = Solution(cvxpy.OPTIMAL, 0.0, {self._program.x.id: x}, dict(duals), {})
         for reduction, inverse in reversed(self._steps):
             solution = reduction.invert(solution, inverse)
         return solution
@@ -159,6 +187,12 @@ def _label(constraint: object) -> str:
     """Return a constraint's label, or its text in releases of cvxpy without labels."""
     labelled = getattr(constraint, "format_labeled", None)
     return " ".join(str(constraint if labelled is None else labelled()).split())
+
+
+def _short_label(constraint: Any, position: int) -> str:
+    """Return a constraint's label, its text if that is short, or its position."""
+    label = getattr(constraint, "label", None) or " ".join(str(constraint).split())
+    return str(label) if len(label) <= LONGEST_LABEL else f"constraint {position}"
 
 
 def system_of_problem(problem: object) -> System:

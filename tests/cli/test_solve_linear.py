@@ -102,6 +102,55 @@ def test_a_saved_answer_is_verified_and_a_changed_one_is_not(
     assert "NOT PROVED" in changed.output
 
 
+TWO_CONFLICTS = """NAME          DIET
+ROWS
+ N  cost
+ G  energy
+ L  fat
+ E  mix
+ G  salty
+COLUMNS
+    bread     cost         1.0   energy       2.5
+    bread     fat          0.5   mix          1
+    milk      energy       0.6   fat          1.5
+    milk      mix          -3
+    salt      salty        1
+RHS
+    RHS       energy       20   fat           2.5
+    RHS       salty        3
+BOUNDS
+ UP BND       salt         2
+ENDATA
+"""
+
+
+def test_all_conflicts_and_the_smallest_relaxation_are_said_by_name(
+    tmp_path: Path, plab: Plab
+) -> None:
+    path = tmp_path / "diet.mps"
+    path.write_text(TWO_CONFLICTS)
+    said = plab("solve", path, "--conflict", "all", "--relax").output
+    assert "conflict 1: 1 row and 1 bound contradict each other" in said
+    assert "conflict 2: 3 rows contradict each other, none of which can be left out: energy" in said
+    assert "outside of these conflicts have a point (proved)" in said
+    assert "smallest total change of right-hand sides: " in said
+    assert "lower row salty by 1" in said
+    assert "raise row fat by " in said
+    answer = json.loads(plab("solve", path, "--conflict", "all", "--relax", "--json").output)
+    assert answer["conflicts"]["names"] == [["salty", "salt <= 2"], ["energy", "fat", "mix"]]
+    assert answer["relaxation"]["proved"]
+    assert answer["relaxation"]["changes"]["salty"] == "-1"
+    path.write_text(TWO_CONFLICTS.replace("salty        3", "salty        1").replace("20 ", "1 "))
+    assert "relaxation" not in json.loads(plab("solve", path, "--relax", "--json").output)
+    table = tmp_path / "rows.csv"
+    table.write_text("1,2\n3,4\n")
+    refused = plab("solve", table, "--relax")
+    assert refused.exit_code == 2
+    assert "--relax on a problem that is no linear program" in " ".join(refused.output.split())
+    refused = plab("solve", path, "--relax", "--verdict")
+    assert "--relax with --verdict, which does not use it" in " ".join(refused.output.split())
+
+
 def test_the_convention_on_negative_upper_bounds_is_an_option_and_is_saved(
     tmp_path: Path, plab: Plab
 ) -> None:

@@ -93,7 +93,8 @@ def _conditions(row: ModelRow) -> list[Condition]:
     if upper is not None:
         columns, numbers = row.entries
         negated = columns, tuple(-number for number in numbers)
-        conditions.append(condition(negated, -upper, f"{row.name} (<=)" if both else row.name))
+        name = f"{row.name} (<=)" if both else row.name
+        conditions.append(condition(negated, -upper, name, upper=True))
     return conditions
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from perceptron_lab import ConicSystem, Status, solve
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
+from perceptron_lab.algorithms.linear.relaxation import relaxation
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -32,6 +33,34 @@ def test_a_linear_problem_is_decided_with_its_equations(most: float, feasible: b
         assert found.x is not None
         values = dict(zip(system.variables, found.x, strict=True))
         assert (values["x[0]"], values["x[1]"], values["y"]) == (1, 1, 0)
+
+
+def test_conditions_have_the_names_of_their_constraints() -> None:
+    x = cvxpy.Variable((2, 3), name="x")
+    y = cvxpy.Variable(nonneg=True, name="y")
+    least = np.arange(6).reshape(2, 3)
+    given = problem(x >= least, cvxpy.sum(x) <= 10, x @ np.ones(3) == [3, 12], y <= 4, y <= 4)
+    labelled = hasattr(given.constraints[1], "set_label")
+    if labelled:
+        given.constraints[1].set_label("total")
+    total = "total" if labelled else str(given.constraints[1])
+    system = ConicSystem.from_cvxpy(given)
+    assert isinstance(system, LinearSystem)
+    rows = {row.name: row for row in system.conditions}
+    for i, j in np.ndindex(2, 3):
+        name = next(name for name in rows if name.endswith(f"<= x [{i},{j}]"))
+        (column,), row = rows[name].columns, rows[name]
+        assert (system.variables[column], row.right) == (f"x[{i},{j}]", least[i, j])
+    assert rows[total].right == -10
+    equations = [name for name, row in rows.items() if row.equation]
+    assert [rows[name].right for name in equations] == [3, 12]
+    assert [name[-4:] for name in equations] == [" [0]", " [1]"]
+    assert {"y <= 4.0", "y <= 4.0 (5)"} <= set(rows)
+    found = solve(given)
+    assert found.status is Status.INFEASIBLE
+    assert found.conflict[1:] == (str(given.constraints[2]).replace("\n", ""),)
+    assert set(found.certificate["contradiction"]) == {total, *equations}
+    assert relaxation(system).sentences()[1] == f"  relax {total} by 5"
 
 
 def test_the_objective_is_left_out() -> None:
