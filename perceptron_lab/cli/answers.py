@@ -367,7 +367,7 @@ def answer(
     if not isinstance(system, LinearSystem) or result.status is not Status.INFEASIBLE:
         return answered
     requests = {"conflicts": all_conflicts, "relaxation": relax}
-    repairs = {name: _repair(name, system, options) for name, asked in requests.items() if asked}
+    repairs = {name: _repair(name, system, options) for name, wants in requests.items() if wants}
     return replace(answered, **repairs)
 
 

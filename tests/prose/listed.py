@@ -91,6 +91,10 @@ UNTIED: Listed = {
         "Both need Python 3.11": "the version that is required",
         "[CITATION.cff]": "a year",
     },
+    "docs/linear-programs.md": {
+        "For `--conflict all`": "weights by definition",
+        "- MPS files may": "fields of a format",
+    },
     "docs/bibliography.md": {
         "| key | paper |": "years",
         "- A. Belloni": "volumes and years",

@@ -106,7 +106,11 @@ def test_linear_programs() -> None:
 
     given = {"ConicSystem": ConicSystem, "solve": solve, "cp": cp, "x": cp.Variable(2, name="x")}
     conditions = {"A": [[1, 2]], "b": [3], "C": [[1, -1]], "d": [0]}
-    point, values, conflict = run("docs/linear-programs.md", {**given, **conditions})
+    contradictory = ConicSystem.from_linear([[1, 1], [-1, 0]], [5, 0], lower=0, upper=2)
+    given |= {**conditions, "contradictory": contradictory}
+    point, values, conflict, names, changes = run("docs/linear-programs.md", given)
+    assert len(names) == 1
+    assert changes == {0: -3}
     assert point[0] == point[1] >= 1
     assert values.sum() == 3.0
     assert not conflict

@@ -131,7 +131,8 @@ def test_readme_leads_from_a_csv_to_a_proof_and_from_a_yaml_to_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "checker").symlink_to(ROOT / "checker")
+    for name in ("checker", "configs"):
+        (tmp_path / name).symlink_to(ROOT / name)
     shell = "".join(blocks("README.md"))
     ((name, table),) = re.findall(r"^cat > (\S+) <<'end'\n((?s:.*?))^end$", shell, re.MULTILINE)
     Path(name).write_text(table)
@@ -141,7 +142,7 @@ def test_readme_leads_from_a_csv_to_a_proof_and_from_a_yaml_to_a_page(
         if line.startswith(("plab ", "python ")):
             printed += given(shlex.split(line, comments=True), capsys).splitlines()
     shown = [line for block in blocks("README.md", "text") for line in block.splitlines()]
-    assert len(shown) == 8
+    assert len(shown) == 11
     for line in shown:
         assert any(agree(line, one) for one in printed), line
     assert sum(line.startswith("PROVED: ") for line in printed) == 3  # the checker's sentences

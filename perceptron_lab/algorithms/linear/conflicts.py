@@ -70,13 +70,13 @@ def disjoint_conflicts(system: LinearSystem, pivots: int = 1_000_000) -> Conflic
     >>> disjoint_conflicts(system).names
     [['row 1', 'x_1 <= 1'], ['row 2', 'x_2 <= 1']]
     """
-    others = list(range(len(system.conditions)))
+    remaining = list(range(len(system.conditions)))
     proofs: list[LinearProof] = []
     while True:
-        conditions = tuple(system.conditions[k] for k in others)
+        conditions = tuple(system.conditions[k] for k in remaining)
         decision = decide(LinearSystem(conditions, system.variables), pivots)
         if decision.status is not Status.INFEASIBLE:
             return Conflicts(system, tuple(proofs), decision.status is Status.FEASIBLE)
-        weights = {others[i]: weight for i, weight in decision.proof.weights.items()}
+        weights = {remaining[i]: weight for i, weight in decision.proof.weights.items()}
         proofs.append(LinearProof(weights=weights, irreducible=decision.proof.irreducible))
-        others = [k for k in others if k not in weights]
+        remaining = [k for k in remaining if k not in weights]

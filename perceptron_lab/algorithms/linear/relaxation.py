@@ -130,12 +130,11 @@ def relaxation(
     """
     if weights is not None:
         return _relaxed(system, _by_name(system, weights), pivots)[0]
-    one = Fraction(1)
-    rows = {k: one for k, row in enumerate(system.conditions) if not row.bound}
+    rows = {k: Fraction(1) for k, row in enumerate(system.conditions) if not row.bound}
     relaxed, status = _relaxed(system, rows, pivots)
     if status is not Status.INFEASIBLE:
         return relaxed
-    return _relaxed(system, dict.fromkeys(range(len(system.conditions)), one), pivots)[0]
+    return _relaxed(system, dict.fromkeys(range(len(system.conditions)), Fraction(1)), pivots)[0]
 
 
 def _by_name(system: LinearSystem, weights: Mapping[str, Fraction | int]) -> dict[int, Fraction]:

@@ -26,7 +26,7 @@ Box = tuple[Number, Number | None]
 
 @parameter_record
 class LinearPrograms(GeneratedDataset):
-    """Equations with bounds x >= 0 and others, of n = ``size`` stages, places or rows.
+    """Equations with bounds x >= 0 and others, of n = ``size`` stages, sites or rows.
 
     - ``chain``: x_{i+1} = x_i + d_i for n random whole d_i. An error in x_0 reaches x_n.
     - ``inventory``: stocks of n periods, s_t = s_{t-1} + p_t - d_t, with production and stock
@@ -105,11 +105,11 @@ class LinearPrograms(GeneratedDataset):
 
     def _transport(self, rng: Generator, boxes: dict[str, Box]) -> Iterator[Line]:
         shipped = rng.integers(0, 10, (self.size, self.size))
-        places = range(self.size)
-        for i in places:
-            yield f"source {i}", {f"x{i}_{j}": 1 for j in places}, int(shipped[i].sum())
-        for j in places:
-            yield f"sink {j}", {f"x{i}_{j}": 1 for i in places}, int(shipped[:, j].sum())
+        sites = range(self.size)
+        for i in sites:
+            yield f"source {i}", {f"x{i}_{j}": 1 for j in sites}, int(shipped[i].sum())
+        for j in sites:
+            yield f"sink {j}", {f"x{i}_{j}": 1 for i in sites}, int(shipped[:, j].sum())
 
     def _assignment(self, rng: Generator, boxes: dict[str, Box]) -> Iterator[Line]:
         order = rng.permutation(self.size).tolist()
