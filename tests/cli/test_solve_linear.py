@@ -148,7 +148,7 @@ def test_all_conflicts_and_the_smallest_relaxation_are_said_by_name(
     assert refused.exit_code == 2
     assert "--relax on a problem that is no linear program" in " ".join(refused.output.split())
     refused = plab("solve", path, "--relax", "--verdict")
-    assert "--relax with --verdict, which does not use it" in " ".join(refused.output.split())
+    assert "--relax does not apply to --verdict" in " ".join(refused.output.split())
 
 
 def test_the_convention_on_negative_upper_bounds_is_an_option_and_is_saved(
