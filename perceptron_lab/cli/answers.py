@@ -13,7 +13,7 @@ from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, InputError, counted
 from perceptron_lab.core.outward_rounding import bracket_text, text_above, text_below
-from perceptron_lab.core.results import FloatArray, Result, Status
+from perceptron_lab.core.results import OPTIMUM_EXACT, FloatArray, Result, Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.collections.files import stem_of
@@ -164,7 +164,8 @@ class ResultAnswer(FileAnswer):
     def sentence(self) -> str:
         """The answer as a sentence."""
         result, labels = self.result, self.problem.labels
-        if self.algorithm.kind == "optimiser" and result.status is not Status.INFEASIBLE:
+        minimised = self.algorithm.kind == "optimiser" or OPTIMUM_EXACT in result.certificate
+        if minimised and result.status is not Status.INFEASIBLE:
             return _on_optimum(result)
         lower, upper = result.margin_lower, result.margin_upper
         article, thing = "a", "point with all inequalities strict"
@@ -231,6 +232,20 @@ class ResultAnswer(FileAnswer):
             "certificate": result.certificate | self._linear_notes,
             **({"conflicts": self.conflicts.as_json()} if self.conflicts else {}),
             **({"relaxation": self.relaxation.as_json()} if self.relaxation else {}),
+            **self._exact_optimum,
+        }
+
+    @property
+    def _exact_optimum(self) -> dict[str, Any]:
+        """The optimum of a linear program, and its bounds in doubles."""
+        result = self.result
+        if OPTIMUM_EXACT not in result.certificate:
+            return {}
+        return {
+            "optimum_lower": result.optimum_lower,
+            "optimum_upper": result.optimum_upper,
+            "optimum_width": result.optimum_width,
+            OPTIMUM_EXACT: result.certificate[OPTIMUM_EXACT],
         }
 
     def _lines(self) -> list[int] | None:
@@ -295,6 +310,8 @@ def _on_optimum(result: Result) -> str:
         interval = f"[{text_below(lower, 12)}, {text_above(upper, 12)}]"
         text = f"the optimum lies in {interval}, relative width {text_above(width, 2)} (proved)"
         return text + _on_cut(result.certificate.get("figures", {}))
+    if result.status is Status.UNBOUNDED and OPTIMUM_EXACT in result.certificate:
+        return "the objective is unbounded (proved)"
     if upper is not None:
         return f"the optimum is {text_above(upper, 12)} at most (proved)"
     if lower is not None:

@@ -200,9 +200,10 @@ def _bytes(text: str) -> int:
 @click.option(
     "--optimum",
     is_flag=True,
-    help="Compute instead a proved interval for the optimum of a semidefinite program (.dat-s), or "
-    "of the MAXCUT relaxation of a graph (.rud, .mtx) with a cut. Its relative width is "
-    f"{WIDTH:g}, or --goal width=NUMBER. --algorithm may name an optimiser.",
+    help="Compute instead the exact optimum of a linear program (.mps, .lp), or a proved interval "
+    "for that of a semidefinite program (.dat-s) or of the MAXCUT relaxation of a graph (.rud, "
+    f".mtx) with a cut. Its relative width is {WIDTH:g}, or --goal width=NUMBER. "
+    "--algorithm may name an optimiser.",
 )
 @click.option(
     "--oracle",

@@ -96,6 +96,8 @@ class Status(StatusWord):
         return self in _FAILED
 
 
+OPTIMUM_EXACT = "optimum_exact"
+"""The name of an exact optimum in certificates and JSON: a text p/q, or None."""
 PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
 """The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -69,6 +70,24 @@ class Condition(NamedTuple):
         """Return the violation of the original condition at x, 0 if x satisfies it."""
         slack = self.slack(numerators, denominator)
         return abs(slack) if self.equation else max(-slack, Fraction())
+
+
+@dataclass(frozen=True)
+class LinearObjective:
+    """c'x + constant, which is minimised or maximised."""
+
+    entries: Entries = ((), ())
+    constant: Fraction = Fraction(0)
+    maximise: bool = False
+
+    def costs(self) -> dict[int, Fraction]:
+        """Return c without zeros, or -c of what is maximised."""
+        sign = -1 if self.maximise else 1
+        return {j: sign * number for j, number in zip(*self.entries, strict=True) if number}
+
+    def value(self, cost: Fraction) -> Fraction:
+        """Return c'x + constant of the value that :meth:`costs` have."""
+        return (-cost if self.maximise else cost) + self.constant
 
 
 def condition(

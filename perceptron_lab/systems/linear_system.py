@@ -23,6 +23,7 @@ from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems.certified import CertifiedSystem
 from perceptron_lab.systems.conditions import (
     Condition,
+    LinearObjective,
     bound_conditions,
     condition,
     exact_bounds,
@@ -48,10 +49,13 @@ class LinearSystem(System):
         Inequalities, equations, lower and upper bounds, in this order.
     variables
         Names of the variables.
+    exact_objective
+        Of a linear program, for :func:`.optimum`; None for the question of a point alone.
     """
 
     conditions: tuple[Condition, ...]
     variables: tuple[str, ...]
+    exact_objective: LinearObjective | None = None
 
     @classmethod
     def of_conditions(

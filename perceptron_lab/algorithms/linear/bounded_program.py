@@ -15,7 +15,6 @@ from functools import cached_property
 
 from flint import fmpz
 
-from perceptron_lab.algorithms.linear.proofs import Weights, combination
 from perceptron_lab.core.time_limit import in_time
 from perceptron_lab.systems.block_triangular import Quotient, dot
 from perceptron_lab.systems.conditions import Condition
@@ -155,14 +154,6 @@ class BoundedProgram:
                 weights.get(limit.condition, Fraction()) + share / limit.factor
             )
         return {k: weight for k, weight in weights.items() if weight}
-
-    def bounded_below(self, weights: Weights) -> Fraction | None:
-        """Return w'b if w proves c'x >= w'b at every point: w'A = c, signs as needed; else None."""
-        conditions = self.system.conditions
-        if any(weight < 0 and not conditions[k].equation for k, weight in weights.items()):
-            return None
-        row, right = combination(self.system, weights)
-        return right if row == dict(self.costs) else None
 
     def value(self, point: Sequence[Fraction]) -> Fraction:
         """Return c'x."""

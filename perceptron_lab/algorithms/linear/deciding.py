@@ -102,7 +102,7 @@ def decide(
     """
     obvious = _obvious(system)
     if obvious is not None:
-        return _infeasible(system, obvious, "contradictory bounds")
+        return infeasible_decision(system, obvious, "contradictory bounds")
     search = _LinearSearch(system, Work(pivots))
     decision = None
     with suppress(TimeIsUp):
@@ -160,7 +160,7 @@ class _LinearSearch:
         self.iterations += optimum.iterations
         words = "exact pivots" if optimum.pivots else "a basis of HiGHS"
         if optimum.status is Status.INFEASIBLE:
-            return _infeasible(self.system, optimum.weights, words)
+            return infeasible_decision(self.system, optimum.weights, words)
         if optimum.status is not Status.FEASIBLE or optimum.point is None:
             return None
         return _feasible(self.system, optimum.point, {}, words, self.work)
@@ -203,7 +203,9 @@ def _made_exact(
         thin = weights_near(system, guess, None)
         if thin is None or contradiction(system, thin) is None:
             return None
-        return _infeasible(system, _fewest(system, thin, work), "weights near those of HiGHS")
+        return infeasible_decision(
+            system, _fewest(system, thin, work), "weights near those of HiGHS"
+        )
     always: Weights | None = None
     with suppress(TimeIsUp):
         # w'b = w'A x = 0 comes of itself: all that has a weight is tight at the point
@@ -231,13 +233,15 @@ def _contradiction_near(
         at_vertex = of_whole(rows, vertex)
         multipliers = weights_near(system, at_vertex, 1)
         if multipliers is not None and contradiction(system, multipliers) is not None:
-            return _infeasible(system, multipliers, "weights at a vertex")
+            return infeasible_decision(system, multipliers, "weights at a vertex")
         multipliers = absorbed(system, at_vertex)
         if multipliers is not None:
-            return _infeasible(system, multipliers, "weights whose residual the bounds absorb")
+            return infeasible_decision(
+                system, multipliers, "weights whose residual the bounds absorb"
+            )
     for multipliers in (absorbed(system, weights), weights_near(system, weights, 1)):
         if multipliers is not None and contradiction(system, multipliers) is not None:
-            return _infeasible(system, multipliers, "weights near those of HiGHS")
+            return infeasible_decision(system, multipliers, "weights near those of HiGHS")
     return None
 
 
@@ -264,7 +268,7 @@ def _feasible(
     return LinearDecision(Status.FEASIBLE, proof, method, to_doubles(point))
 
 
-def _infeasible(system: LinearSystem, weights: Weights, method: str) -> LinearDecision:
+def infeasible_decision(system: LinearSystem, weights: Weights, method: str) -> LinearDecision:
     """Return the decision of weights, as whole numbers without a common divisor.
 
     At every x, w'b / sum |w| is at most the largest violation of a condition.

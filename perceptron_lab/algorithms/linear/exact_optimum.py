@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,11 +10,10 @@ from fractions import Fraction
 from perceptron_lab.algorithms.linear.alternatives import Work
 from perceptron_lab.algorithms.linear.bounded_program import BoundedProgram
 from perceptron_lab.algorithms.linear.exact_pivots import Outcome
-from perceptron_lab.algorithms.linear.proofs import Weights, contradiction
+from perceptron_lab.algorithms.linear.proofs import Weights, contradiction, least_cost, recedes
 from perceptron_lab.algorithms.linear.refinement import Refinement
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import TimeIsUp, last_proofs
-from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
 
@@ -87,19 +86,26 @@ def minimised(
     >>> print(optimum.value, *optimum.point, *optimum.weights.values())
     2 1 1 1/5 2/5
     """
-    program = BoundedProgram.of(system, costs)
-    weights = program.contradiction()
+    search, status = None, Status.TIME_LIMIT
+    work = Work(pivots)
+    with suppress(TimeIsUp):
+        search = Refinement(BoundedProgram.of(system, costs), work)
+        optimum = _solved(search)
+        if optimum is not None:
+            return replace(optimum, pivots=work.made, iterations=search.iterations)
+        status = Status.UPDATE_LIMIT
+    if search is None:
+        return ExactOptimum(status)
+    return replace(_bracket(search, status), pivots=work.made, iterations=search.iterations)
+
+
+def _solved(search: Refinement) -> ExactOptimum | None:
+    """Return the solution of a program; None if the pivots are spent."""
+    weights = search.program.contradiction()
     if weights is not None:
         return ExactOptimum(Status.INFEASIBLE, weights=weights)
-    search = Refinement(program, Work(pivots))
-    optimum, status = None, Status.TIME_LIMIT
-    with suppress(TimeIsUp):
-        outcome = search.solved()
-        status = Status.UPDATE_LIMIT
-        optimum = None if outcome is None else _proved(program, outcome)
-    if optimum is None:
-        optimum = _bracket(search, status)
-    return replace(optimum, pivots=search.work.made, iterations=search.iterations)
+    outcome = search.solved()
+    return None if outcome is None else _proved(search.program, outcome)
 
 
 def _proved(program: BoundedProgram, outcome: Outcome) -> ExactOptimum:
@@ -111,20 +117,12 @@ def _proved(program: BoundedProgram, outcome: Outcome) -> ExactOptimum:
     assert not program.system.violation(point)
     value = program.value(point)
     if outcome.ray is not None:
-        assert _recedes(program, outcome.ray)
+        assert recedes(program.system, outcome.ray, program.costs)
         return ExactOptimum(Status.UNBOUNDED, point, ray=outcome.ray, upper=value)
     weights = program.weights(outcome.basis.duals, program.costs)
     assert weights is not None
-    assert program.bounded_below(weights) == value
+    assert least_cost(program.system, weights, program.costs) == value
     return ExactOptimum(Status.FEASIBLE, point, weights, lower=value, upper=value)
-
-
-def _recedes(program: BoundedProgram, ray: Sequence[Fraction]) -> bool:
-    """Return whether r is a direction of the system in which the costs fall."""
-    numerators, denominator = over_common(ray)
-    rows = (row._replace(right=0) for row in program.system.conditions)
-    falls = program.value(ray) < 0
-    return falls and not any(row.violation(numerators, denominator) for row in rows)
 
 
 def _bracket(search: Refinement, status: Status) -> ExactOptimum:
@@ -142,6 +140,6 @@ def _bracket(search: Refinement, status: Status) -> ExactOptimum:
             optimum = replace(optimum, point=basis.point, upper=program.value(basis.point))
         weights = program.weights(basis.duals, program.costs)
         if weights is not None:
-            lower = program.bounded_below(weights)
+            lower = least_cost(program.system, weights, program.costs)
             optimum = replace(optimum, weights=weights, lower=lower)
     return optimum

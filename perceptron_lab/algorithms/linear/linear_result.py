@@ -71,7 +71,7 @@ class LinearResult(Result):
 
     def __str__(self) -> str:
         lines = [f"{self.status}{' (proved)' if self.proved else ''}: {self.message}"]
-        if self.status is not Status.FEASIBLE:
+        if self.status not in (Status.FEASIBLE, Status.UNBOUNDED):
             lines.append(f"  least violation in {bracket_text(*self.violation)}")
         pivots, steps = counted(self.updates, "exact pivot"), counted(self.iterations, "step")
         lines.append(f"  {pivots}, {steps} of HiGHS, {self.seconds:.3g} s")

@@ -48,6 +48,12 @@ class LinearProof:
     violation
         A proved bracket of min over x of the largest violation of a condition as given, rounded
         outwards; None for an upper end that is not known, or beyond 1.8e308.
+    dual
+        Weights that prove a lower bound of costs c: w_k >= 0 for inequalities, sum_k w_k a_k = c;
+        the bound is sum_k w_k b_k.
+    ray
+        r along which the costs fall without end from ``point``: a_k'r >= 0, or = 0 for equations,
+        and c'r < 0.
     """
 
     point: tuple[Fraction, ...] | None = None
@@ -57,6 +63,8 @@ class LinearProof:
     always: Weights = field(default_factory=dict)
     complete: bool = False
     violation: tuple[float, float | None] = (0.0, None)
+    dual: Weights = field(default_factory=dict)
+    ray: tuple[Fraction, ...] | None = None
 
     def __repr__(self) -> str:
         """Return a one-line summary; exact numbers may have thousands of digits."""
@@ -67,7 +75,11 @@ class LinearProof:
 
     def as_json(self) -> dict[str, Any]:
         """Return the numbers as JSON values: exact ones are text, see :func:`.exact_text`."""
-        return {
+        optional = {
+            "dual": {str(k): exact_text(weight) for k, weight in self.dual.items()},
+            "ray": [exact_text(coordinate) for coordinate in self.ray or ()],
+        }
+        return {name: value for name, value in optional.items() if value} | {
             "point": None
             if self.point is None
             else [exact_text(coordinate) for coordinate in self.point],
@@ -91,6 +103,7 @@ class LinearProof:
         try:
             point = record["point"]
             below, above = record["violation"]
+            ray = record.get("ray")
             return cls(
                 None if point is None else tuple(read_exact(coordinate) for coordinate in point),
                 {int(k): read_exact(weight) for k, weight in record["weights"].items()},
@@ -99,6 +112,8 @@ class LinearProof:
                 {int(k): read_exact(weight) for k, weight in record["always"].items()},
                 bool(record["complete"]),
                 (float(below), None if above is None else float(above)),
+                {int(k): read_exact(weight) for k, weight in record.get("dual", {}).items()},
+                None if ray is None else tuple(read_exact(coordinate) for coordinate in ray),
             )
         except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise DataError(f"the certificate has no proof of a linear system ({error})") from None
@@ -155,6 +170,24 @@ def irreducible(system: LinearSystem, weights: Weights) -> bool:
     return independent(columns)
 
 
+def least_cost(
+    system: LinearSystem, weights: Weights, costs: Mapping[int, Fraction]
+) -> Fraction | None:
+    """Return w'b, if the weights prove that c'x is no less at every point; else None."""
+    if costs and not admissible(system, weights):
+        return None
+    row, right = combination(system, weights)
+    return right if row == dict(costs) else None
+
+
+def recedes(system: LinearSystem, ray: Sequence[Fraction], costs: Mapping[int, Fraction]) -> bool:
+    """Return whether r is a direction of the set along which the costs fall."""
+    numerators, denominator = over_common(ray)
+    rows = (row._replace(right=0) for row in system.conditions)
+    falls = sum((cost * ray[j] for j, cost in costs.items()), Fraction()) < 0
+    return falls and not any(row.violation(numerators, denominator) for row in rows)
+
+
 def always_tight(system: LinearSystem, weights: Weights) -> frozenset[int]:
     """Return the inequalities that weights prove to be tight at every point of the set."""
     if not admissible(system, weights):
@@ -181,7 +214,13 @@ def faults(system: LinearSystem, status: Status, proof: LinearProof) -> list[str
     Nothing is searched for: points and weights are put into the conditions.
     """
     faults = []
-    if status is Status.FEASIBLE:
+    objective = system.exact_objective
+    costs = {} if objective is None else objective.costs()
+    if proof.dual and least_cost(system, proof.dual, costs) is None:
+        faults.append("the dual weights do not prove a bound of the objective")
+    if status is Status.UNBOUNDED and not (proof.ray and recedes(system, proof.ray, costs)):
+        faults.append("the ray does not prove that the objective is unbounded")
+    if status in (Status.FEASIBLE, Status.UNBOUNDED):
         if proof.point is None or len(proof.point) != len(system.variables):
             faults.append("a point is claimed, but the proof has none of that size")
         elif system.violation(proof.point):

@@ -19,6 +19,7 @@ from perceptron_lab.core.errors import InputError, counted
 from perceptron_lab.systems.conditions import (
     Condition,
     Entries,
+    LinearObjective,
     bound_conditions,
     condition,
 )
@@ -38,15 +39,6 @@ class ModelRow:
     entries: Entries
     lower: Fraction | None
     upper: Fraction | None
-
-
-@dataclass(frozen=True)
-class Objective:
-    """c'x + constant, which is minimised or maximised."""
-
-    entries: Entries = ((), ())
-    constant: Fraction = Fraction(0)
-    maximise: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,14 +64,14 @@ class LinearModel:
     lower: tuple[Fraction | None, ...]
     upper: tuple[Fraction | None, ...]
     notes: tuple[str, ...] = field(default=())
-    objective: Objective = Objective()
+    objective: LinearObjective = field(default_factory=LinearObjective)
 
     def system(self) -> LinearSystem:
         """Return the linear system: inequalities, equations, bounds."""
         conditions = [condition for row in self.rows for condition in _conditions(row)]
         conditions.sort(key=lambda row_condition: row_condition.equation)
         bounds = bound_conditions(self.lower, self.upper, self.variables)
-        return LinearSystem((*conditions, *bounds), self.variables)
+        return LinearSystem((*conditions, *bounds), self.variables, self.objective)
 
 
 def _conditions(row: ModelRow) -> list[Condition]:

@@ -16,7 +16,6 @@ from perceptron_lab.datasets.formats.linear_programs import (
     LinearModel,
     ModelRow,
     NegativeUpper,
-    Objective,
     limits_of,
     lines_of,
     lower_limit,
@@ -25,7 +24,7 @@ from perceptron_lab.datasets.formats.linear_programs import (
     some_of,
     upper_limit,
 )
-from perceptron_lab.systems.conditions import Entries
+from perceptron_lab.systems.conditions import Entries, LinearObjective
 
 _SECTIONS: Final = {
     "minimise": r"minimi[sz]e|minimum|min",
@@ -382,7 +381,7 @@ class _LpReader:
         limits = [limits_of(name, bounds, negative_upper) for name in self.variables]
         notes = [*self._notes(), *(note for _, _, note in limits if note)]
         lower, upper = tuple(low for low, _, _ in limits), tuple(high for _, high, _ in limits)
-        objective = Objective(
+        objective = LinearObjective(
             self._entries(self.objective.terms), self.objective.constant, self.maximise
         )
         return LinearModel(

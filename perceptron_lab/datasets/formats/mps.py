@@ -14,7 +14,6 @@ from perceptron_lab.datasets.formats.linear_programs import (
     LinearModel,
     ModelRow,
     NegativeUpper,
-    Objective,
     limits_of,
     lines_of,
     lower_limit,
@@ -23,7 +22,7 @@ from perceptron_lab.datasets.formats.linear_programs import (
     some_of,
     upper_limit,
 )
-from perceptron_lab.systems.conditions import Entries
+from perceptron_lab.systems.conditions import Entries, LinearObjective
 
 _HEADS: Final = ("NAME", "OBJSENSE", "OBJNAME", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS")
 _SENSES: Final = ("OBJSENSE", "OBJ_SENSE")
@@ -286,12 +285,12 @@ class _MpsReader:
         free = [name for name, kind in self.kinds.items() if kind == "N"]
         return sorted(free, key=lambda name: name != self.objective)
 
-    def _costs(self) -> Objective:
+    def _costs(self) -> LinearObjective:
         free = self._free()
         if not free:
-            return Objective(maximise=self.maximise)
+            return LinearObjective(maximise=self.maximise)
         constant = -self.right.get(free[0], Fraction(0))
-        return Objective(_nonzero(self.entries[free[0]]), constant, self.maximise)
+        return LinearObjective(_nonzero(self.entries[free[0]]), constant, self.maximise)
 
     def _notes(self) -> Iterator[str]:
         integers = [name for name in self.columns if name in self.integers]

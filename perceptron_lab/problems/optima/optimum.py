@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from perceptron_lab.algorithms.linear.linear_optimum import linear_optimum
+from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, goal_of
 from perceptron_lab.core.results import Result, Status
@@ -29,6 +31,7 @@ from perceptron_lab.problems.optima.objective_levels import ObjectiveBisection
 from perceptron_lab.problems.optima.optimiser import Optimiser, minimise
 from perceptron_lab.problems.optima.verified_solver import VerifiedSolver
 from perceptron_lab.systems import ConicSystem, System
+from perceptron_lab.systems.linear_system import LinearSystem
 
 Program = str | Path | System | MaxCutProgram | sp.sparray | npt.NDArray[np.float64]
 
@@ -43,14 +46,15 @@ def optimum(
     watch: Watch | None = None,
     stop: Stop | None = None,
 ) -> Result:
-    """Return a proved interval around the optimum of a semidefinite program.
+    """Return a proved interval around the optimum of a semidefinite or linear program.
 
     Parameters
     ----------
     path_or_system
-        The path of an SDPA file, a homogenised system with an objective, or one of MAXCUT's
-        relaxations: a :class:`.MaxCutProgram`, or a symmetric matrix C, dense or scipy.sparse, for
-        max <C, X>, diag(X) = 1, X positive semidefinite. C is no adjacency matrix: see ``graph``.
+        The path of an SDPA, MPS or LP file; a linear system with an objective, or a homogenised
+        system with one; or a relaxation of MAXCUT: a :class:`.MaxCutProgram`, or a symmetric
+        matrix C, dense or scipy.sparse, for max <C, X>, diag(X) = 1, X positive semidefinite. C is
+        no adjacency matrix: see ``graph``.
     graph
         In place of it a graph, for the relaxation of its MAXCUT: a networkx graph, edges
         ``(u, v[, weight])``, or a symmetric adjacency matrix, as
@@ -108,8 +112,16 @@ def optimum(
     if isinstance(path_or_system, str | Path):  # reading takes no part of the budget
         path_or_system = read_system(Path(path_or_system))
     assert path_or_system is not None
+    if isinstance(path_or_system, LinearSystem):
+        return optimum_of_conditions(path_or_system, options)
     with time_limit(options.budget.seconds, stop):
         return optimum_with_optimiser(program_of(path_or_system), options)[1]
+
+
+def optimum_of_conditions(system: LinearSystem, options: RunOptions) -> LinearResult:
+    """Return the exact optimum of a linear program."""
+    budget = options.budget
+    return linear_optimum(system, pivots=budget.updates, seconds=budget.seconds, stop=options.stop)
 
 
 def optimum_with_optimiser(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:

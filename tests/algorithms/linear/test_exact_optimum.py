@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from perceptron_lab import Budget, optimum
 from perceptron_lab.algorithms.linear.exact_optimum import ExactOptimum, minimised
-from perceptron_lab.algorithms.linear.proofs import combination, contradiction
+from perceptron_lab.algorithms.linear.linear_result import LinearResult
+from perceptron_lab.algorithms.linear.proofs import combination, contradiction, faults
+from perceptron_lab.cli.main import main
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
-from perceptron_lab.systems.linear_system import LinearSystem
+from perceptron_lab.systems.conditions import LinearObjective
+from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 from tests.algorithms.linear.random_programs import Costs, is_bounded, random_program
 
 
@@ -44,3 +52,81 @@ def test_small_programs_are_decided_as_by_a_simplex_method_in_fractions(block: i
         assert (optimum.status is Status.INFEASIBLE) == (not given.has_a_point()), seed
         if optimum.status is not Status.INFEASIBLE:
             assert (optimum.status is Status.FEASIBLE) == is_bounded(given, costs), seed
+
+
+MODEL = """\\ the optimum 16/3 of a maximum
+maximize
+ obj: x + 2 y + 3
+subject to
+ c1: x + 3 y <= 3
+ {more}
+bounds
+ x <= 1
+end
+"""
+
+
+def model(folder: Path, more: str = "") -> Path:
+    path = folder / "model.lp"
+    path.write_text(MODEL.format(more=more), encoding="utf-8")
+    return path
+
+
+def test_a_maximum_with_a_constant_is_exact(tmp_path: Path) -> None:
+    result = optimum(model(tmp_path))
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["optimum_exact"] == "16/3"
+    assert result.optimum_lower is not None
+    assert result.optimum_upper is not None
+    assert Fraction(result.optimum_lower) <= Fraction(16, 3) <= Fraction(result.optimum_upper)
+    assert result.goal_reached
+    assert result.optimum_width is not None
+    assert result.optimum_width < 1e-15
+
+
+def test_an_infeasible_and_an_unbounded_program_are_proved(tmp_path: Path) -> None:
+    result = optimum(model(tmp_path, "c2: x + 3 y >= 3.0000000000001"))
+    assert (result.status, result.optimum_lower) == (Status.INFEASIBLE, None)
+    system = replace(
+        linear_system([[1, -1]], [0], lower=0),
+        exact_objective=LinearObjective(((0,), (Fraction(1),)), maximise=True),
+    )
+    result = optimum(system)
+    assert result.status is Status.UNBOUNDED
+    assert result.optimum_upper is None
+    assert isinstance(result, LinearResult)
+    assert faults(system, result.status, result.exact) == []
+
+
+def test_without_time_there_is_no_optimum(tmp_path: Path) -> None:
+    result = optimum(model(tmp_path), budget=Budget(seconds=0.0))
+    assert result.status is Status.TIME_LIMIT
+    assert result.certificate["optimum_exact"] is None
+    assert not result.goal_reached
+
+
+def test_the_optimum_of_a_file_is_printed_exactly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["solve", str(model(tmp_path)), "--optimum", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["optimum_exact"] == "16/3"
+    assert record["optimum_lower"] <= 16 / 3 <= record["optimum_upper"]
+    assert record["certificate"]["notes"] == []
+
+
+def test_conditions_without_an_objective_have_no_optimum() -> None:
+    with pytest.raises(InputError, match="without an objective"):
+        optimum(linear_system([[1]], [0]))
+
+
+@pytest.mark.parametrize("exponent", range(9, 31))
+def test_gaps_below_every_tolerance_are_seen(exponent: int) -> None:
+    """x + y >= 2 and x, y <= 1 up to a gap: infeasible by it, or a single point at gap 0."""
+    gap = Fraction(1, 10**exponent)
+    for shift, status in ((gap, Status.INFEASIBLE), (-gap, Status.FEASIBLE), (0, Status.FEASIBLE)):
+        system = linear_system([[1, 1], [1, -1], [-1, 1]], [2 + shift, 0, 0], upper=1)
+        costs = {0: Fraction(1), 1: Fraction(1)}
+        answer = minimised(system, costs)
+        check(system, costs, answer)
+        assert answer.status is status
