@@ -68,6 +68,9 @@ TIED: Listed = {
         "`plab run postprocessing` starts": "test_numbers_of_rescaling",
         "`plab run margin_dependence` fits": "test_numbers_of_rescaling",
     },
+    "docs/linear-programs.md": {
+        "`plab run linear_programs` decides": "test_numbers_of_verdicts_and_programs"
+    },
     "docs/separation.md": {
         "`plab run separation_verdicts` runs": "test_numbers_of_verdicts_and_programs"
     },

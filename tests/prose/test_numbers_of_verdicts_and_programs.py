@@ -34,6 +34,34 @@ def test_verdicts() -> None:
     assert numbers(text) == []
 
 
+def test_linear_programs() -> None:
+    table = pd.read_csv(SAMPLES / "linear_programs" / "lp_feasibility.csv")
+    known = table[table["false"].notna()]
+    exact, highs = (
+        known[known["label"] == label].set_index("problem") for label in ("exact", "HiGHS")
+    )
+    netlib = exact["seeds"] == 1
+    thin = exact.index.str.startswith("infeasible-")
+    assert {name.rpartition("-")[2] for name in exact.index[thin]} >= {"9", "30"}
+    assert exact["false"].sum() == 0
+    assert (highs["false"] == highs["seeds"].where(thin, 0)).all()
+    ratios = (exact["seconds"] / highs["seconds"])[netlib]
+    text = paragraph("`plab run linear_programs` decides")
+    for claim in (
+        f"decides {exact['decided'][netlib].sum()} of {netlib.sum()} programs of netlib",
+        f"{exact['decided'][~netlib].sum()} of {exact['seeds'][~netlib].sum()} generated ones",
+        f"{exact['seeds'][thin].sum()} that are infeasible by 1e-9 to 1e-30",
+        f"calls these {highs['false'].sum():.0f} feasible",
+        f"{highs['decided'][netlib].sum()} for netlib",
+        f"{highs['decided'][~netlib].sum()} for generated programs",
+        f"takes {ratios.median():.1f} times as long as HiGHS in the median",
+        f"and {exact['seconds'][netlib].max():.1f} s at most",
+    ):
+        assert claim in text, claim
+        text = text.replace(claim, "")
+    assert numbers(text) == []
+
+
 def levels_of_figure_6_1(label: str) -> pd.DataFrame:
     """Return the levels of a label, with the updates up to their ends."""
     levels = pd.read_csv(SAMPLES / "figure_6_1" / "levels.csv").groupby("label").get_group(label)
