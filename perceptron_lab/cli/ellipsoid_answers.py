@@ -16,7 +16,7 @@ from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
 from perceptron_lab.datasets.formats.columns import Columns
-from perceptron_lab.datasets.formats.file_contents import read_contents, told
+from perceptron_lab.datasets.formats.file_contents import read_contents, with_path
 from perceptron_lab.numerics.input_checks import refuse_rounded
 from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
@@ -151,7 +151,7 @@ def ellipsoid_answer(
     stop
         Asked again and again whether to end: a true value ends the work as the time does.
     """
-    with told(file):
+    with with_path(file):
         contents = read_contents(file, columns)
         if contents.classes is None:
             raise InputError(

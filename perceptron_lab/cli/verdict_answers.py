@@ -9,7 +9,7 @@ from typing import Any
 
 from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.datasets.formats.columns import Columns
-from perceptron_lab.datasets.formats.file_contents import told
+from perceptron_lab.datasets.formats.file_contents import with_path
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.experiments.provenance.environment import portable
@@ -88,7 +88,7 @@ def verdict_answer(
         Asked now and then whether to end.
     """
     columns = columns or Columns()
-    with told(file):
+    with with_path(file):
         examples, contents = labelled_file(file, columns)
         verdict = replace(
             verdict_for(examples, max_seconds=seconds, stop=stop), lines=contents.lines

@@ -132,6 +132,8 @@ class SpinFactors(JordanAlgebra):
         norms, last = self._norms(element), element[self._last]
         flat = norms == 0.0
         direction = element / np.where(flat, 1.0, norms)[self._block]
+        # Any unit vector is an eigenvector for u = 0: e_1, so that results do not depend on
+        # rounding.
         direction[self._starts[flat]] = 1.0
         direction[self._last] = 1.0
         return np.concatenate([last - norms, last + norms]) * ROOT, direction
@@ -417,6 +419,7 @@ def algebra_of(cone: Cone) -> JordanAlgebra:
     kinds: dict[object, list[tuple[Cone, slice]]] = {}
     for part, span in cone.blocks:
         kinds.setdefault(_group_key(part), []).append((part, span))
+    # Blocks of one kind are stacked: numpy's batched eigh is far faster than a loop over blocks.
     parts = [_algebra_of_group([part for part, _ in blocks]) for blocks in kinds.values()]
     if len(parts) == 1:
         return parts[0]

@@ -87,6 +87,7 @@ class _Round(Picker):
         indices = violated(scores, slack)
         if not len(indices):
             return None
+        # The first violated index after the last one; modulo wraps around the set.
         self.last_index = int(indices[np.searchsorted(indices, self.last_index + 1) % len(indices)])
         return self.last_index
 

@@ -57,6 +57,7 @@ class Product(Cone):
     def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
         """Return the deepest atom of the block whose lowest eigenvalue is least."""
         deepest = [(*part.deepest(scores[span]), span.start) for part, span in self.blocks]
+        # By value alone: atoms are arrays, which do not compare.
         atom, value, start = min(deepest, key=lambda answer: answer[1])
         return _shifted(atom, start), value
 
@@ -94,6 +95,7 @@ class Product(Cone):
         self, *, required: bool = True, keep_sparse: bool = False
     ) -> tuple[Cone, IntArray]:
         """Return the product of the completed parts, and where this one's entries lie in it."""
+        # Each part is completed separately; spans of the product are recomputed, as sizes change.
         cones, positions = zip(
             *(part.completed(required=required, keep_sparse=keep_sparse) for part in self.parts),
             strict=True,

@@ -29,6 +29,7 @@ class SecondOrder(Cone):
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return the deepest atom, if the scores lie too low."""
         atom, value = self.deepest(scores)
+        # At slack > 0 the cone is closed, else open, as the contract of ``separate`` states.
         passes = value + slack >= 0.0 if slack > 0 else value + slack > 0.0
         return None if passes else atom
 

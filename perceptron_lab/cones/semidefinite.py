@@ -70,6 +70,8 @@ class Semidefinite(Cone):
 
     def _with_oracle(self, record: object) -> Self:
         """Return the same cone, its pattern shared, with a fresh oracle."""
+        # Without __init__: the pattern, with its order of elimination, is shared and not computed
+        # again.
         other = type(self).__new__(type(self))
         other._set_pattern(self.pattern, keep_sparse=self._keeps_sparse)
         other._set_oracle(record)
@@ -169,6 +171,7 @@ class Semidefinite(Cone):
     def lowest(self, scores: FloatArray) -> float:
         """Return the lowest eigenvalue of Z, for large matrices by the Lanczos method."""
         _check_finite(scores)
+        # Small matrices by LAPACK, exactly; large ones by Lanczos, to RESOLUTION.
         if not self.large and (self.complete or self.rank <= DENSE_UP_TO):
             return super().lowest(scores)
         return self._lowest(scores).value
@@ -218,6 +221,7 @@ class Semidefinite(Cone):
         """Return the same cone with an oracle that refuses singular matrices."""
         if not self.oracles["semidefinite"].accepts_boundary:
             return self
+        # Other oracles never accept the boundary, and stay as they are.
         return self._with_oracle(PivotedCholesky(mode="strict"))
 
 

@@ -42,6 +42,7 @@ def gibbs(
     """
     lowest = values.min()
     with np.errstate(over="ignore"):  # exp(-inf) = 0 is right
+        # All exponents are <= 0, and one is 0, so that the sum is between 1 and the rank.
         powers = np.exp((lowest - values) / smoothing)
         total = powers.sum()
         log_partition = float(np.log(total) - lowest / smoothing)

@@ -63,39 +63,39 @@ class Dataset(ABC):
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Return an instance, one of :meth:`names`, else raise a ``ConfigError``.
 
-        An ``InputError`` refuses an impossible seed or parameter, a ``DataError`` a file that
-        cannot be had or does not hold what it should.
+        An ``InputError`` refuses an invalid seed or parameter; a ``DataError`` reports a file that
+        is unavailable or has unexpected content.
 
         Parameters
         ----------
         name
             The instance's name.
         seed
-            Of the cell, 0 or more: determines all that is random in the data, the split into
-            training and test examples included. Fixed data do not depend on it.
+            Seed of the cell, 0 or more. It determines all randomness in the data, including the
+            split into training and test examples. Fixed data do not depend on it.
         base
             The folder of the configuration, from which relative paths start.
         """
 
     def own_file(self, name: str, base: Path) -> Path | None:
-        """Return the user's own file that an instance is read from; None if it is from elsewhere.
+        """Return the user's file that an instance is read from, or None if there is no such file.
 
         ``plab check`` reads such files. ``name`` and ``base`` are as for :meth:`load`.
         """
         return None
 
     def check_name(self, name: str) -> None:
-        """Raise a ``ConfigError`` if no instance is called so."""
+        """Raise a ``ConfigError`` if no instance has this name."""
         names = self.names()
         if name not in names:
             raise ConfigError(
-                f"no instance here is called {name!r}{did_you_mean(name, names)}; "
+                f"there is no instance {name!r}{did_you_mean(name, names)}; "
                 f"known: {', '.join(names)}"
             )
 
 
 def check_instance_name(name: str) -> str:
-    """Return a name that may serve as a file name and in tables, else raise a ``ValueError``."""
+    """Return the name if it is valid for files and tables, or raise a ``ValueError``."""
     if not _NAME.fullmatch(name) or name in (".", ".."):
         raise ValueError(
             f"{name!r} cannot name an instance; allowed: 1 to 64 letters, digits, '.', '_', '-'"
@@ -104,7 +104,7 @@ def check_instance_name(name: str) -> str:
 
 
 def check_distinct(names: list[str]) -> list[str]:
-    """Return the names, of which there is one at least, each once; else raise a ``ValueError``."""
+    """Return the names if they are distinct and not empty, or raise a ``ValueError``."""
     if not names:
         raise ValueError("the list is empty; name at least one instance")
     repeated = sorted({name for name in names if names.count(name) > 1})
@@ -113,25 +113,27 @@ def check_distinct(names: list[str]) -> list[str]:
     return names
 
 
-# Of a list of names in a configuration
+# Validator of a list of names in a configuration
 Distinct = AfterValidator(check_distinct)
 
 
 Defaults = Mapping[str, Mapping[str, object]]
-"""Value of a parameter -> the others that go with it, with their defaults."""
+"""Value of a parameter -> the other parameters that it admits, with their defaults."""
 
 
-def chosen(value: object, info: ValidationInfo, choice: str, defaults: Defaults) -> Any:
-    """Return a parameter's value, or for None the default that goes with a choice made before it.
+def value_or_default(value: object, info: ValidationInfo, choice: str, defaults: Defaults) -> Any:
+    """Return a parameter's value, or for None its default under the value of another parameter.
 
     Parameters
     ----------
     value, info
-        As given, and pydantic's, with the parameters validated so far.
+        The value, and pydantic's record of the parameters validated so far.
     choice, defaults
-        The parameter that decides which others there are; its values -> these with their defaults.
-        A ``ValueError`` refuses others.
+        The parameter that decides which others exist; its values -> these with their defaults. A
+        ``ValueError`` refuses parameters that do not exist under it.
     """
+    # pydantic validates fields in order, so that the deciding parameter is known here if it is
+    # valid.
     selected, name = info.data.get(choice), str(info.field_name)
     if selected is None or name in defaults[selected]:
         return value if value is not None or selected is None else defaults[selected][name]
@@ -141,10 +143,10 @@ def chosen(value: object, info: ValidationInfo, choice: str, defaults: Defaults)
     return None
 
 
-def chosen_with(choice: str, defaults: Defaults, *names: str) -> Any:
-    """Return the validator of parameters that go with a choice made before them: :func:`chosen`."""
+def defaulted_with(choice: str, defaults: Defaults, *names: str) -> Any:
+    """Return a validator that applies :func:`value_or_default` to several parameters."""
 
     def validated(cls: type[object], value: object, info: ValidationInfo) -> object:
-        return chosen(value, info, choice, defaults)
+        return value_or_default(value, info, choice, defaults)
 
     return field_validator(*names)(classmethod(validated))

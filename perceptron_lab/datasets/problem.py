@@ -18,23 +18,22 @@ if TYPE_CHECKING:
 
 # One example per row: dense, or sparse in CSR
 Examples = FloatArray | sp.csr_array
-# Further figures of a point, by name: numbers or arrays
+# Further metrics of a point, by name: numbers or arrays
 Measure = Callable[[FloatArray], Mapping[str, float | AnyArray]]
 
 
 @dataclass(frozen=True)
 class Task:
-    """Two classes, split into training and test examples.
+    """A classification task: two classes, split into training and test examples.
 
     Parameters
     ----------
     name
         The name of the positive class.
     examples, labels
-        To learn from: shape ``(m, features)``, and +1 or -1 each, shape ``(m,)``.
+        Training examples, shape ``(m, features)``, and labels +1 or -1, shape ``(m,)``.
     test_examples, test_labels
-        To be judged by, never to choose anything by; there may be none, for learners that are not
-        judged.
+        Test examples, for evaluation only; there may be none, for learners that are not evaluated.
     """
 
     name: str
@@ -53,13 +52,13 @@ class Problem:
     name, system
         The instance's name, and the system that algorithms solve.
     sha256
-        Of the data: of a file's bytes, or of a generated instance's arrays or canonical text.
+        Digest of the data: of a file's bytes, or of a generated instance's arrays or text.
     facts
-        Known of the system before an algorithm runs.
+        What is known about the system before an algorithm runs.
     measure
-        Figures of a point, shape ``(unknowns,)``, that become columns ``measure.NAME``; or None.
+        Metrics of a point, shape ``(unknowns,)``, which become columns ``measure.NAME``; or None.
     tasks
-        For learners: one task, or repetitions of it; empty where there is nothing to be learnt.
+        For learners: one task, or repetitions of it; empty for systems without labels.
     """
 
     name: str
@@ -74,6 +73,7 @@ def sha256_of_arrays(*arrays: AnyArray) -> str:
     """Return the sha256 of the types, shapes and bytes of arrays, in this order."""
     digest = hashlib.sha256()
     for array in arrays:
+        # Type and shape as well: equal bytes of other shapes are other data.
         digest.update(f"{array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

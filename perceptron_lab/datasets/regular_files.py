@@ -1,11 +1,11 @@
-"""The files of datasets: regular ones are read; a verification writes below one folder.
+"""Safe access to the files of datasets: only regular files are read, and writes can be confined.
 
-A FIFO, a device or a folder is refused, not waited for. What is checked is the open file, so that a
-link that changes meanwhile makes no difference.
+A FIFO, a device or a folder is refused without waiting. The check applies to the open file, so that
+a link that changes meanwhile has no effect.
 
-A certificate names a dataset with all its parameters, folders and sizes among them. Whoever proves
-it again has not chosen them, so that within :func:`confined` nothing is written anywhere but below
-one folder, and nothing larger is generated than was allowed. Files are read from where they are.
+A certificate names a dataset with all its parameters, including folders and sizes, which the person
+who verifies it has not chosen. Within :func:`confined`, files are therefore written below one
+folder only, and no more bytes are generated than allowed. Files are read from their paths.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from perceptron_lab.core.errors import DataError, did_you_mean
 
 
 def names_in(folder: Path) -> list[str]:
-    """Return the names in a folder; none where the system does not list it."""
+    """Return the names in a folder, or an empty list if it cannot be listed."""
     try:
         return os.listdir(folder)
     except (OSError, ValueError):  # absent, forbidden, or a path that cannot be
@@ -32,16 +32,16 @@ def names_in(folder: Path) -> list[str]:
 
 
 def no_such_file(path: Path, usable: Callable[[Path], bool], kind: str = "file") -> str:
-    """Return the sentence that a file is not there: in which folder, and which resemble it.
+    """Return the message that a file does not exist, with its folder and similar names.
 
     Parameters
     ----------
     path
-        Where nothing is.
+    The missing path.
     usable
         Whether an entry of the folder could have been meant.
     kind
-        What is not there: a file, or a file or folder.
+        What is missing: a file, or a file or folder.
     """
     folder = path.parent
     if not os.path.isdir(folder):
@@ -72,7 +72,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """Return the bytes of a regular file of at most so many bytes.
+    """Return the bytes of a regular file of at most ``most`` bytes.
 
     A file that grows meanwhile is cut at the size that it had when it was opened. Raises the errors
     of :func:`open_regular`, and a ``DataError`` of a larger file.
@@ -81,6 +81,7 @@ def read_regular(path: Path, most: int) -> bytes:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             raise DataError(f"{path} has {size} bytes; allowed: {most} at most")
+        # Not to the end: another process may append while the file is read.
         return file.read(size)
 
 
@@ -98,7 +99,7 @@ def _irregular(path: Path) -> DataError:
 
 
 def unreadable(path: Path, error: OSError) -> DataError:
-    """Return the error of a file that the system does not let one read."""
+    """Return the error for a file that the system refuses to read."""
     return DataError(f"{path} cannot be read ({error.strerror}); check the path")
 
 
@@ -117,6 +118,7 @@ _CONFINED: ContextVar[tuple[Path, int] | None] = ContextVar("_CONFINED", default
 @contextmanager
 def confined(folder: Path, most: int) -> Iterator[None]:
     """Restrict datasets to write below an existing folder and generate at most ``most`` bytes."""
+    # A context variable, so that threads and nested verifications do not affect each other.
     token = _CONFINED.set((folder, most))
     try:
         yield
@@ -124,21 +126,21 @@ def confined(folder: Path, most: int) -> Iterator[None]:
         _CONFINED.reset(token)
 
 
-def written(folder: Path) -> Path:
-    """Return where files of a folder are written: there, unless writing is confined."""
+def confined_folder(folder: Path) -> Path:
+    """Return the folder to write to in place of a folder: itself, unless writing is confined."""
     confined = _CONFINED.get()
     if confined is None:
         return folder
-    # A hash, since its own name may be `..`
+    # A hash, since the name of the folder may be `..`
     return confined[0] / hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16]
 
 
 def check_generated(size: int, file: str) -> None:
-    """Raise a ``DataError`` if so many bytes are more than may be generated under a name."""
+    """Raise a ``DataError`` if a file of this size may not be generated."""
     confined = _CONFINED.get()
     if confined is not None and size > confined[1]:
         needed = f"{-(-size // 10**6)}MB"
         raise DataError(
-            f"{file} would have to be generated, {size / 1e6:.1f} MB; a verification generates "
-            f"{confined[1] / 1e6:g} MB unasked, `plab verify --generate {needed}` this as well"
+            f"{file} has to be generated ({size / 1e6:.1f} MB); a verification generates at most "
+            f"{confined[1] / 1e6:g} MB by default; run `plab verify --generate {needed}`"
         )

@@ -145,6 +145,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                 "all examples of one class have weight 0; give some of them a positive weight"
             )
         if class_weight == "balanced":
+            # Balanced by weights and not by counts, so that sample weights are respected.
             return np.asarray(weights * np.where(positive, 0.5 / sums[0], 0.5 / sums[1]))
         return np.asarray(weights / sum(sums))
 

@@ -120,6 +120,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             max_iterations=self.max_iter,
             max_seconds=self.max_seconds,
         )
+        # One limit for both solvers: the central path has the time that the first one leaves.
         with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
             fitted = separation(solver=self.solver)
             self._set_convergence(
@@ -146,6 +147,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        # Only these statuses promise that predict reproduces the labels.
         if self.status_ not in (Status.FEASIBLE, Status.UNBOUNDED):
             return
         misclassified = np.flatnonzero((self.separation_.decision_values(data) > 0.0) != positive)
@@ -250,6 +252,8 @@ class SoftSeparationClassifier(BinaryClassifier):
         self.separation_ = soft_separation(
             data[positive],
             data[~positive],
+            # Means of slacks instead of sums: the penalties then do not depend on the numbers of
+            # examples.
             positive_penalty=self.positive_penalty / int(positive.sum()),
             negative_penalty=self.negative_penalty / int((~positive).sum()),
             tolerance=self.tol,

@@ -115,6 +115,7 @@ def _search_fallback(
         state, before = fallback.start(view, rng), -1
         while before < state.updates < most and not time_is_up():
             best(view.operator.compact(state.point))
+            # Doubling gaps: a few comparisons suffice, each of which costs a pass over the data.
             before = state.updates
             state, _ = advance(fallback, view, state, min(max(1, before), most - before))
         best(view.operator.compact(state.point))
@@ -139,6 +140,8 @@ def _with_infeasibility_proof(system: ConicSystem, result: Result) -> Result:
     origin = system if system.origin is None else system.origin
     if result.status is Status.INFEASIBLE or result.weights is None or time_is_up():
         return result
+    # The goal of a margin bound ends at the first good weights; exact ones with A w = 0 may exist
+    # near them.
     proof = origin.prove_infeasible(result.weights)
     if proof is None:
         return result

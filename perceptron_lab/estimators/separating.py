@@ -278,6 +278,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """Return the goal: a separating point, or a proof that the margin is at most ``tol``."""
         if system.unit_rows:
             return MarginUpper(self.tol)
+        # Rows of any length: tol is relative to the largest norm, so that units do not matter.
         return MarginUpper(self.tol * float(system.facts().norm or 1.0))
 
     def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
@@ -310,6 +311,8 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             self._set_dual_coefficients(
                 np.array([function.point for function in functions]) * signs, data
             )
+            # Only kernels need the check: predict evaluates K again, with errors that the proof
+            # bounds for the stored matrix alone.
             self._compare_with_proof(data, signs)
         self._warn(functions)
         return self
@@ -320,7 +323,10 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """Return one function per class, or one for two classes, and the signs s_i of each."""
         positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
         signs = np.array([np.where(class_index == k, 1.0, -1.0) for k in positive])
+        # One generator for all functions: each has its own seed, and the fit depends on
+        # random_state alone.
         rng = generator_of(self.random_state)
+        # Equal shares, so that a hard class does not use up the time of those after it.
         seconds = UNLIMITED_SECONDS if self.max_seconds is None else self.max_seconds / len(signs)
         budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
         functions = [
@@ -463,6 +469,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def predict(self, X: npt.ArrayLike | Examples) -> AnyArray:
         """Return the class of the largest f_k(x); of two, ``classes_[1]`` where f(x) > 0."""
         values = self.decision_function(X)
+        # One versus rest: no probabilities are compared, only the values of functions of norm 1.
         class_index = values.argmax(axis=1) if values.ndim == 2 else (values > 0.0).astype(np.intp)
         return np.asarray(self.classes_[class_index])
 

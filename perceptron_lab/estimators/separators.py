@@ -240,6 +240,8 @@ class OnlineClassifier(SeparatingClassifier):
                 "by their norms; omit one of them"
             )
         operator, limit = system.operator, self._limit(system.atom_norm())
+        # Compiled sweeps read dense rows or kernel columns; sparse rows are queried through the
+        # oracle, in the same cyclic order.
         sparse = isinstance(operator, Matrix) and not isinstance(operator.data, np.ndarray)
         return self._oracle_algorithm(limit) if sparse else self._sweeping_algorithm(limit)
 
@@ -280,6 +282,7 @@ class OnlineClassifier(SeparatingClassifier):
         if first:
             self._set_coefficients(np.zeros((len(positive), data.shape[1] + self.fit_intercept)))
             self.updates_ = np.zeros(len(positive), dtype=np.int64)
+        # After fit the functions have norm 1: R of earlier examples no longer scales their limits.
         if first or self.status_ is not Status.FITTED:
             self.longest_ = 0.0
         signs = [np.where(targets == label, 1.0, -1.0) for label in positive]
@@ -287,6 +290,7 @@ class OnlineClassifier(SeparatingClassifier):
         self.n_iter_, self.status_, self.separable_ = int(self.updates_.max()), Status.FITTED, None
         self.margin_ = np.full(len(positive), np.nan)
         self.margin_bounds_ = np.tile([-np.inf, np.inf], (len(positive), 1))
+        # Without the earlier examples no margin can be bounded.
         self.certificate_ = ()
         return self
 
@@ -326,6 +330,7 @@ class OnlineClassifier(SeparatingClassifier):
             for k, point in enumerate(points):  # which the sweep changes in place
                 signed = rows * signs[k, start : start + BLOCK, None]
                 looks, counts = len(rows), np.zeros(len(rows))
+                # One pass exactly: each example is read once, and updates count as mistakes.
                 swept = margin_sweep(signed, point, counts, limits, 1.0, 0, UNLIMITED, 0, looks)
                 self.updates_[k] += swept[0]
         self._set_coefficients(points)

@@ -115,6 +115,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         data, positive = self._checked_training_data(X, y)
         weights = self._weights(data, positive, sample_weight)
         self.axes_ = WhiteCoordinates.fitted(data, weights) if self.whiten else None
+        # The random start breaks the symmetry of L: at L = 0 its gradient vanishes.
         objective = self._objective(data, positive, weights)
         minimum = minimise(
             objective,

@@ -236,5 +236,5 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], reason: str) -> 
 
 
 def test_a_wrong_name_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no instance here is called 'orthant'"):
+    with pytest.raises(ConfigError, match="there is no instance 'orthant'"):
         make(family="orthant").load("orthant", seed=0, base=Path("."))

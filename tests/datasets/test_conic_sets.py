@@ -248,7 +248,7 @@ def test_bad_parameters_name_their_place(
 
 def test_wrong_names_and_seeds() -> None:
     record = make(family="mixed")
-    with pytest.raises(ConfigError, match="no instance here is called 'mixed-20'"):
+    with pytest.raises(ConfigError, match="there is no instance 'mixed-20'"):
         record.load("mixed-20", seed=0, base=Path("."))
     with pytest.raises(InputError, match=r"seed -1 for mixed-20-20-2x5-2x10-0\.01; allowed"):
         record.load(record.names()[0], seed=-1, base=Path("."))

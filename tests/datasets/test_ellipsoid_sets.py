@@ -145,7 +145,7 @@ def test_names_of_different_parameters_differ() -> None:
 
 
 def test_another_name_and_a_negative_seed_are_refused() -> None:
-    with pytest.raises(ConfigError, match="no instance here is called 'ellipsoid'"):
+    with pytest.raises(ConfigError, match="there is no instance 'ellipsoid'"):
         make().load("ellipsoid", seed=0, base=Path("."))
     with pytest.raises(InputError, match="seed -2 for"):
         make().sample(-2)

@@ -141,7 +141,7 @@ def test_seed_and_name_determine_the_graph(name: str) -> None:
         ("planar-2-1", "2 vertices; allowed: 3 to 100000"),
         ("planar-100-529", "at most two triangulations, allowed: 1 to 528"),
         ("planar-10-25", "allowed: 1 to 24"),
-        ("planar-100-200-0.03", "planar graphs of a margin are not made"),
+        ("planar-100-200-0.03", "planar graphs with a given margin are not available"),
         ("planar-100001-5", "allowed: 3 to 100000"),
         ("torus-1000x1001", "1000000 vertices at most"),
         ("torus-8x8x2", "sides of 3 or more"),
@@ -158,7 +158,7 @@ def test_large_instances_are_generated_for_a_verification_only_when_allowed(tmp_
     from perceptron_lab.datasets.regular_files import confined
 
     name = "torus-100x100"
-    with confined(tmp_path, 10**6), pytest.raises(DataError, match="MB; a verification generates"):
+    with confined(tmp_path, 10**6), pytest.raises(DataError, match="MB.; a verification generates"):
         Maxcut([name]).load(name, seed=0, base=tmp_path)
 
 

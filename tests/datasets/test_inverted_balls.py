@@ -114,7 +114,7 @@ def test_maps_have_a_positive_definite_metric_within_the_spread(dimension: int, 
     values = np.linalg.eigvalsh(found.matrix)
     assert values.min() >= 0.25 * (1 - 1e-12)
     assert values.max() <= 4.0 * (1 + 1e-12)
-    corners = found.of(np.vstack([np.zeros(dimension), np.eye(dimension)]))
+    corners = found.images(np.vstack([np.zeros(dimension), np.eye(dimension)]))
     assert (corners[0] == found.shift).all()
     assert corners[1:] - corners[0] == pytest.approx(found.matrix, abs=1e-12)
 
@@ -145,7 +145,7 @@ def test_seed_and_name_determine_the_problem() -> None:
 
 
 def test_another_name_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"no instance here is called 'all-2x50-500x1-1e1'"):
+    with pytest.raises(ConfigError, match=r"there is no instance 'all-2x50-500x1-1e1'"):
         make().load("all-2x50-500x1-1e1", seed=0, base=Path("."))
 
 

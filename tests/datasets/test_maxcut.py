@@ -154,7 +154,7 @@ def test_weights_of_no_graph(weights: np.ndarray, reason: str) -> None:
         ("torus-5x2", "sides of 3 or more"),
         ("torus-1000x1001", "1000000 vertices at most"),
         ("torus-3x3\n", "no MAXCUT instance"),
-        ("mcp100", "no MAXCUT instance is called 'mcp100'"),
+        ("mcp100", "'mcp100' names no MAXCUT instance"),
         ("", "no MAXCUT instance"),
     ],
 )

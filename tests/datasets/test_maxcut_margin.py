@@ -91,7 +91,7 @@ def test_the_scale_falls_with_the_margin() -> None:
     [
         ("random-99-200-0.1", "has more than 0.1"),
         ("random-99-200-0.00001", "allowed: 0.0001 to 0.099"),
-        (f"random-{LARGEST_ENCLOSED + 1}-700-0.01", "is enclosed up to 500"),
+        (f"random-{LARGEST_ENCLOSED + 1}-700-0.01", "cannot be enclosed; allowed: up to 500"),
     ],
 )
 def test_margins_that_do_not_exist_are_refused(name: str, said: str) -> None:
@@ -100,5 +100,5 @@ def test_margins_that_do_not_exist_are_refused(name: str, said: str) -> None:
 
 
 def test_graphs_that_are_too_large_are_not_enclosed() -> None:
-    with pytest.raises(ValueError, match="a graph with 600 vertices"):
+    with pytest.raises(ValueError, match="the margin of 600 vertices"):
         Maxcut(instances=["torus-20x30"], enclose=True)

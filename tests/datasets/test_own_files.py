@@ -134,5 +134,5 @@ def test_files_that_cannot_be_had(
 
 
 def test_other_names_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no instance here is called 'b'"):
+    with pytest.raises(ConfigError, match="there is no instance 'b'"):
         Files(files=["a.csv"]).load("b", seed=0, base=tmp_path)

@@ -32,7 +32,7 @@ def test_the_answer_by_construction_is_that_of_the_judge(
 ) -> None:
     finite = None if kind == "complete" else 1
     made = SeparationFamilies(kind, 14, finite, 1, gap=gap, degenerate=degenerate)
-    task, known = task_of(made, made.name, 5), made.known(5)
+    task, known = task_of(made, made.name, 5), made.known_answer(5)
     judged = truth(Labelled(np.asarray(task.examples), task.labels.astype(int).tolist(), True))
     assert known.verdict == kind == judged.verdict
     assert np.flatnonzero(~known.separated).tolist() == judged.overlap
@@ -43,7 +43,7 @@ def test_the_answer_by_construction_is_that_of_the_judge(
 def test_the_answer_by_construction_is_ours(kind: str, gap: int, degenerate: bool) -> None:
     made = SeparationFamilies(kind=kind, rows=40, infinite=2, gap=gap, degenerate=degenerate)
     for seed in range(2):
-        task, known = task_of(made, made.name, seed), made.known(seed)
+        task, known = task_of(made, made.name, seed), made.known_answer(seed)
         found = separation(task.examples, task.labels)
         assert found.verdict == known.verdict
         np.testing.assert_array_equal(found.separated_rows, np.flatnonzero(known.separated))
@@ -71,7 +71,7 @@ def test_seeds_and_names_determine_the_examples() -> None:
 
 def test_too_few_rows_are_refused() -> None:
     made = SeparationFamilies(rows=10, infinite=3, finite=4)
-    with pytest.raises(InputError, match="10 different rows; 16 are needed for so many features"):
+    with pytest.raises(InputError, match="10 distinct rows, but 16 are needed for these features"):
         made.problem(0)
 
 

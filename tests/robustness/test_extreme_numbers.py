@@ -370,7 +370,7 @@ def test_programs_of_extreme_numbers(name: str, tmp_path: Path, plab: Callable[.
 
 def test_the_number_of_a_column_has_few_digits() -> None:
     with pytest.raises(InputError, match=r"there is no column 2{18}\.\.\.; give 1 to 3, or last"):
-        Columns("2" * 5000).place_in(["a", "b", "c"])
+        Columns("2" * 5000).label_index(["a", "b", "c"])
 
 
 def test_integers_of_thousands_of_digits_in_tables_and_words(

@@ -66,6 +66,7 @@ class Classes(Operator):
     def scores(self, point: FloatArray) -> FloatArray:
         """Return s_i (w'x_i + b)."""
         direction = point[:-1]
+        # Compared by value, as callers may change a point in place.
         if self._last_products is None or not np.array_equal(direction, self._last_products[0]):
             self._last_products = direction.copy(), times(self.examples, self.spread(direction))
         return np.asarray((self._last_products[1] + point[-1]) * self.signs)

@@ -86,6 +86,7 @@ class Gram(Operator):
         point = np.zeros(self.dimension)
         point[: self.size][span] = values
         column = (values * self.signs[span]) @ self.kernel[span]
+        # One column of S per atom: a query costs 1 / m of a product.
         np.multiply(column, self.signs, out=point[self.size :])
         return point
 

@@ -64,6 +64,8 @@ class PivotedFactor:
         gram = rows.T @ rows
         triangle, order, rank, _ = scipy.linalg.lapack.dpstrf(gram)
         pivots = triangle.diagonal()
+        # The pivots of the Cholesky factor are those of R: their ratio estimates the condition
+        # number.
         if rank < len(gram) or pivots[-1] * ACCURATE <= pivots[0]:
             return cls.of(Matrix(rows), np.ones(len(rows)))
         return cls(np.triu(triangle) / pivots[0], np.asarray(order - 1, np.int64), len(gram))

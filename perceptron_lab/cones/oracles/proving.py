@@ -219,6 +219,8 @@ class ProvingExaminer(PatternExaminer):
         closed
             Whether positive semidefinite is enough.
         """
+        # Scaling by a power of two changes no digit, except where entries underflow: then nothing
+        # is proved.
         entries = np.ascontiguousarray(entries)
         size, largest, trace = diagonal_sizes(self.pattern.diagonal, entries)
         exponent = math.frexp(max(size, abs(slack)))[1]
@@ -275,6 +277,7 @@ class Proving(Examiner):
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
         """Return v with v'Zv <= 0 (``closed``: < 0), or None if Z is definite."""
+        # A dense matrix is treated on the pattern of its nonzeros, the diagonal included.
         rows, columns = np.nonzero(np.triu(matrix != 0.0) | np.eye(len(matrix), dtype=bool))
         running = self.running_on(Pattern(len(matrix), rows, columns))
         return running.answer(matrix[rows, columns], 0.0, closed=closed).direction
@@ -427,6 +430,7 @@ class _Automatic(ProvingExaminer):
         way = self._factors.name if cut is None else self._lanczos.name
         answer = cut or self._factors._answer_question(question)
         self.answers[way] += 1
+        # Lanczos is worth trying only while it finds cuts more cheaply than the factor.
         self._lanczos_first = answer.direction is not None and (cut is not None or not first)
         return answer
 

@@ -159,6 +159,8 @@ class WholeMatrices(PatternExaminer):
         """Write the entries into the full matrix, and query the oracle."""
         if self._buffer is None:
             self._buffer = np.zeros((self.pattern.order, self.pattern.order))
+        # An oracle that factorises in place leaves fill outside the pattern, which would enter the
+        # next matrix.
         elif self._oracle.overwrites and not self.pattern.complete:
             self._buffer.fill(0.0)
         matrix = self.pattern.dense(entries, self._buffer)
@@ -217,6 +219,8 @@ class SparsePivoted(PatternExaminer):
         state, count = sparse_direction(
             matrix, self._factor, diagonal, sizes, tolerance, zeros, self._roots, direction
         )
+        # The remaining Schur complement is nearly dense: LAPACK-like elimination is faster than
+        # sparse rows.
         if state == FILLED:
             rest = np.zeros((len(diagonal) - count, len(diagonal) - count))
             write_remainder(matrix, self._factor, count, diagonal, rest)

@@ -1,4 +1,4 @@
-"""Your own files of rows, labelled examples, linear or semidefinite programs."""
+"""Users' files: rows, labelled examples, linear or semidefinite programs, graphs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ADDED = ("reference", "positive", "negative_upper")
 
 
 def stem_of(file: str) -> str:
-    """Return the name of a file's instance: without folder and end, with - for other characters."""
+    """Return the name of a file's instance: its stem, with - for other characters."""
     name = Path(file).name
     for end in _ENDS:
         name = name.removesuffix(end)
@@ -58,12 +58,12 @@ def stem_of(file: str) -> str:
 
 
 def _listed(value: object) -> object:
-    """Return names of columns as a list; a text is one."""
+    """Return names of columns as a list; a text is a single name."""
     return [value] if isinstance(value, str) else value
 
 
 def _divided(value: object) -> object:
-    """Return names of columns as a list; a text holds several, with commas between them."""
+    """Return names of columns as a list; a text holds names separated by commas."""
     from perceptron_lab.datasets.formats.columns import listed_columns
 
     return list(listed_columns(value, divided=True)) if isinstance(value, str) else value
@@ -150,7 +150,7 @@ class Files(Dataset):
 
     @model_serializer(mode="wrap")
     def _serialised(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Leave out parameters that cells of earlier versions lack, so that they keep their ids."""
+        """Omit parameters that earlier versions lack, so that their cells keep their ids."""
         every: dict[str, object] = handler(self)
         return {
             name: parameter
@@ -192,10 +192,10 @@ class Files(Dataset):
 
     def _split(self, name: str, path: Path, columns: Columns, seed: int) -> Problem:
         """Return an instance with test examples."""
-        from perceptron_lab.datasets.formats.file_contents import read_contents, told
+        from perceptron_lab.datasets.formats.file_contents import read_contents, with_path
         from perceptron_lab.systems import ConicSystem
 
-        with told(path):
+        with with_path(path):
             contents = read_contents(path, columns)
             if contents.classes is None:
                 raise InputError("it has no labels, so no test examples; give labels")

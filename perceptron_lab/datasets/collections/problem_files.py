@@ -29,7 +29,7 @@ from perceptron_lab.datasets.formats.file_contents import (
     kind_of,
     read_contents,
     refuse_options,
-    told,
+    with_path,
 )
 from perceptron_lab.datasets.formats.linear_programs import NegativeUpper
 from perceptron_lab.datasets.formats.lp import read_lp
@@ -58,7 +58,7 @@ def read_graph(path: Path, kind: str) -> sp.csr_array:
     # Imported here: it takes long to load.
     from scipy.io import mmread
 
-    # Releases from 1.18 on want to be asked for arrays; those before 1.15 have no such parameter
+    # Arrays have to be requested from release 1.18 on; releases before 1.15 lack the parameter
     arrays: Any = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
     adjacency: sp.coo_array | npt.NDArray[Any] = mmread(path, **arrays)
     if not sp.issparse(adjacency) or adjacency.shape[0] != adjacency.shape[1]:
@@ -146,7 +146,7 @@ def _check_whole(weights: FloatArray) -> None:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a file: the name of their column, if it has one, and the two classes."""
+    """The labels of a file: the name of their column, if any, and the two classes."""
 
     name: str | None
     negative: object
@@ -155,7 +155,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class FileProblem:
-    """The system that a file states, and the names in the file.
+    """The conic system of a file, and the names in the file.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def read_system(
     memory: int | None = None,
     margin: Margin = "unit",
 ) -> System:
-    """Return the system that a file states.
+    """Return the conic system of a file.
 
     ``memory`` and ``margin`` are those of :func:`read_problem`, the others those of
     :class:`.Columns`; ``reference`` is a mapping of columns to levels, as ``{"smoke": "no"}``, and
@@ -223,7 +223,7 @@ def read_problem(
     memory: int | None = None,
     margin: Margin = "unit",
 ) -> FileProblem:
-    """Return the system that a file states.
+    """Return the conic system of a file.
 
     Rows a_i are the homogeneous system a_i'y > 0. Labelled examples of two classes are that of an
     affine separator (w, b), with the larger label (of texts: the later one) as positive class, if
@@ -251,7 +251,8 @@ def read_problem(
     DataError
         If there is no such file, or it does not hold what the end of its name promises.
     """
-    with told(path):
+    with with_path(path):
+        # Programs and graphs have no rows to normalise: the option would have no effect.
         if margin != "unit" and kind_of(path) in (".dat-s", *GRAPHS, *LINEAR):
             raise InputError(f"margin {margin!r}, which is of rows and examples; leave it out")
         if kind_of(path) == ".dat-s":
@@ -264,6 +265,8 @@ def read_problem(
         contents = read_contents(path, columns, memory=memory)
         features = None if contents.features is None else tuple(contents.features)
         labels = None
+        # Errors about rows name the line of the file, which differs from the row if lines were
+        # skipped.
         with in_lines(contents.lines):
             if contents.classes is None:
                 system = ConicSystem.from_rows(contents.rows, margin=margin)

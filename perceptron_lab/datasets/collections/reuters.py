@@ -130,7 +130,7 @@ class Reuters(Dataset):
 
 @dataclass(frozen=True, eq=False)
 class RankingMeasure:
-    """How well f(x) = w'x + b ranks test documents.
+    """Metric of the ranking of test documents by f(x) = w'x + b.
 
     Parameters
     ----------

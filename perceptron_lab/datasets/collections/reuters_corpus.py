@@ -1,4 +1,4 @@
-"""The Mod-Apte split of Reuters-21578, and the counts of its words, kept by hash.
+"""The Mod-Apte split of Reuters-21578, and the counts of its words, cached by a hash.
 
 Training documents are those with LEWISSPLIT TRAIN and the attribute TOPICS YES, test documents
 those with TEST and YES: 9603 and 3299, of which 1828 and 280 have no topic. They stay, as negative
@@ -59,7 +59,7 @@ from perceptron_lab.core.results import AnyArray, FloatArray
 from perceptron_lab.datasets.download.fetching import cache_folder, read_registered
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.download.transfer import LARGEST_FILE
-from perceptron_lab.datasets.regular_files import read_regular, written
+from perceptron_lab.datasets.regular_files import confined_folder, read_regular
 
 # Characters of one document, and of `<REUTERS attributes>`, at most
 LONGEST_TEXT = 1_000_000
@@ -121,7 +121,7 @@ def read_documents(content: bytes, where: str) -> list[Document]:
 
 @dataclass(frozen=True)
 class _Source:
-    """A file's name and text; one character is one byte."""
+    """The name and the text of a file; one character is one byte."""
 
     where: str
     text: str
@@ -172,7 +172,7 @@ def _document(source: _Source, start: int, end: int) -> Document:
 
 
 def _element(source: _Source, name: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the content of an element that must occur once begins and ends."""
+    """Return the start and end of the content of an element that has to occur once."""
     opening = source.find(f"<{name}", start, end, "a <REUTERS>")
     first = source.find(">", opening, end, f"a <{name}") + 1
     last = source.find(f"</{name}>", first, end, f"a <{name}>")
@@ -240,7 +240,7 @@ def count_words(training: Sequence[str], test: Sequence[str]) -> WordVectors:
 
 
 def weigh(counts: WordVectors, choices: BagOfWords) -> WordVectors:
-    """Return the features of documents whose words are counted."""
+    """Return the features of documents from their word counts."""
     # Imported here, as below: checking a configuration need not wait for scikit-learn
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -333,7 +333,7 @@ def learnable() -> list[str]:
 
 
 def check_learnable(name: str) -> str:
-    """Return the name of a category that can be learnt and tested, else raise a ``ValueError``."""
+    """Return the name of a learnable category, or raise a ``ValueError``."""
     category, names = categories().get(name), learnable()
     if category is None:
         raise ValueError(
@@ -377,16 +377,16 @@ def read_collection() -> list[Document]:
 
 
 def corpus(text: Text) -> Corpus:
-    """Return the counts of words, kept from an earlier run where the data and the code are as then.
+    """Return the counts of words, from the cache if neither the data nor the code has changed.
 
     ``body`` is the body alone, which 841 training and 290 test documents lack.
     """
-    return _corpus(text, written(cache_folder() / COLLECTION))
+    return _corpus(text, confined_folder(cache_folder() / COLLECTION))
 
 
 @lru_cache(maxsize=2)
 def _corpus(text: Text, folder: Path) -> Corpus:
-    arrays = _kept(folder, text)
+    arrays = _cached_corpora(folder, text)
     if arrays is None:
         arrays, content, stem = _counted(text), BytesIO(), f"counts-{_key(text)}"
         np.savez(content, **arrays)  # type: ignore[arg-type]
@@ -409,11 +409,11 @@ def _corpus(text: Text, folder: Path) -> Corpus:
 
 
 def counted_again() -> dict[str, bool]:
-    """Return for each text whose counts are kept whether they are those of the files."""
+    """Return for each cached text whether its counts agree with the files."""
     folder = cache_folder() / COLLECTION
     same = {}
     for text in get_args(Text):
-        stored = _kept(folder, text)
+        stored = _cached_corpora(folder, text)
         if stored is not None:
             counted = _counted(text)
             same[text] = set(stored) == set(counted) and all(
@@ -424,8 +424,8 @@ def counted_again() -> dict[str, bool]:
     return same
 
 
-def _kept(folder: Path, text: Text) -> Arrays | None:
-    """Return the arrays of a file whose bytes have the sha256 in its name, if there is one."""
+def _cached_corpora(folder: Path, text: Text) -> Arrays | None:
+    """Return the cached arrays of a file whose name states its sha256, or None."""
     for path in sorted(folder.glob(f"counts-{_key(text)}-*.npz")):
         with suppress(OSError, DataError):  # what is no regular file is made again as well
             content = read_regular(path, LARGEST_FILE)
@@ -436,14 +436,14 @@ def _kept(folder: Path, text: Text) -> Arrays | None:
 
 
 def _key(text: Text) -> str:
-    """Return a hash of all that the counts depend on, as 16 hexadecimal digits."""
+    """Return a hash of everything that determines the counts, as 16 hexadecimal digits."""
     hashes = [file.sha256 for file in collection(COLLECTION).files.values()]
     parts = [*hashes, _CODE.read_text("utf-8"), text]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def _counted(text: Text) -> Arrays:
-    """Count words; everything but the counts themselves becomes JSON."""
+    """Return the counts of words, with all other data as JSON."""
     sides = dict(zip(_SIDES, mod_apte(read_collection()), strict=True))
     counts = count_words(
         *(

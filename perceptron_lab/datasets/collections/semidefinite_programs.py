@@ -1,4 +1,4 @@
-"""Semidefinite programs in SDPA files as feasibility problems: SDPLIB's, and a user's own."""
+"""Semidefinite programs in SDPA files as feasibility problems: SDPLIB's and users' programs."""
 
 from __future__ import annotations
 

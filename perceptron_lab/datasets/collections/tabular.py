@@ -20,7 +20,7 @@ from perceptron_lab.cones.operators import kernels
 from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.datasets.dataset import Dataset, Defaults, Distinct, chosen_with
+from perceptron_lab.datasets.dataset import Dataset, Defaults, Distinct, defaulted_with
 from perceptron_lab.datasets.generated.generator import split_by_class
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
@@ -38,14 +38,14 @@ OF_KERNEL: Defaults = {
 
 
 def stated_kernel(record: Any) -> kernels.Kernel | None:
-    """Return the kernel that a record of parameters names, with its own; None for ``none``."""
+    """Return the kernel of a parameter record, with its parameters; None for ``none``."""
     kind, names = _KERNELS.get(record.kernel), OF_KERNEL[record.kernel]
     values = {name.removeprefix("polynomial_"): getattr(record, name) for name in names}
     return None if kind is None else kind(**values)
 
 
-def _known(name: str, info: ValidationInfo) -> str:
-    """Return the name of an instance that the source and the task have."""
+def _check_dataset(name: str, info: ValidationInfo) -> str:
+    """Return the name if the source and the task have this instance, or raise a ValueError."""
     if "source" not in info.data or "task" not in info.data:
         return name
     instances = list(instances_of(info.data["source"], info.data["task"]))
@@ -109,7 +109,9 @@ class Tabular(Dataset):
 
     source: Source
     task: Literal["one-vs-rest", "pairs"] = "one-vs-rest"
-    instances: Annotated[list[Annotated[str, AfterValidator(_known)]], Distinct] | None = None
+    instances: Annotated[list[Annotated[str, AfterValidator(_check_dataset)]], Distinct] | None = (
+        None
+    )
     scaling: Literal["raw", "standard", "unit", "range"] = "raw"
     degree: Annotated[int, Field(ge=1, le=2)] = 1
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -119,7 +121,7 @@ class Tabular(Dataset):
     coef0: Annotated[float, Field(ge=0)] | None = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
 
-    _of_the_kernel = chosen_with("kernel", OF_KERNEL, "gamma", "polynomial_degree", "coef0")
+    _of_the_kernel = defaulted_with("kernel", OF_KERNEL, "gamma", "polynomial_degree", "coef0")
 
     @field_validator("margin")
     @classmethod
@@ -186,7 +188,7 @@ class Tabular(Dataset):
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The figures of a classifier on the test examples.
+    """The metrics of a classifier on the test examples.
 
     Parameters
     ----------
@@ -220,7 +222,7 @@ class HeldOut:
         return Task(name, examples.train, self.signs, examples.test[test_rows], signs[test_rows])
 
     def _test_signs(self) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Return +1 for the test examples of the positive class, and which are of its classes."""
+        """Return the signs of the test examples, and the mask of those in the two classes."""
         labels = self.examples.test_labels
         signs = np.where(labels == self.positive, 1.0, -1.0)
         if self.negative is None:
@@ -248,7 +250,7 @@ def held_out_labels(record: Tabular, seed: int) -> IntArray:
 
 
 def instances_of(source: str, task: str) -> dict[str, tuple[int, int | None]]:
-    """Return the instances' names -> positive class, negative class (None: all others)."""
+    """Return instance name -> positive class and negative class (None: all others)."""
     count = _CLASSES[source]
     if count == 2:
         return {source: (1, 0)}
@@ -259,7 +261,7 @@ def instances_of(source: str, task: str) -> dict[str, tuple[int, int | None]]:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Scaled examples for training and for testing; one object serves all instances they share.
+    """Scaled training and test examples, one object for all instances that share them.
 
     Parameters
     ----------
@@ -300,7 +302,7 @@ def labels_of(source: str) -> IntArray:
 
 
 def split(source: str, labels: IntArray, fraction: float, seed: int) -> tuple[IntArray, IntArray]:
-    """Return the positions of training and test examples, ascending, the classes in proportion."""
+    """Return the ascending indices of training and test examples, stratified by class."""
     every = np.arange(len(labels))
     if not fraction:
         return every, every[:0]

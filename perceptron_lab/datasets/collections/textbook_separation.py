@@ -1,4 +1,4 @@
-"""Textbook examples of separation, their numbers typed as data."""
+"""Textbook examples of separation, with the numbers of their sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOLDER: Final = Path(__file__).parent / "textbook_examples"
 
 
 class Printed(NamedTuple):
-    """The answer that the source gives: the verdict, and the features that diverge."""
+    """The published answer: the verdict, and the features with divergent coefficients."""
 
     verdict: str
     diverging: tuple[str, ...]
@@ -32,7 +32,7 @@ ANSWERS: Final = {
 """Instance -> the answer of its source."""
 
 
-def _known(name: str) -> str:
+def _check_instance(name: str) -> str:
     if name not in ANSWERS:
         raise ValueError(
             f"no example is called {name!r}{did_you_mean(name, ANSWERS)}; known: "
@@ -62,14 +62,16 @@ class TextbookSeparation(Dataset):
         Some of the names; by default all.
     """
 
-    instances: Annotated[list[Annotated[str, AfterValidator(_known)]], Distinct] | None = None
+    instances: Annotated[list[Annotated[str, AfterValidator(_check_instance)]], Distinct] | None = (
+        None
+    )
 
     def names(self) -> list[str]:
         """Return the names of the examples."""
         return list(ANSWERS if self.instances is None else self.instances)
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Return an example; seed and folder are without meaning."""
+        """Return an example; seed and folder have no effect."""
         self.check_name(name)
         numbers = np.loadtxt(_FOLDER / f"{name}.csv", delimiter=",", skiprows=1)
         examples = np.ascontiguousarray(numbers[:, :-1])

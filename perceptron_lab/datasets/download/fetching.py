@@ -1,4 +1,4 @@
-"""Data files on this machine: found, or fetched and verified; never used unverified.
+"""Data files on this machine, found or downloaded, and always verified before use.
 
 A file is looked for in the cache, then in the mirror, then at its public homes, where it may be
 part of an archive; then all registered files of the archive go to the cache. Environment:
@@ -49,15 +49,20 @@ from perceptron_lab.datasets.download.transfer import (
     read_members,
     transfer,
 )
-from perceptron_lab.datasets.regular_files import read_regular, sha256_of, unreadable, written
+from perceptron_lab.datasets.regular_files import (
+    confined_folder,
+    read_regular,
+    sha256_of,
+    unreadable,
+)
 
-# A home that failed is asked again so often
+# Further attempts after a failure
 RETRIES = 1
-# Seconds before that
+# Seconds before each
 PAUSE = 1.0
-# Seconds for which a host that could not be reached is not asked for further files
+# Seconds for which an unreachable host is not tried for further files
 PATIENCE = 60.0
-# Host -> until when, on the monotonic clock
+# Host -> end of that period on the monotonic clock
 _unreachable: dict[str, float] = {}
 
 
@@ -71,7 +76,7 @@ class FileState(StrEnum):
 
 
 class Registered(NamedTuple):
-    """A registered file on this machine: its path, and its bytes, which have the sha256."""
+    """A registered file on this machine: its path, and its verified bytes."""
 
     path: Path
     content: bytes
@@ -95,7 +100,8 @@ def read_registered(collection_name: str, name: str) -> Registered:
     source = collection(collection_name)
     file = source.file(name)
     cache = cache_folder() / source.name
-    for folder in (cache, written(cache)):
+    for folder in (cache, confined_folder(cache)):
+        # Left by killed downloads: they would accumulate.
         remove_partial_files(folder)
         cached = folder / file.file
         if (content := _read(cached)) is not None and _is_registered(content, file):
@@ -111,7 +117,9 @@ def read_registered(collection_name: str, name: str) -> Registered:
                 f"{mirrored} is not the registered file: its sha256 is {_sha256(content)}, "
                 f"expected {file.sha256}; replace it, or unset PLAB_DATA_MIRROR"
             )
+    # The mirror first: it is near, and the public homes are spared.
     homes = [f"{mirror}/{source.name}/{file.file}"] if isinstance(mirror, str) else []
+    # Read back and hashed again: what is used is what lies in the cache.
     content = _read(_download([*homes, *file.urls, *source.archives], file, cached, source))
     if content is None or not _is_registered(content, file):
         raise DataError(f"{cached} was changed after its download; try again")
@@ -180,18 +188,18 @@ def fetching(
 
 
 def chosen_collections(collection_name: str | None) -> list[str]:
-    """Return the names of the collections that a name stands for; None stands for all."""
+    """Return the collections that a name denotes; None denotes all."""
     return list(COLLECTIONS) if collection_name is None else [collection(collection_name).name]
 
 
 def cache_folder() -> Path:
-    """Return the folder that downloads go to; it need not exist yet."""
+    """Return the cache folder of downloads, which need not exist yet."""
     if directory := os.environ.get("PLAB_DATA_DIR"):
         return _folder("PLAB_DATA_DIR", directory)
     current = Path.cwd()
     files = (folder / "pyproject.toml" for folder in (current, *current.parents))
     if file := next(filter(Path.is_file, files), None):
-        # A file that cannot be read is another project's: not ours to complain about.
+        # A file that cannot be read belongs to another project, and is no error here.
         with suppress(OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
             project = tomllib.loads(file.read_text("utf-8")).get("project")
             if isinstance(project, dict) and project.get("name") == "perceptron-lab":
@@ -229,7 +237,7 @@ def _folder(variable: str, value: str) -> Path:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the bytes of a file; None if it is not there."""
+    """Return the bytes of a file, or None if it does not exist."""
     try:
         return read_regular(path, LARGEST_FILE)
     except (FileNotFoundError, NotADirectoryError):
@@ -254,7 +262,7 @@ def _state(path: Path, file: DataFile) -> FileState:
 
 
 def _download(urls: list[str], file: DataFile, target: Path, source: Collection) -> Path:
-    """Ask one home after the other until one gives the registered file."""
+    """Download a registered file from the first of its homes that provides it."""
     offline = os.environ.get("PLAB_OFFLINE", "")
     if offline not in ("", "0", "1"):
         raise ConfigError(f"PLAB_OFFLINE={offline!r}; allowed: 1 (no downloads) or 0")
@@ -263,6 +271,7 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
     failures = []
     for url in urls:
         host = host_of(url)
+        # Without this memory, each of 87 files would wait for the same time-out.
         if time.monotonic() < _unreachable.get(host, 0.0):
             failures.append(f"{host}: no connection")
             continue
@@ -283,7 +292,7 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
 
 
 def _from_home(url: str, file: DataFile, target: Path) -> Path:
-    """Download one file; a home that fails is asked again."""
+    """Download one file, with further attempts if its home fails."""
     target.parent.mkdir(parents=True, exist_ok=True)
     for _ in range(RETRIES):
         with suppress(TransferError, ArchiveError):
@@ -293,7 +302,7 @@ def _from_home(url: str, file: DataFile, target: Path) -> Path:
 
 
 def _transferred(url: str, file: DataFile, target: Path) -> Path:
-    """Download one file aside, verify it and only then move it in place."""
+    """Download one file to a temporary path, verify it, and only then move it into place."""
     with replacing(target) as partial:
         with partial.open("wb") as aside:
             transfer(url, CappedWriter(aside, LARGEST_FILE))
@@ -306,7 +315,7 @@ def _transferred(url: str, file: DataFile, target: Path) -> Path:
 
 
 def _from_archive(url: str, file: DataFile, target: Path, source: Collection) -> Path:
-    """Download an archive and put every registered file of it in place, verified."""
+    """Download an archive, verify its registered files and move them into place."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=target.parent) as archive:
         transfer(url, CappedWriter(archive))
@@ -318,7 +327,7 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
                     replace_file(target.parent / name, content)
         except ArchiveError:
             if _state(target, file) is not FileState.PRESENT:
-                raise  # otherwise it breaks off after the file that was asked for
+                raise  # otherwise the transfer may end after the requested file
     if _state(target, file) is not FileState.PRESENT:
         raise ArchiveError(f"sent an archive without the registered {file.file}")
     return target

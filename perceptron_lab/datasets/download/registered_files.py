@@ -1,4 +1,4 @@
-"""The registry of data files: where each may be had, and the sha256 that identifies it."""
+"""The registry of data files: their homes, and the sha256 that identifies each."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Collection:
 
 @cache
 def _registered(name: str) -> Collection:
-    """Return a collection of ``collections.toml``, its files by their names without their end."""
+    """Return a collection of ``collections.toml``, with its files by stem."""
     folder = package_files(__package__)
     stated = tomllib.loads((folder / "collections.toml").read_text("utf-8"))[name]
     end, homes = stated.pop("end"), stated.pop("homes")

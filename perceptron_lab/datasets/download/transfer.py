@@ -33,11 +33,11 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 
-# Bytes of an archive as it is sent, of all that it unpacks to, and of a member that is read
+# Largest sizes in bytes: of an archive, of its unpacked content, and of a member
 LARGEST_ARCHIVE = 32 * 2**20
 LARGEST_CONTENT = 64 * 2**20
 LARGEST_MEMBER = 4 * 2**20
-# Members of an archive, whether they are asked for or not
+# Largest number of members of an archive, requested or not
 MOST_MEMBERS = 1000
 
 # Name and content
@@ -52,13 +52,14 @@ class ArchiveError(ValueError):
 
 
 class CappedWriter:
-    """A file that takes no more than a number of bytes, else it raises an ``ArchiveError``."""
+    """A writable file that raises an ``ArchiveError`` beyond a number of bytes."""
 
     def __init__(self, file: IO[bytes], most: int = LARGEST_ARCHIVE) -> None:
         self._file, self._most, self._left = file, most, most
 
     def write(self, data: bytes) -> int:
         """Write the data."""
+        # Counted before writing, so that no byte beyond the limit reaches the disk.
         self._left -= len(data)
         if self._left < 0:
             raise ArchiveError(f"sent more than {self._most} bytes")
@@ -66,13 +67,13 @@ class CappedWriter:
 
 
 class _CappedReader:
-    """A stream that refuses to be read beyond a number of bytes."""
+    """A readable stream that raises an error beyond a number of bytes."""
 
     def __init__(self, file: IO[bytes] | gzip.GzipFile, most: int) -> None:
         self._file, self._most, self._left = file, most, most
 
     def read(self, size: int = -1) -> bytes:
-        # One byte more than is left tells an archive that ends here from a longer one
+        # One byte beyond the limit distinguishes an archive that ends here from a longer one
         data = self._file.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
         self._left -= len(data)
         if self._left < 0:
@@ -81,7 +82,7 @@ class _CappedReader:
 
 
 def read_members(archive: IO[bytes], inner: str, names: Container[str]) -> Iterator[Member]:
-    """Yield name and content of the members that are wanted, in the archive's order.
+    """Yield name and content of the requested members, in the archive's order.
 
     Parameters
     ----------
@@ -124,6 +125,7 @@ def _from_gzip(packed: IO[bytes], names: Container[str]) -> Iterator[Member]:
 def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, names: Container[str]) -> Iterator[Member]:
     capped: Any = _CappedReader(unpacked, LARGEST_CONTENT)
     try:
+        # A stream: members are read in order, and nothing is unpacked that is not requested.
         archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - closed below
     except tarfile.ReadError as error:  # not even a first header
         raise ArchiveError("sent no archive") from error
@@ -148,7 +150,7 @@ _POOLS: Final = {"http": HTTPConnectionPool, "https": HTTPSConnectionPool}
 
 
 class Watch:
-    """Shut down all connections of a transfer once a period brings too little.
+    """Shuts down all connections of a transfer that falls below a least speed.
 
     Used as a context: the watch ends with it.
 
@@ -183,17 +185,18 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        # Ends the thread before the sockets are closed, which it might shut down otherwise.
         self._ended.set()
         self._thread.join()
         for connection in self._sockets:
             connection.close()
 
     def receive(self, count: int) -> None:
-        """Count bytes that came."""
+        """Count received bytes."""
         self._received += count
 
     def add(self, connection: socket.socket) -> None:
-        """Watch a connection as well."""
+        """Add a connection to those that are watched."""
         with self._lock:
             # A second descriptor: encryption takes the first away from its socket
             self._sockets.append(connection.dup())
@@ -202,6 +205,8 @@ class Watch:
 
     def _run(self) -> None:
         before = 0
+        # requests' time-outs restart with each byte: only this thread stops a server that sends
+        # very slowly.
         while not self._ended.wait(self._seconds):
             received = self._received
             if received - before < self._least:
@@ -217,14 +222,14 @@ class Watch:
 
 
 class WatchedAdapter(HTTPAdapter):
-    """The adapter of requests whose connections, also those to proxies, are watched."""
+    """An adapter of requests whose connections, including those to proxies, are watched."""
 
     def __init__(self, watch: Watch) -> None:
         self._pools = {scheme: _watched(pool, watch) for scheme, pool in _POOLS.items()}
         super().__init__()
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Make the manager of connections."""
+        """Create the manager of watched connections."""
         super().init_poolmanager(*arguments, **options)
         self.poolmanager.pool_classes_by_scheme = self._pools
 
@@ -236,7 +241,7 @@ class WatchedAdapter(HTTPAdapter):
 
 
 def _watched(pool: type[HTTPConnectionPool], watch: Watch) -> type[HTTPConnectionPool]:
-    """Return a class of connection pools that gives each new connection to a watch."""
+    """Return a class of connection pools that registers each new connection with a watch."""
     plain: Any = pool.ConnectionCls
 
     class Connection(plain):  # type: ignore[misc]
@@ -253,11 +258,11 @@ def _shut_down(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-# Bytes of one file, as of the largest program that is read
+# Largest size of a file in bytes, that of the largest readable program
 LARGEST_FILE = 2**30
 # Seconds to wait for a connection, and for the next bytes
 TIMEOUT = (5.0, 60.0)
-# Seconds of which each so many must have had the least speed, in bytes per second, on average
+# Period in seconds over which the average speed must not fall below the least, in bytes per second
 PATIENCE = 60.0
 LEAST_SPEED = 1000.0
 _MOST_REDIRECTS = 10
@@ -273,7 +278,7 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class TransferError(ValueError):
-    """A transfer that gave nothing; an ``unreachable`` host should be left alone for a while."""
+    """A failed transfer; an ``unreachable`` host should not be tried again for a while."""
 
     def __init__(self, reason: str, *, unreachable: bool = False) -> None:
         super().__init__(reason)
@@ -289,7 +294,7 @@ def transfer(url: str, sink: CappedWriter) -> None:
 
 
 def host_of(url: str) -> str:
-    """Return host and port of an address, without a password that may stand before them."""
+    """Return the host and port of an address, without credentials."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url!r} is no http(s) address")
@@ -298,7 +303,7 @@ def host_of(url: str) -> str:
 
 
 def _pieces(url: str, watch: Watch) -> Iterator[bytes]:
-    """Yield the body of the answer; every failure of the network is a ``TransferError``."""
+    """Yield the body of the response; network failures become a ``TransferError``."""
     connected = False
     try:
         with (
@@ -307,9 +312,10 @@ def _pieces(url: str, watch: Watch) -> Iterator[bytes]:
         ):
             connected = True
             response.raise_for_status()
+            # Small pieces: the watch sees progress even on slow connections.
             yield from response.iter_content(_PIECE)
     except Exception as error:
-        # The layers below raise errors of a dozen kinds on answers that are none.
+        # The layers below raise a dozen kinds of errors on invalid responses.
         if watch.expired:
             raise _too_slow() from error
         if isinstance(error, requests.HTTPError) and error.response is not None:
@@ -330,13 +336,14 @@ def _session(url: str, watch: Watch) -> requests.Session:
     session.max_redirects = _MOST_REDIRECTS
     session.hooks["response"].append(_leave_body_of_redirect)
     session.adapters.clear()
+    # An https address must not be redirected to plain http.
     for scheme in ("https",) if urlsplit(url).scheme == "https" else ("https", "http"):
         session.mount(f"{scheme}://", WatchedAdapter(watch))
     return session
 
 
 def _leave_body_of_redirect(response: requests.Response, **_: object) -> None:
-    # requests would read it as a whole, whatever its length
+    # requests would read the whole body, of any length
     if response.is_redirect:
         response.close()
 

@@ -41,7 +41,7 @@ _THOUSANDS: Final = re.compile(
     r"([+-]?\d{1,3}(?:([,.'’ _\u00a0\u2009\u202f])\d{3})(?:\2\d{3})*)(.*)"
 )
 _REST: Final = re.compile(r"(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
-_MENDS: Final = (
+_REMEDIES: Final = (
     (DECIMAL_COMMA, "write it with a decimal point, or separate the columns by semicolons"),
     (re.compile(r"[\u2010-\u2015\u2212]\s*[\d.,]+"), "write the minus sign as -"),
     (re.compile(r"[+-]?[\d.]+(?:_[\d.]+)+"), "write {plain}"),
@@ -65,18 +65,18 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def pointed(text: str) -> str:
-    """Return a number with a decimal point in the place of its comma; other texts as they are."""
+def with_decimal_point(text: str) -> str:
+    """Return a number with its decimal comma replaced by a point; other texts unchanged."""
     return text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
 
 
 def number_text(field: str, separator: str) -> str:
-    """Return a number with a decimal point, where no comma separates fields."""
-    return field if separator == "," else pointed(field)
+    """Return a number with a decimal point, unless commas separate fields."""
+    return field if separator == "," else with_decimal_point(field)
 
 
 def decimal_commas(entries: Iterable[tuple[Place, str]]) -> tuple[str, tuple[Place, str] | None]:
-    """Return the first number that has a decimal comma for sure, and the first doubtful one.
+    """Return the first number with a certain decimal comma, and the first ambiguous one.
 
     The comma of ``1,234`` is doubtful where no other one shows that commas come before decimals;
     where one does, the point of ``1.234`` is.
@@ -97,10 +97,10 @@ def decimal_commas(entries: Iterable[tuple[Place, str]]) -> tuple[str, tuple[Pla
     return sure, point if sure else comma
 
 
-def mend_of(text: str) -> str:
-    """Return how a text could be written as a number, in words; empty where that is unknown."""
+def suggested_number(text: str) -> str:
+    """Return advice on writing a text as a number; empty if there is no suggestion."""
     text = text.strip()
-    remedy = next((words for pattern, words in _MENDS if pattern.fullmatch(text)), "")
+    remedy = next((words for pattern, words in _REMEDIES if pattern.fullmatch(text)), "")
     return _thousands(text) or remedy.format(plain=text.replace("_", ""))
 
 
@@ -181,24 +181,24 @@ class Columns:
         object.__setattr__(self, "columns", listed_columns(self.columns, divided=True))
 
     def option(self, name: str, value: str = "") -> str:
-        """Return how one of these is asked for, with a value if it takes one: ``--labels kind``."""
+        """Return the command-line option for a field, with its value: ``--labels kind``."""
         return " ".join(filter(None, (f"--{name.replace('_', '-')}", value and quote(value))))
 
-    def place_in(self, names: Sequence[str], empty: Collection[int] = ()) -> int | None:
-        """Return the place of the labels among columns, from 0 on, by the names given.
+    def label_index(self, names: Sequence[str], empty: Collection[int] = ()) -> int | None:
+        """Return the index of the column of labels, from 0, or None without labels.
 
         Columns whose places are in ``empty`` are never the last one.
         """
-        return None if self.labels is None else place_of(self.labels, names, empty)
+        return None if self.labels is None else column_index(self.labels, names, empty)
 
     @property
     def named(self) -> list[str]:
-        """The columns that are asked for by names, and not by numbers."""
+        """The columns that are selected by name and not by number."""
         columns = (*([] if self.labels is None else [self.labels]), *self.drop, *self.columns)
         return [name for name in columns if not name.isdigit()]
 
     def features_in(self, names: Sequence[str], labels: int | None) -> list[int]:
-        """Return the places of the columns that are coordinates, by ``drop`` and ``columns``.
+        """Return the indices of the columns that are coordinates, by ``drop`` and ``columns``.
 
         Parameters
         ----------
@@ -207,8 +207,8 @@ class Columns:
         labels
             The place of the labels, or None.
         """
-        dropped = {place_of(name, names) for name in self.drop}
-        selected = {place_of(name, names) for name in self.columns} or {*range(len(names))}
+        dropped = {column_index(name, names) for name in self.drop}
+        selected = {column_index(name, names) for name in self.columns} or {*range(len(names))}
         both = sorted(dropped & ({labels} | (selected if self.columns else set())) - {None})
         if both:
             raise InputError(
@@ -236,7 +236,7 @@ class Columns:
         return {name: level for name, level in (default | stated).items() if level in levels[name]}
 
     def chosen_class(self, classes: AnyArray | None) -> object:
-        """Return the label among those of a file that ``positive`` names; None if it names none."""
+        """Return the label of a file that ``positive`` denotes, or None if it is not set."""
         if self.positive is None:
             return None
         option = self.option("positive", self.positive)
@@ -255,7 +255,7 @@ class Columns:
         )
 
     def refuse_hidden_labels(self, names: Sequence[str], last: AnyArray) -> None:
-        """Refuse named columns of which one looks like labels that were not asked for.
+        """Raise an error if a named column looks like labels but is not selected as such.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class Contents:
     reference_levels: dict[str, str] = field(default_factory=dict)
 
     def two_classes(self) -> TwoClasses:
-        """Return the labels, of which there are some, as those of two classes."""
+        """Return the labels, which have to exist, as two classes."""
         assert self.classes is not None
         return two_classes(self.classes, len(self.classes), self.positive)
 
@@ -365,8 +365,8 @@ def _column_and_level(reference: str, levels: Mapping[str, Sequence[str]]) -> tu
     raise InputError(f"reference {reference!r}: {fault}; the levels are {listed or '(none)'}")
 
 
-def place_of(name: str, names: Sequence[str], empty: Collection[int] = ()) -> int:
-    """Return the place of a column, from 0 on, by its name, its number from 1 on, or ``last``.
+def column_index(name: str, names: Sequence[str], empty: Collection[int] = ()) -> int:
+    """Return the index of a column, from 0, by its name, its number from 1 on, or ``last``.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def place_of(name: str, names: Sequence[str], empty: Collection[int] = ()) -> in
 
 
 def listed_columns(columns: str | Sequence[str], *, divided: bool = False) -> tuple[str, ...]:
-    """Return names of columns; a text is one, or if ``divided`` names with commas between them.
+    """Return names of columns; a text is one name, or with ``divided`` several, between commas.
 
     A name with a comma is put in quotation marks: ``"a, b",c``.
     """
@@ -406,7 +406,7 @@ def listed_columns(columns: str | Sequence[str], *, divided: bool = False) -> tu
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse names that several columns have: answers name coordinates by them."""
+    """Refuse repeated names of columns, as answers name coordinates by them."""
     for name, count in Counter(filter(None, names)).items():
         if count > 1:
             positions = [str(j + 1) for j, other in enumerate(names) if other == name]
@@ -416,20 +416,20 @@ def refuse_repeated(names: Sequence[str]) -> None:
             )
 
 
-def counts_on(fields: Sequence[str]) -> bool:
-    """Return whether fields are consecutive whole numbers; 1, 2 are as likely a row."""
+def is_consecutive(fields: Sequence[str]) -> bool:
+    """Return whether fields are consecutive integers, other than 1, 2, which may be a row."""
     if len(fields) < 2 or not fields[0].isdecimal() or list(fields) == ["1", "2"]:
         return False
     return list(fields) == [str(int(fields[0]) + j) for j in range(len(fields))]
 
 
 def as_labels(texts: Sequence[str]) -> AnyArray:
-    """Return labels as numbers, if all are, so that 10 is larger than 9."""
+    """Return labels as numbers if all are numeric, so that 10 is larger than 9."""
     return np.array(list(map(float, texts)) if all(map(is_number, texts)) else texts)
 
 
 def allowed_bytes() -> int:
-    """Return half of this machine's memory, which unpacked data may take; 0 where it is unknown."""
+    """Return the memory limit of unpacked data, half of the machine's; 0 if it is unknown."""
     with suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     return 0

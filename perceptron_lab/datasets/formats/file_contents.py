@@ -58,7 +58,7 @@ FORMATS: Final = {
 
 
 def _foreign(program: str, reader: str, way: str = "") -> str:
-    """Return what to do about a file of another program."""
+    """Return the remedy for a file in another program's format."""
     save = way or f"export it from {program} as CSV (UTF-8) or Parquet"
     return f"a file of {program} is not read; {save}, or pass a frame that {reader} reads"
 
@@ -91,7 +91,7 @@ _SMALL: Final = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def with_path(path: Path) -> Iterator[None]:
     """Add the name of the file to errors about its contents."""
     try:
         yield
@@ -150,7 +150,7 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
 
 
 def _is_readable(path: Path) -> bool:
-    """Return whether the end of a file's name is one of those that are read."""
+    """Return whether a file has one of the readable extensions."""
     return path.name.lower().removesuffix(".gz").endswith(tuple(FORMATS))
 
 
@@ -160,6 +160,7 @@ def kind_of(path: Path) -> str:
         return ".csv"
     if path.is_dir():
         raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
+    # Also for broken links, which exist for listdir but cannot be read.
     if not path.is_file():
         remedy = "" if _is_readable(path) else f"give one that ends with {', '.join(FORMATS)}"
         raise MissingDataError(no_such_file(path, _is_readable), remedy)
@@ -219,7 +220,7 @@ def _read(path: Path, kind: str, columns: Columns, memory: int | None, *, exact:
 
 def _parquet(path: Path, columns: Columns, memory: int) -> Contents:
     names, index = parquet_names(path)
-    label_column = columns.place_in(names)
+    label_column = columns.label_index(names)
     selected = [names[j] for j in columns.features_in(names, label_column)]
     left_out = [name for name in index if name in selected and not columns.columns]
     features = [name for name in selected if name not in left_out]
@@ -238,11 +239,12 @@ def _parquet(path: Path, columns: Columns, memory: int) -> Contents:
 def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
     if memory is not None:
         source = NumpyRows(path, memory)
-        label_column = columns.place_in(_numbers(source.shape[1]))
+        label_column = columns.label_index(_numbers(source.shape[1]))
         if label_column is None:
             return Contents(source)
         classes = np.concatenate([some[:, label_column] for _, some in source.blocks()])
         signs = Contents(None, classes, positive=columns.chosen_class(classes)).two_classes().signs
+        # The column of labels is skipped in each block: the file is never rewritten.
         return Contents(LabelledRows(source, signs, affine=True, omitted=label_column))
     # Mapped and not read: rows may be larger than memory.
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -253,13 +255,13 @@ def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
         return Contents(rows)
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
-    label_column = columns.place_in(_numbers(rows.shape[1]))
+    label_column = columns.label_index(_numbers(rows.shape[1]))
     assert label_column is not None
     return Contents(np.delete(rows, label_column, axis=1), rows[:, label_column])
 
 
 def _numbers(width: int) -> Sequence[str]:
-    """Return the names of columns that have none: their numbers from 1 on."""
+    """Return the numbers of columns from 1 on, as names of unnamed columns."""
     return [str(column + 1) for column in range(width)]
 
 
@@ -288,9 +290,11 @@ def _archive(path: Path) -> Contents:
 
 
 def _svmlight(path: Path, examples: sp.csr_array, classes: AnyArray) -> Contents:
-    """Return examples in svmlight's format; an index 0 in the file makes its first feature x_0."""
+    """Return examples in svmlight's format; features are x_0, ... if the file uses index 0."""
     contents = Contents(printed_entries(path, examples), classes)
     lines = path.read_bytes().split(b"\n")
+    # svmlight allows comments and blank lines: without this, line numbers in messages would be
+    # wrong.
     numbers = [at for at, line in enumerate(lines, 1) if line.partition(b"#")[0].strip()]
     if len(numbers) == len(classes):
         contents.lines = np.array(numbers)
@@ -313,6 +317,7 @@ def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
     for match in _SMALL.finditer(content):
         if abs(float(match.group(1))) < LEAST_NORMAL:
             raise InputError(f"{match.group(1).decode()[:40]} has no double near it; rescale")
+    # Up to 15 digits a decimal is determined by its double; beyond, proofs hold for all roundings.
     if _MANY_DIGITS.search(content):
         return Doubles(examples, 1)
     decimals = of_short_decimals(examples.data)

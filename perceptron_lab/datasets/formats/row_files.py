@@ -30,11 +30,11 @@ class _FileRows(RowSource):
 
     @property
     def roundings(self) -> int:
-        """1 once a number was read that no double is equal to."""
+        """1 once a number was read that is not exactly a double, else 0."""
         return self._roundings
 
     def __getitem__(self, indices: IntArray) -> Dense:
-        """Return some rows, in the order asked for; as few others as possible are read."""
+        """Return the rows at the indices, in this order, reading as few others as possible."""
         return in_order(indices, self.in_file_order)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The text of a user's file: unpacked, decoded, its lines ended by line feeds."""
+"""The text of a user's file: unpacked and decoded, with line feeds as line ends."""
 
 from __future__ import annotations
 

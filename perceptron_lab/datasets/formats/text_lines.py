@@ -1,4 +1,4 @@
-"""Lines of text as rows of fields: the separator found, rows by their line numbers.
+"""Lines of text as rows of fields, with detected separators and line numbers.
 
 Why not ``csv.Sniffer``: it gives up on a single column, and knows neither the line ``sep=;`` of
 spreadsheets, nor the line of names that R writes with one field fewer, nor decimal commas.
@@ -20,8 +20,8 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import AnyArray, IntArray
 from perceptron_lab.datasets.formats.columns import DECIMAL_COMMA, is_number
 
-_SAMPLE: Final = 20  # Lines that tell the separator
-_CHUNK: Final = 200_000  # Fields that are read at a time
+_SAMPLE: Final = 20  # Lines from which the separator is detected
+_CHUNK: Final = 200_000  # Fields per batch
 _SHORT: Final = 1_000_000  # Characters that take less time to divide than pandas to load
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)*")
 # Spreadsheets write #N/A and the like for entries without a value
@@ -58,7 +58,7 @@ class Fields:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of as many fields each.
+    """Lines with equal numbers of fields.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Lines:
 
     @classmethod
     def of(cls, text: str, separators: str) -> Lines:
-        """Return the lines of a text, by the separator that suits it.
+        """Return the lines of a text, with the separator that fits best.
 
         That is the one of a first line ``sep=;``, or the first of those given that divides each of
         some lines into as many fields, two or more; the line of names may have one field fewer. The
@@ -112,6 +112,8 @@ class Lines:
                     f"line {before}: {stated[0].strip()!r} states a separator that is none; "
                     f"allowed: {', '.join(map(repr, SEPARATORS))}"
                 )
+        # A few lines suffice to detect the separator; later lines that disagree get their own error
+        # messages.
         lines = list(islice(io.StringIO(text), _SAMPLE))
         rows_by_separator = {separator: _fields(lines, separator) for separator in separators}
         first = next(iter(rows_by_separator.values()))
@@ -124,11 +126,14 @@ class Lines:
             s for s in separators if not agreed and _has_row_names(rows_by_separator[s], lines, s)
         ]
         best = [*agreed, *short, separators[0]][0]
+        # In 0,5;1 both marks divide each line evenly: the comma is then the decimal one.
         if best == ",":
             best = next(
                 (s for s in agreed[1:] if _leaves_decimal_commas(rows_by_separator[s])), best
             )
         if short:
+            # R's write.table omits the name of the first column: an empty one aligns the names with
+            # the rows.
             text = f'""{best}{text}'
             rows_by_separator[best][0] = ["", *rows_by_separator[best][0]]
         starts = _starts_of(text, best)
@@ -148,7 +153,7 @@ class Lines:
         return len(self.sample[0])
 
     def fields(self) -> Iterator[Fields]:
-        """Yield the fields of lines that are not blank, some rows at a time."""
+        """Yield the fields of the lines that are not blank, in batches of rows."""
         short, first = self._divided(), 0
         for texts in self._divided_by_pandas() if short is None else [short]:
             nonempty = np.flatnonzero((texts != "").any(axis=1))
@@ -157,7 +162,7 @@ class Lines:
             first += len(texts)
 
     def _divided(self) -> AnyArray | None:
-        """Return the fields of a short text; None for longer or doubtful ones."""
+        """Return the fields of a short text, or None for long or ambiguous texts."""
         quoted, separator = '"' in self.text, self.separator
         if len(self.text) > _SHORT or (quoted and (separator == " " or "\t" in self.text)):
             return None
@@ -168,6 +173,7 @@ class Lines:
             return None
         if separator == " ":
             rows = [[text for text in row if text] for row in rows]
+        # pandas reports the line of such an error, which this fast path does not.
         if not len(rows[0]) == self.width >= max(map(len, rows)):
             return None
         texts = np.full((len(rows), self.width), "", dtype=object)
@@ -180,7 +186,7 @@ class Lines:
         return " " in self.text or "\t" in self.text
 
     def _divided_by_pandas(self) -> Iterator[AnyArray]:
-        """Yield the fields of some lines at a time; refuse lines that have too many."""
+        """Yield the fields in batches of lines; an error refuses lines with too many fields."""
         import pandas as pd  # it takes longer to load than most files to read
 
         try:
@@ -188,7 +194,9 @@ class Lines:
                 io.StringIO(self.text),
                 sep=r"\s+" if self.separator == " " else self.separator,
                 header=None,
+                # Texts, since exact decimals are parsed later: pandas would round them to doubles.
                 dtype=str,
+                # A level called NA is a text; missing values are recognised elsewhere.
                 keep_default_na=False,
                 skip_blank_lines=False,
                 skipinitialspace=True,
@@ -203,11 +211,11 @@ class Lines:
             raise InputError(self._explained(str(error))) from None
 
     def count_in(self, line: int) -> int:
-        """Return how many fields a line of the file has."""
+        """Return the number of fields in a line of the file."""
         return len(self._fields_of(line))
 
     def empty_columns(self) -> frozenset[int]:
-        """Return the columns, by their places, that have neither a name nor an entry."""
+        """Return the indices of the columns with neither a name nor an entry."""
         empty = {
             j for j in range(self.width) if not any(j < len(row) and row[j] for row in self.sample)
         }
@@ -226,11 +234,11 @@ class Lines:
         return next(islice(rows, at, None), [])
 
     def _line_of(self, rows: Any) -> Any:
-        """Return the numbers of the lines that rows of fields begin in, blank ones counted."""
+        """Return the line numbers at which rows of fields begin, counting blank lines."""
         return self.first + (rows if self.starts is None else self.starts[rows])
 
     def _explained(self, error: str) -> str:
-        """Return the error that pandas reports and how to fix it."""
+        """Return a message for an error that pandas reports, with its remedy."""
         if match := _UNCLOSED.search(error):
             line = self._line_of(int(match[1]))
             return f"line {line} opens a quotation mark that nothing closes; close or delete it"
@@ -253,14 +261,14 @@ class Lines:
 
 
 def _blank_until(text: str) -> int:
-    """Return where the first line begins that is not blank."""
+    """Return the start of the first line that is not blank."""
     blank = _BLANK_LINES.match(text)
     assert blank is not None
     return blank.end()
 
 
 def _without_comments(text: str) -> tuple[str, list[str]]:
-    """Return a text with the lines blank that begin with #, and these; not in quoted fields."""
+    """Return a text with its comment lines blanked, and these lines; quoted fields are kept."""
     if "#" not in text:
         return text, []
     lines, comments, quoted = text.split("\n"), [], False
@@ -268,13 +276,15 @@ def _without_comments(text: str) -> tuple[str, list[str]]:
         if not quoted and _COMMENT.match(line):
             comments.append(line.strip())
             lines[at] = ""
+        # An odd number of quotation marks opens or closes a field of several lines, in which # is
+        # text.
         elif line.count('"') % 2:
             quoted = not quoted
     return "\n".join(lines), comments
 
 
 def _starts_of(text: str, separator: str) -> IntArray | None:
-    """Return where rows of fields begin, by lines; None where each is a line."""
+    """Return the lines at which rows of fields begin, or None if each row is one line."""
     if '"' not in text:
         return None
     text = text.replace("\t", " ") if separator == " " else text
@@ -303,12 +313,12 @@ def _has_row_names(rows: Sequence[Sequence[str]], lines: Sequence[str], separato
 
 
 def _words(line: str) -> list[str]:
-    """Return the words of a line; quotation marks hold several together."""
+    """Return the words of a line; quoted words stay together."""
     return [(quoted or plain).replace('""', '"') for quoted, plain in _WORD.findall(line)]
 
 
 def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
-    """Return the fields of lines that are not blank, without the spaces around them."""
+    """Return the stripped fields of the lines that are not blank."""
     if separator == " ":
         return [_words(line) for line in lines if line.strip()]
     split = csv.reader(lines, delimiter=separator, skipinitialspace=True)

@@ -1,4 +1,4 @@
-"""Rows of numbers as text: separators found, columns named, numbers as the decimals printed.
+"""Rows of numbers in text files: separators, names of columns, and exact decimals.
 
 Readers of libraries divide the lines into fields (:mod:`.text_lines`). All else is done here, since
 they have no option for it: decimal commas are distinguished from separators of thousands, and
@@ -27,13 +27,13 @@ from perceptron_lab.datasets.formats.columns import (
     Columns,
     Contents,
     as_labels,
-    counts_on,
     decimal_commas,
+    is_consecutive,
     is_number,
-    mend_of,
     number_text,
-    pointed,
     refuse_repeated,
+    suggested_number,
+    with_decimal_point,
 )
 from perceptron_lab.datasets.formats.text_files import text_of
 from perceptron_lab.datasets.formats.text_lines import SEPARATORS, Fields, Lines
@@ -81,10 +81,10 @@ def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -
 
 
 def _opened(lines: Lines, columns: Columns) -> _Table:
-    """Find the names and the labels of columns, by the first line."""
+    """Return the table of lines, with names and labels determined from the first line."""
     names, empty = list(lines.sample[0]), lines.empty_columns()
     _refuse_comment_of_names(lines, columns)
-    label_column = columns.place_in(names, empty)
+    label_column = columns.label_index(names, empty)
     named = lines.row_names or not {*columns.named}.isdisjoint(names)
     features = [name for j, name in enumerate(names) if j != label_column and j not in empty]
     named |= not any(is_number(number_text(name, lines.separator)) for name in features)
@@ -93,12 +93,12 @@ def _opened(lines: Lines, columns: Columns) -> _Table:
     if named:
         refuse_repeated(names)
     else:
-        label_column = columns.place_in([str(j + 1) for j in range(lines.width)], empty)
+        label_column = columns.label_index([str(j + 1) for j in range(lines.width)], empty)
     return _Table(lines, names if named else None, label_column, empty, columns)
 
 
 def _refuse_comment_of_names(lines: Lines, columns: Columns) -> None:
-    """Refuse names of columns that no line has but a comment."""
+    """Raise an error if requested column names occur in a comment only."""
     for comment in lines.comments:
         words = re.split(r"[,;|\s]+", comment.lstrip("# \t"))
         missing = [name for name in columns.named if name not in lines.sample[0] and name in words]
@@ -110,7 +110,7 @@ def _refuse_comment_of_names(lines: Lines, columns: Columns) -> None:
 
 
 def _entries(chunk: Fields, columns: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield (line, column) and text of each entry of some columns, one after the other."""
+    """Yield (line, column) and text of each entry of the given columns."""
     for j in columns:
         for line, text in zip(chunk.lines.tolist(), chunk.texts[:, j], strict=True):
             yield (line, j), text
@@ -118,7 +118,7 @@ def _entries(chunk: Fields, columns: Sequence[int]) -> Iterator[tuple[tuple[int,
 
 @dataclass
 class _Table:
-    """A text whose columns are known.
+    """A text table with detected columns.
 
     Parameters
     ----------
@@ -131,12 +131,12 @@ class _Table:
     empty
         The columns that have neither a name nor an entry.
     columns
-        What was asked of the columns.
+        The selection and treatment of the columns.
     """
 
     lines: Lines
     header: list[str] | None
-    place: int | None
+    label_column: int | None
     empty: frozenset[int]
     columns: Columns
     truths: set[int] = field(default_factory=set)  # columns of True and False, filled by reading
@@ -144,7 +144,7 @@ class _Table:
     def read(self, *, exact: bool = False) -> Contents:
         """Return the numbers of all lines; ``exact`` as for :func:`read_text`."""
         names = self.header or [str(j + 1) for j in range(self.lines.width)]
-        index, selected = self._row_names(), self.columns.features_in(names, self.place)
+        index, selected = self._row_names(), self.columns.features_in(names, self.label_column)
         index = index if index in selected else None
         features = [j for j in selected if j != index and j not in self.empty]
         if not features:
@@ -163,7 +163,9 @@ class _Table:
             arrays.append(values)
             kept_words += [words] * exact
             numbers += complete.lines.tolist()
-            classes += [] if self.place is None else complete.texts[:, self.place].tolist()
+            classes += (
+                [] if self.label_column is None else complete.texts[:, self.label_column].tolist()
+            )
         if not sum(map(len, arrays)):
             raise InputError(
                 "only names of columns are in the file; give rows of numbers below"
@@ -180,13 +182,13 @@ class _Table:
                 for value in categories.get(j, [""])
             ]
         contents.reference_levels = references
-        if self.place is not None:
-            contents.label = self._name(self.place)
-            contents.classes = self._labels(classes, self.place)
+        if self.label_column is not None:
+            contents.label = self._name(self.label_column)
+            contents.classes = self._labels(classes, self.label_column)
         contents.lines, contents.reading = np.array(numbers), self._reading(count, features)
-        perhaps = [*self._perhaps_names(), *self._perhaps_index(contents, features)]
-        contents.notes = [*self._left_out(index, features), *commas, *perhaps]
-        contents.notes += self._encoding_told(references, categories)
+        perhaps = [*self._possible_names_note(), *self._possible_index_note(contents, features)]
+        contents.notes = [*self._omission_notes(index, features), *commas, *perhaps]
+        contents.notes += self._encoding_notes(references, categories)
         if dropped := count - len(contents.rows.values):
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
         return contents
@@ -199,7 +201,7 @@ class _Table:
                 yield rows
 
     def _labels(self, classes: Sequence[str], column: int) -> AnyArray:
-        """Return labels, as numbers if all are; refuse one that may be a column's name."""
+        """Return labels, as numbers if all are numeric; refuse one that may be a column's name."""
         counts = Counter(classes)
         named = not is_number(classes[0]) and counts[classes[0]] == 1
         if self.header is None and named and len(counts) == 3:
@@ -217,8 +219,8 @@ class _Table:
         numbers = [number_text(text, self.lines.separator) for text in classes]
         return as_labels(numbers if all(map(is_number, numbers)) else classes)
 
-    def _left_out(self, index: int | None, features: Sequence[int]) -> Iterator[str]:
-        """Yield sentences on columns that are left out."""
+    def _omission_notes(self, index: int | None, features: Sequence[int]) -> Iterator[str]:
+        """Yield sentences on omitted columns and lines."""
         if comments := len(self.lines.comments):
             yield f"{counted(comments, 'line')} of comments, which begin with #: left out"
         if index is not None and self.lines.row_names:
@@ -237,7 +239,9 @@ class _Table:
             yield f"the first column, {called}, {does}: left out"
         if self.columns.drop:
             yield f"left out as asked: {', '.join(self.columns.drop)}"
-        unused = [j for j in range(self.lines.width) if j not in (*features, index, self.place)]
+        unused = [
+            j for j in range(self.lines.width) if j not in (*features, index, self.label_column)
+        ]
         if self.columns.columns and unused:
             yield f"not used, as asked: {', '.join(map(self._name, unused[:_MOST_NAMES]))}"
         if self.empty:
@@ -245,7 +249,7 @@ class _Table:
             yield f"without a name and without an entry, left out: column {empty_columns}"
 
     def _reading(self, count: int, features: Sequence[int]) -> str:
-        """Return how the file is read, in a sentence."""
+        """Return a sentence on how the file is read."""
         names = [self._name(j) for j in features[:_MOST_NAMES]]
         more = f" and {len(features) - len(names)} more" if len(features) > len(names) else ""
         words = [counted(count, "row")]
@@ -256,19 +260,19 @@ class _Table:
             words.append(f"no names of columns; {counted(len(features), 'coordinate')}")
         else:
             words.append(f"names in line {self.lines.first}; coordinates {', '.join(names)}{more}")
-        if self.place is not None:
-            words.append(f"labels in {self._named(self.place)}")
+        if self.label_column is not None:
+            words.append(f"labels in {self._named(self.label_column)}")
         return "; ".join(words)
 
-    def _perhaps_names(self) -> Iterator[str]:
-        """Yield a sentence where the numbers of the first line may be names of columns."""
+    def _possible_names_note(self) -> Iterator[str]:
+        """Yield a note if the numbers of the first line may be names of columns."""
         first = self.lines.sample[0]
-        if self.header is None and counts_on(first):
+        if self.header is None and is_consecutive(first):
             listed = ", ".join(first[:3]) + ", ..." * (len(first) > 3)
             yield f"line {self.lines.first} is read as a row, {listed}; {_NAMED_BY_NUMBERS}"
 
-    def _perhaps_index(self, contents: Contents, features: Sequence[int]) -> Iterator[str]:
-        """Yield a sentence where the first column is used and counts the rows."""
+    def _possible_index_note(self, contents: Contents, features: Sequence[int]) -> Iterator[str]:
+        """Yield a note if the first column is used as a coordinate, but numbers the rows."""
         first = contents.rows.values[:, 0]
         start = first[0] if len(first) > _FEW and features[0] == 0 else np.nan
         if start in (0, 1) and np.array_equal(first, np.arange(start, start + len(first))):
@@ -278,9 +282,9 @@ class _Table:
     def _converted(
         self, chunk: Fields, features: Sequence[int], categories: dict[int, list[str]]
     ) -> tuple[Fields, AnyArray, FloatArray]:
-        """Return the rows that lack no entry, their printed numbers, and the nearest doubles."""
-        texts = [*categories, *([] if self.place is None else [self.place])]
-        if not self._lacking(chunk, texts).any():
+        """Return the complete rows, their printed numbers, and the nearest doubles."""
+        texts = [*categories, *([] if self.label_column is None else [self.label_column])]
+        if not self._missing_entries(chunk, texts).any():
             words = self._words(chunk, features, categories)
             with suppress(ValueError):
                 values = self._doubles(words)
@@ -291,16 +295,16 @@ class _Table:
         return complete, words, self._numbers(complete, words, features)
 
     @staticmethod
-    def _lacking(chunk: Fields, columns: Sequence[int]) -> AnyArray:
-        """Return where columns hold no value, shape ``(m, k)``."""
+    def _missing_entries(chunk: Fields, columns: Sequence[int]) -> AnyArray:
+        """Return the mask of missing entries in the columns, shape ``(m, k)``."""
         texts = chunk.texts[:, list(columns)]
         lacking = np.array([text.lower() in _MISSING for text in texts.ravel()], dtype=bool)
         return lacking.reshape(texts.shape)
 
     def _complete(self, chunk: Fields, features: Sequence[int]) -> Fields:
-        """Return the rows that lack no entry; refuse the others if they are not to be left out."""
-        columns = [*features, *([] if self.place is None else [self.place])]
-        lacking = self._lacking(chunk, columns)
+        """Return the complete rows; raise an error for others unless ``drop_missing``."""
+        columns = [*features, *([] if self.label_column is None else [self.label_column])]
+        lacking = self._missing_entries(chunk, columns)
         if not lacking.any():
             return chunk
         if self.columns.drop_missing:
@@ -310,7 +314,7 @@ class _Table:
         raise InputError(self._no_value(int(chunk.lines[row]), j, chunk.texts[row, j]))
 
     def _no_value(self, line: int, j: int, word: str) -> str:
-        """Return which entry lacks a value, or that its row is too short to have it."""
+        """Return a message for a missing entry, or for a row with too few fields."""
         drop = f"leave such rows out: {self.columns.option('drop_missing')}"
         if not word and (count := self.lines.count_in(line)) <= j:
             return (
@@ -332,7 +336,7 @@ class _Table:
                 self.truths.add(j)
                 parts.append(truths)
             elif self.lines.separator != "," and any("," in text for text in texts):
-                parts.append(np.array([pointed(text) for text in texts], object))
+                parts.append(np.array([with_decimal_point(text) for text in texts], object))
             else:
                 parts.append(texts)
         return np.array(parts, dtype=object).T.reshape(len(chunk), len(parts))
@@ -344,7 +348,7 @@ class _Table:
         return words.astype(float)
 
     def _numbers(self, chunk: Fields, words: AnyArray, features: Sequence[int]) -> FloatArray:
-        """Return the doubles nearest to printed numbers; refuse what is none, or not finite."""
+        """Return the doubles nearest to printed numbers; refuse texts and non-finite numbers."""
         try:
             values = self._doubles(words)
         except ValueError:
@@ -374,7 +378,7 @@ class _Table:
         )
         if _REMARK.fullmatch(word):
             return f"{fault}; give a comment a line that begins with #"
-        if remedy := mend_of(word[:LONGEST_TEXT]):
+        if remedy := suggested_number(word[:LONGEST_TEXT]):
             return f"{fault}; {remedy}"
         if _SEPARATED.search(word) and (self.lines.width == 1 or ";" in word):
             return f"{fault}; separate all columns by commas, all by semicolons, or all by tabs"
@@ -385,7 +389,7 @@ class _Table:
         one_hot = self.columns.option("one_hot")
         if len({*column}) == len(column) > 2:
             return f"{fault}; {self._leave_out(j)}"
-        if self.place is not None:
+        if self.label_column is not None:
             return f"{fault}; correct it, or encode texts as columns of 0 and 1: {one_hot}"
         name = str(j + 1) if self.header is None else self.header[j]
         labels, rows = self.columns.option("labels", name), self.columns.option("rows")
@@ -395,7 +399,7 @@ class _Table:
         )
 
     def _decimal_commas(self, features: Sequence[int]) -> list[str]:
-        """Return a sentence on decimal commas; refuse marks that may stand between thousands."""
+        """Return a note on decimal commas; refuse marks that may separate thousands."""
         if self.lines.separator == "," or "," not in self.lines.text:
             return []
         sure, doubtful = decimal_commas(
@@ -408,10 +412,14 @@ class _Table:
                 f"{'point' if sure else 'comma'} may be before decimals or between thousands; "
                 "write all numbers with a decimal point and nothing between thousands"
             )
-        return [f"commas are read as decimal commas: {sure} as {pointed(sure)}"] if sure else []
+        return (
+            [f"commas are read as decimal commas: {sure} as {with_decimal_point(sure)}"]
+            if sure
+            else []
+        )
 
     def _name(self, j: int) -> str:
-        """Return what a column is called: by its number where it has no name."""
+        """Return the name of a column, or its number if it has no name."""
         return (self.header[j] if self.header else "") or str(j + 1)
 
     def _named(self, j: int) -> str:
@@ -421,13 +429,17 @@ class _Table:
         return [text for chunk in self._chunks() for text in chunk.texts[:, j]]
 
     def _row_names(self) -> int | None:
-        """Return 0 if the first column names or counts the rows: it has no name, entries differ."""
+        """Return 0 if the first column holds row names: it is unnamed, with distinct entries."""
         named = self.header is not None and self.header[0].strip().lower() in _ROW_NAMES
         if self.header is None or not (named or self.header[0] in _UNNAMED):
             return None
-        unused = self.place == 0 or 0 in self.empty or self.lines.width < 2
+        unused = self.label_column == 0 or 0 in self.empty or self.lines.width < 2
         names = self.header
-        if unused or 0 not in self.columns.features_in(names, self.place) or self.columns.columns:
+        if (
+            unused
+            or 0 not in self.columns.features_in(names, self.label_column)
+            or self.columns.columns
+        ):
             return None
         text, times = Counter(self._column(0)).most_common(1)[0]
         if times == 1 or named:
@@ -439,9 +451,9 @@ class _Table:
         )
 
     def _leave_out(self, j: int) -> str:
-        """Return how a column of texts that all differ is left out."""
+        """Return a remedy for a column of distinct texts: the options that omit it."""
         names = self.header or [str(k + 1) for k in range(self.lines.width)]
-        other_columns = [k for k in self.columns.features_in(names, self.place) if k != j]
+        other_columns = [k for k in self.columns.features_in(names, self.label_column) if k != j]
         listed = ",".join(names[k] or str(k + 1) for k in other_columns[:_MOST_NAMES]) or "A,B"
         drop = self.columns.option("drop", names[j] or str(j + 1))
         return (
@@ -451,18 +463,18 @@ class _Table:
         )
 
     def _encoding(self, features: Sequence[int]) -> tuple[dict[int, list[str]], dict[str, str]]:
-        """Return the levels that get columns, by their column, and the reference levels by name."""
+        """Return column -> levels with indicator columns, and name -> reference level."""
         levels = self._categories(features)
         named = {self._name(j): column_levels for j, column_levels in levels.items()}
-        references = self.columns.reference_levels(named, intercept=self.place is not None)
+        references = self.columns.reference_levels(named, intercept=self.label_column is not None)
         for j, all_levels in levels.items():
             levels[j] = [level for level in all_levels if level != references.get(self._name(j))]
         return levels, references
 
-    def _encoding_told(
+    def _encoding_notes(
         self, references: Mapping[str, str], categories: Mapping[int, Sequence[str]]
     ) -> Iterator[str]:
-        """Yield sentences on columns of truth values, and on reference levels."""
+        """Yield notes on columns of truth values and on reference levels."""
         if self.truths:
             names = ", ".join(self._named(j) for j in sorted(self.truths))
             yield f"True and False are read as 1 and 0: {names}"
@@ -473,7 +485,7 @@ class _Table:
             yield f"{self._named(j)} holds one text in every row: left out"
 
     def _categories(self, features: Sequence[int]) -> dict[int, list[str]]:
-        """Return the values of each column of texts, sorted, by its place.
+        """Return column -> sorted values, for each column of texts.
 
         They are those of the rows that are used: the intercept is the sum of their columns.
         """

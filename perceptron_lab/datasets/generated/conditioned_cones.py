@@ -33,7 +33,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import Defaults, check_instance_name, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, check_instance_name, defaulted_with
 from perceptron_lab.datasets.generated.conic_sets import ProductOfCones
 from perceptron_lab.datasets.generated.generator import plain
 from perceptron_lab.datasets.problem import Problem
@@ -52,7 +52,7 @@ class Elements:
     inside
         Of x: positive; on the boundary 0 where ``across`` is positive.
     across
-        Of g, before a multiple of x is taken off it.
+        Of g, before a multiple of x is subtracted.
     """
 
     inside: FloatArray
@@ -88,6 +88,7 @@ def margin_elements(rng: Generator, cone: Cone, rho: float) -> Elements:
     above = np.where(low, 0.0, rng.uniform(0.5, 1.5, cone.rank))
     # |rho e + s above|^2 = 1
     square, mixed, rest = above @ above, rho * above.sum(), cone.rank * rho * rho - 1.0
+    # The positive root of |rho e + s above|^2 = 1, as the constant term is negative.
     scale = (-mixed + math.sqrt(mixed * mixed - square * rest)) / square
     weights = np.where(low, rng.uniform(0.5, 1.5, cone.rank), 0.0)
     return Elements(rho + scale * above, weights / weights.sum())
@@ -113,11 +114,14 @@ def subspace_basis(
         cone.assemble(element, frame) / root for element in (elements.inside, elements.across)
     ]
     first, second = (column / np.linalg.norm(column) for column in columns_of_elements)
-    second -= (first @ second) * first  # of the margin; else 0 but for rounding
+    # In the margin family g contains a multiple of x; elsewhere the product is a rounding error.
+    second -= (first @ second) * first
     second /= np.linalg.norm(second)
     random_columns = rng.standard_normal((cone.size, dimension - 1))
     columns = np.linalg.qr(np.column_stack([first, second, random_columns]))[0]
     columns = np.delete(columns, 0 if twin else 1, axis=1)
+    # QR returns this column with a sign and an absolute error: small blocks would lose their
+    # digits.
     columns[:, 0] = second if twin else first
     return np.asarray(columns / root[:, None])
 
@@ -131,13 +135,13 @@ def _ranks(cone: Cone) -> npt.NDArray[np.int64]:
 
 
 def _lower_half(rng: Generator, cone: Cone) -> Bools:
-    """Choose half of the eigenvalues of each part, rounded down."""
+    """Return a random choice of half of the eigenvalues of each part, rounded down, as a mask."""
     ranks = [part.rank for part, _ in cone.blocks]
     return np.concatenate([rng.permutation(rank) < rank // 2 for rank in ranks])
 
 
 def _lower_half_of(eigenvalues: FloatArray, cone: Cone) -> Bools:
-    """Return which eigenvalues are in the lower half of their part."""
+    """Return the mask of the eigenvalues in the lower half of their part."""
     ends = np.cumsum([part.rank for part, _ in cone.blocks])[:-1]
     parts = np.split(eigenvalues, ends)
     return np.concatenate([np.argsort(np.argsort(part)) < len(part) // 2 for part in parts])
@@ -241,12 +245,12 @@ class ConditionedCones(ProductOfCones):
     large: Annotated[float, Field(ge=0, le=1)] | None = None
     rotated: bool = False
 
-    _of_the_family = chosen_with("family", _DEFAULTS, "rows", "blocks", "block_size", "order")
+    _of_the_family = defaulted_with("family", _DEFAULTS, "rows", "blocks", "block_size", "order")
 
-    _of_centres = chosen_with("known", {"centre": {"large": 0.3}, "margin": {}}, "large")
+    _of_centres = defaulted_with("known", {"centre": {"large": 0.3}, "margin": {}}, "large")
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check_feasible_size(self) -> Self:
         unknowns = self._unknowns
         self.check_entries(unknowns)
         if unknowns >= self.size:
@@ -268,7 +272,7 @@ class ConditionedCones(ProductOfCones):
     @property
     def name(self) -> str:
         """The instance's name, which holds its parameters."""
-        return f"{self._stream}-{self.side}{'-rotated' if self.rotated else ''}"
+        return f"{self._stream_name}-{self.side}{'-rotated' if self.rotated else ''}"
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
@@ -279,12 +283,13 @@ class ConditionedCones(ProductOfCones):
 
     def generate(self, seed: int) -> ConditionedCone:
         """Return the data, with the solutions known by construction."""
-        with self.random(seed, 32 * self.size * self._unknowns, self._stream) as rng:
+        with self.random(seed, 32 * self.size * self._unknowns, self._stream_name) as rng:
             cone = self.cone
             frame = cone.spectrum(rng.standard_normal(cone.size) / np.sqrt(cone.multiplicity))[1]
             elements = self._elements(rng, cone)
             twin = self.side == "infeasible"
             data = subspace_basis(rng, cone, frame, elements, self._unknowns, twin=twin)
+            # Rotated last: the draws before it are those of the unrotated instance.
             turn = _rotation(rng, self._unknowns) if self.rotated else np.eye(self._unknowns)
             point = None if twin else turn[0]
             weights = elements.inside if twin else elements.across
@@ -304,8 +309,8 @@ class ConditionedCones(ProductOfCones):
         return self.dimension or self.size // 2
 
     @property
-    def _stream(self) -> str:
-        """The name without the side: what x is drawn from."""
+    def _stream_name(self) -> str:
+        """The name without the side, which determines the random stream of x."""
         large = [] if self.large is None else [plain(self.large)]
         return "-".join([self.named(self.known, str(self._unknowns)), *large, plain(self.delta)])
 

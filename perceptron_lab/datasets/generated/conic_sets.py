@@ -1,4 +1,4 @@
-"""Generated conic systems of known margin, or known to be infeasible."""
+"""Generated conic systems with a known margin, and infeasible ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import Defaults, chosen, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, defaulted_with, value_or_default
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
@@ -56,7 +56,7 @@ class ConicSet:
 
 
 class ProductOfCones(GeneratedDataset):
-    """Rows, then second-order cones, then matrices, as parameters state them."""
+    """A product of rows, second-order cones and matrices, given by its parameters."""
 
     family: str
     rows: int | None
@@ -84,13 +84,13 @@ class ProductOfCones(GeneratedDataset):
         return (self.rows or 0) + (self.blocks or 0) * block
 
     def named(self, *first: str) -> str:
-        """Return the family, these words and the sizes of the cones, as in an instance's name."""
+        """Return an instance's name from the family, further words and the sizes of the cones."""
         blocks = [f"{self.blocks}x{size}" for size in (self.block_size, self.order) if size]
         rows = [] if self.rows is None else [str(self.rows)]
         return "-".join([self.family, *first, *rows, *blocks])
 
     def check_entries(self, dimension: int) -> None:
-        """Refuse data of too many numbers."""
+        """Raise a ValueError if the data have too many entries."""
         if dimension * self.size > MOST_ENTRIES:
             raise ValueError(
                 f"dimension {dimension} for cones of {self.size} coordinates in all makes "
@@ -145,7 +145,7 @@ class ConicSets(ProductOfCones):
     dimension: Annotated[int, Field(ge=2)] | None = None
     margin: Annotated[float, Field(ge=1e-8, le=0.9)] | None = None
 
-    _of_the_family = chosen_with(
+    _of_the_family = defaulted_with(
         "family", _DEFAULTS, "dimension", "rows", "blocks", "block_size", "order"
     )
 
@@ -153,13 +153,13 @@ class ConicSets(ProductOfCones):
     @classmethod
     def _unless_infeasible(cls, value: float | None, info: ValidationInfo) -> object:
         if not info.data.get("infeasible"):
-            return chosen(value, info, "family", _DEFAULTS)
+            return value_or_default(value, info, "family", _DEFAULTS)
         if value is not None:
             raise ValueError("an infeasible system has no margin; delete margin, or infeasible")
         return None
 
     @model_validator(mode="after")
-    def _possible_size(self) -> Self:
+    def _check_dimension(self) -> Self:
         dimension = self.dimension or 0
         self.check_entries(dimension)
         if self.infeasible and dimension >= self.size:
@@ -206,13 +206,15 @@ def planted(rng: Generator, cone: Cone, dimension: int, margin: float) -> ConicS
     frame = cone.spectrum(_normal(rng, cone, 1)[:, 0])[1]
     ranks = [part.rank for part, _ in cone.blocks]
     tight = np.concatenate([rng.permutation(rank) < max(1, rank // 2) for rank in ranks])
+    # As large as typical scores of a unit point, so that the planted direction is not conspicuous.
     above = np.abs(rng.standard_normal(cone.rank)) / math.sqrt(dimension)
     interior = cone.assemble(margin + np.where(tight, 0.0, above), frame) / cone.multiplicity
     weights = _weights(rng, cone, frame, tight)
-    # Drawn in this order: another one would make other data of the same name and seed
+    # The order of the draws is fixed: another one would change the data of a name and seed
     centre = rng.standard_normal(dimension)
     centre /= np.linalg.norm(centre)
-    data = _annihilated(rng, cone, dimension, weights)
+    data = _data_with_null_weights(rng, cone, dimension, weights)
+    # A* is changed along the centre only: A*z = S there, and A w = rho z by the choice of w.
     data += np.outer(interior - data @ centre, centre)
     return ConicSet(cone, data, weights, centre)
 
@@ -224,7 +226,7 @@ def infeasible(rng: Generator, cone: Cone, dimension: int) -> ConicSet:
     """
     frame = cone.spectrum(_normal(rng, cone, 1)[:, 0])[1]
     weights = _weights(rng, cone, frame, np.full(cone.rank, True))
-    return ConicSet(cone, _annihilated(rng, cone, dimension, weights), weights, None)
+    return ConicSet(cone, _data_with_null_weights(rng, cone, dimension, weights), weights, None)
 
 
 def _normal(rng: Generator, cone: Cone, count: int) -> FloatArray:
@@ -233,16 +235,18 @@ def _normal(rng: Generator, cone: Cone, count: int) -> FloatArray:
     return np.asarray(entries / np.sqrt(cone.multiplicity)[:, None])
 
 
-def _annihilated(rng: Generator, cone: Cone, dimension: int, weights: FloatArray) -> FloatArray:
+def _data_with_null_weights(
+    rng: Generator, cone: Cone, dimension: int, weights: FloatArray
+) -> FloatArray:
     """Return normal data with A weights = 0; cuts have norm 1 in the mean square."""
     data = _normal(rng, cone, dimension) / math.sqrt(dimension)
-    # <weights, e> = 1, so that a multiple of e takes away each column's product with the weights.
+    # As <weights, e> = 1, a multiple of e removes each column's product with the weights.
     return np.asarray(data - np.outer(cone.identity, weights @ data))
 
 
 def _weights(
     rng: Generator, cone: Cone, frame: Frame, positive: npt.NDArray[np.bool_]
 ) -> FloatArray:
-    """Return a point of the base with positive eigenvalues where told to, in ratios up to 3."""
+    """Return a point of the base, positive eigenvalues as in the mask, with ratios up to 3."""
     eigenvalues = np.where(positive, rng.uniform(0.5, 1.5, cone.rank), 0.0)
     return cone.assemble(eigenvalues / eigenvalues.sum(), frame)

@@ -1,6 +1,4 @@
-"""Examples of two classes that an ellipsoid separates: of a known ratio, or inverted balls.
-
-The maximal separation ratio of the former is known.
+"""Examples of two classes for ellipsoids: sets of known separation ratio, and inverted balls.
 
 In coordinates in which the ellipsoid is the unit ball, the n + 1 vertices of a regular simplex are
 positives, and those of another one, at distance rho from the centre, negatives. For rho > 1 let
@@ -14,10 +12,10 @@ For rho < 1 equal weights give equal means and
 sum_+ lambda xx' - sum_- lambda xx' = (1 - rho^2) / n I, positive definite: t = 0.
 All other positives are farther inside, all other negatives farther outside.
 
-All machines round these data alike. A BLAS library sums in an order that depends on the processor,
-and fuses additions with products where the processor can. Here every product is rounded by itself,
-and numpy adds it to the others in an order that the length alone decides: slowly, for data that are
-small. numpy's powers depend on the processor as well; those of Python are the C library's.
+The data are equal on all machines. A BLAS library sums in an order that depends on the processor,
+and may fuse products with additions. Here every product is rounded separately, and numpy adds them
+in an order that depends on the length alone. This is slow, but the data are small. numpy's powers
+depend on the processor as well; those of Python are the C library's.
 """
 
 from __future__ import annotations
@@ -41,6 +39,7 @@ from perceptron_lab.systems import ConicSystem
 
 def product(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the product of matrices of shapes ``(m, k)`` and ``(k, n)``."""
+    # No BLAS: its order of summation, and with it the last digit, depends on the processor.
     return np.stack([np.sum(left * column, axis=1) for column in right.T], axis=1)
 
 
@@ -66,13 +65,14 @@ def orthogonalised(matrix: FloatArray) -> FloatArray:
 
 def powers(base: npt.ArrayLike, exponent: npt.ArrayLike) -> FloatArray:
     """Return x^p for positive x, entry by entry; one of both may be a number."""
+    # math.pow is the C library's; numpy's vectorised power differs between processors.
     pairs = np.broadcast(np.asarray(base, dtype=np.float64), exponent)
     return np.array([math.pow(x, p) for x, p in pairs])
 
 
 # The ellipsoid's half-axes lie between 1 / SPREAD and SPREAD
 SPREAD = 2.0
-# The other positives lie within this part of the ellipsoid
+# The other positives lie in the ellipsoid scaled by this factor
 INNER = 0.95
 # The other negatives lie between these multiples of max(1, rho)
 OUTER = (1.05, 2.0)
@@ -82,7 +82,7 @@ def check_ratio(ratio: float) -> float:
     """Return a ratio other than 1."""
     if ratio == 1.0:
         raise ValueError(
-            "1 puts positives and negatives on one ellipsoid; choose a ratio above 1, which an "
+            "ratio 1 puts both classes on one ellipsoid; choose a ratio above 1, which an "
             "ellipsoid attains, or below 1, where none separates the classes"
         )
     return ratio
@@ -129,7 +129,7 @@ class AffineMap:
         lengths = powers(spread, rng.uniform(-1.0, 1.0, dimension))
         return cls(product(axes * lengths, axes.T), rng.standard_normal(dimension))
 
-    def of(self, points: FloatArray) -> FloatArray:
+    def images(self, points: FloatArray) -> FloatArray:
         """Return the images of rows, shape ``(m, n)``."""
         return product(points, self.matrix) + self.shift
 
@@ -152,7 +152,7 @@ class Sample:
 
 @parameter_record
 class EllipsoidSets(GeneratedDataset):
-    """Two classes of known separation ratio, or that no ellipsoid separates.
+    """Two classes of known separation ratio, or inseparable by ellipsoids.
 
     ``ratio`` is the largest ratio of the half-axes of two concentric, similar ellipsoids, one with
     all positives inside, the other with all negatives outside (`Kharechko2009`, chapter 7): for a
@@ -206,15 +206,16 @@ class EllipsoidSets(GeneratedDataset):
         size = 16 * self.dimension * (self.training + self.test)
         with self.random(seed, size, self._sizes()) as rng:
             ellipsoid = AffineMap.random(rng, self.dimension, SPREAD)
-            training = self._drawn(rng, self.training - self.dimension - 1)
+            training = self._inner_and_outer(rng, self.training - self.dimension - 1)
+            # The support examples: they alone determine the ratio, see the module's docstring.
             tight = [simplex(rng, self.dimension), self.ratio * simplex(rng, self.dimension)]
-            test = self._drawn(rng, self.test)
+            test = self._inner_and_outer(rng, self.test)
             rows = np.vstack([tight[0], training[0], tight[1], training[1]])
             task = Task(
                 "inside",
-                ellipsoid.of(rows),
+                ellipsoid.images(rows),
                 np.repeat([1.0, -1.0], self.training),
-                ellipsoid.of(np.vstack(test)),
+                ellipsoid.images(np.vstack(test)),
                 np.repeat([1.0, -1.0], self.test),
             )
         return Sample(task, ellipsoid)
@@ -222,7 +223,9 @@ class EllipsoidSets(GeneratedDataset):
     def _sizes(self) -> str:
         return f"{self.dimension}x{self.training}-{self.test}"
 
-    def _drawn(self, rng: np.random.Generator, count: int) -> tuple[FloatArray, FloatArray]:
+    def _inner_and_outer(
+        self, rng: np.random.Generator, count: int
+    ) -> tuple[FloatArray, FloatArray]:
         """Return points uniform in a ball, and points at distances uniform between two."""
         inner = INNER * powers(rng.uniform(size=count), 1.0 / self.dimension)
         outer = max(1.0, self.ratio) * rng.uniform(*OUTER, size=count)
@@ -248,7 +251,7 @@ def orthogonal(rng: np.random.Generator, dimension: int) -> FloatArray:
     return orthogonalised(rng.standard_normal((dimension, dimension)))
 
 
-# The part of the normal distribution that the unit ball holds
+# Probability of the unit ball under the normal distribution
 INSIDE = 0.978
 # The metric's half-axes lie between 1 / METRIC_SPREAD and METRIC_SPREAD
 METRIC_SPREAD = 4.0
@@ -314,7 +317,8 @@ class InvertedBalls(GeneratedDataset):
             for number in range(self.repetitions):
                 mapped = AffineMap.random(rng, self.dimension, METRIC_SPREAD)
                 parts = [
-                    mapped.of(both_classes(normal_in_ball(rng, count, self.dimension))) * factors
+                    mapped.images(both_classes(normal_in_ball(rng, count, self.dimension)))
+                    * factors
                     for count in (self.training, self.test)
                 ]
                 tasks.append(Task(f"inside-{number}", parts[0], labels, parts[1], test_labels))
@@ -334,12 +338,13 @@ def normal_in_ball(rng: np.random.Generator, count: int, dimension: int) -> Floa
     """Return normal points, those outside the unit ball drawn again, shape ``(count, n)``."""
     sigma = deviation(dimension)
     points = sigma * rng.standard_normal((count, dimension))
+    # Rejection keeps the distribution normal given the ball; about 2 % are drawn again.
     while len(outside := np.flatnonzero(np.linalg.norm(points, axis=1) >= 1.0)):
         points[outside] = sigma * rng.standard_normal((len(outside), dimension))
     return points
 
 
 def both_classes(positives: FloatArray) -> FloatArray:
-    """Return the points and after them their inversions x / norm(x)^2."""
+    """Return the points, followed by their inversions x / norm(x)^2."""
     squares = np.sum(positives * positives, axis=1)
     return np.vstack([positives, positives / squares[:, None]])

@@ -73,12 +73,12 @@ def planar_edges(vertices: int, edges: int, rng: np.random.Generator) -> Edges:
     maximum = 3 * vertices - 6
     first = triangulation(vertices, rng)
     if edges <= maximum:
-        return _decoded(vertices, _some(first, edges, rng))
+        return _edges_of_keys(vertices, _sample(first, edges, rng))
     while True:
         other = np.setdiff1d(triangulation(vertices, rng), first, assume_unique=True)
         if len(other) >= edges - maximum:
-            both = np.concatenate([first, _some(other, edges - maximum, rng)])
-            return _decoded(vertices, both)
+            both = np.concatenate([first, _sample(other, edges - maximum, rng)])
+            return _edges_of_keys(vertices, both)
 
 
 def most_planar(vertices: int) -> int:
@@ -116,21 +116,21 @@ def signs(edges: int, rng: np.random.Generator) -> FloatArray:
     return rng.choice([-1.0, 1.0], size=edges)
 
 
-def _some(keys: IntArray, count: int, rng: np.random.Generator) -> IntArray:
-    """Return so many of the keys, drawn uniformly."""
+def _sample(keys: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """Return ``count`` of the keys, drawn uniformly without replacement."""
     return rng.choice(keys, size=count, replace=False, shuffle=False)
 
 
-def _decoded(vertices: int, keys: IntArray) -> Edges:
+def _edges_of_keys(vertices: int, keys: IntArray) -> Edges:
     ordered = np.sort(keys)
     return ordered // vertices, ordered % vertices
 
 
-# Vertices of random and planar graphs, of tori, and edges of random graphs, at most
+# Largest numbers of vertices of random and planar graphs, of tori, and of edges of random graphs
 LARGEST_GRAPH = 100_000
 LARGEST_TORUS = 1_000_000
 MOST_EDGES = 1_000_000
-# Vertices of a graph whose margin is enclosed, at most: dense matrices of this order are decomposed
+# Largest number of vertices with an enclosed margin, which needs dense eigenvalue decompositions
 LARGEST_ENCLOSED = 500
 
 Family = Literal["random", "planar", "torus"]
@@ -162,7 +162,7 @@ class GraphName:
     signed
         Whether weights are +1 and -1; otherwise they are 1, or all of one size.
     margin
-        What that size is chosen for, or 0.
+        The margin that determines the size of the weights, or 0.
     stream
         The name of the source of randomness: graphs that differ in their weights alone share it.
     """
@@ -182,7 +182,7 @@ class GraphName:
 
 
 def graph_name(text: str) -> GraphName:
-    """Return what a name describes, a graph that exists and can be generated.
+    """Return the description of a graph from its name, if it can be generated.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def graph_name(text: str) -> GraphName:
         return _of_edges(text, match)
     if match := _TORUS.fullmatch(text):
         return _torus(text, match)
-    raise InputError(f"no MAXCUT instance is called {text!r}; allowed: {_FORMS}")
+    raise InputError(f"{text!r} names no MAXCUT instance; allowed: {_FORMS}")
 
 
 def _of_edges(text: str, match: re.Match[str]) -> GraphName:
@@ -211,7 +211,9 @@ def _of_edges(text: str, match: re.Match[str]) -> GraphName:
     weights = match[4] or ""
     margin = 0.0 if weights in ("", "pm1") else float(weights)
     if margin and planar:
-        raise InputError(f"{text}: planar graphs of a margin are not made; leave -{weights} out")
+        raise InputError(
+            f"{text}: planar graphs with a given margin are not available; omit -{weights}"
+        )
     if weights and weights != "pm1":
         check_margin(vertices, margin)
     return GraphName(
@@ -242,7 +244,7 @@ def _torus(text: str, match: re.Match[str]) -> GraphName:
 
 
 def check_margin(order: int, margin: float) -> None:
-    """Refuse a margin that no graph with so many vertices has, or that is not computed."""
+    """Refuse a margin that is impossible for this order, or cannot be computed."""
     check_order(order)
     most = 1.0 / sqrt(order + 1.0)
     if not 1e-4 <= margin <= 0.99 * most:
@@ -256,5 +258,5 @@ def check_order(order: int) -> None:
     """Refuse graphs that are too large for an enclosure of their margin."""
     if order > LARGEST_ENCLOSED:
         raise InputError(
-            f"the margin of a graph with {order} vertices; it is enclosed up to {LARGEST_ENCLOSED}"
+            f"the margin of {order} vertices cannot be enclosed; allowed: up to {LARGEST_ENCLOSED}"
         )

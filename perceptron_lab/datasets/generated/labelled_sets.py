@@ -1,4 +1,4 @@
-"""Generated labelled examples as users have them: heavy tails and correlation, or mostly zeros."""
+"""Generated labelled examples like users' data: heavy-tailed and correlated, or sparse."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import AnyArray, FloatArray
-from perceptron_lab.datasets.dataset import Defaults, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, defaulted_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.generated.margin_sets import random_unit
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
 
-# Numbers that are generated at most: 4 gigabytes
+# Largest number of generated entries: 4 gigabytes
 MOST_ENTRIES = 500_000_000
 
 _DEFAULTS: Defaults = {
@@ -47,6 +47,7 @@ def heavy_tailed(
     correlation r^abs(i - j).
     """
     examples = rng.standard_t(tail, (rows, features))
+    # Keeps the variance of all features equal.
     fresh = math.sqrt(1.0 - correlation**2)
     for j in range(1, features):
         examples[:, j] = correlation * examples[:, j - 1] + fresh * examples[:, j]
@@ -54,13 +55,13 @@ def heavy_tailed(
 
 
 def sparse(rng: Generator, *, features: int, rows: int, density: float) -> sp.csr_array:
-    """Rows with density times features standard normal entries each, one at least, in any places.
+    """Rows with density times features standard normal entries each, at least one, at random.
 
     Shape ``(rows, features)``, as a CSR array.
     """
     each = max(1, round(density * features))
     drawn = [rng.choice(features, each, replace=False, shuffle=False) for _ in range(rows)]
-    # Some programs refuse indices of 64 bits, and both kinds of them must be alike
+    # Some solvers refuse 64-bit indices, and scipy needs both index arrays of one type
     columns = np.sort(np.array(drawn, dtype=np.int32), axis=1).ravel()
     ends = np.arange(0, rows * each + 1, each, dtype=np.int32)
     values = rng.standard_normal(rows * each)
@@ -78,6 +79,7 @@ def flatten(examples: FloatArray | sp.csr_array, normal: FloatArray, factor: flo
         for j, part in enumerate(normal):  # in place: the data may fill half of the memory
             examples[:, j] += part * (factor - 1.0) * scores
         return
+    # Sparse examples may only change on their stored entries, or they would fill in.
     counts = np.diff(examples.indptr)
     along = normal[examples.indices]
     squares = np.add.reduceat(along**2, examples.indptr[:-1])
@@ -108,7 +110,7 @@ class LabelledSets(GeneratedDataset):
     rows
         Number of examples, 2 or more (default 5000).
     difficulty
-        > 0, at most 1000 (default 0.3); smaller is harder, 1 moves nothing.
+        > 0, at most 1000 (default 0.3); smaller is harder, 1 changes nothing.
     tail
         Degrees of freedom of heavy-tailed, 1 or more (default 3): the less, the heavier.
     correlation
@@ -125,11 +127,11 @@ class LabelledSets(GeneratedDataset):
     correlation: Annotated[float, Field(ge=0, le=0.999)] | None = None
     density: Annotated[float, Field(gt=0, le=1)] | None = None
 
-    _of_the_family = chosen_with("family", _DEFAULTS, "tail", "correlation", "density")
+    _of_the_family = defaulted_with("family", _DEFAULTS, "tail", "correlation", "density")
 
     @field_validator("density")
     @classmethod
-    def _possible(cls, density: float | None, info: ValidationInfo) -> float | None:
+    def _check_density(cls, density: float | None, info: ValidationInfo) -> float | None:
         dimension, rows = info.data.get("dimension"), info.data.get("rows")
         if dimension is not None and rows is not None:
             each = dimension if density is None else max(1, round(density * dimension))
@@ -166,7 +168,7 @@ class LabelledSets(GeneratedDataset):
         return LabelledSet(examples, labels, np.append(normal, 0.0))
 
     def _named(self, *first: float) -> str:
-        """Return a name with these numbers before the parameters of the family."""
+        """Return the name with the given numbers before the parameters of the family."""
         values = [*first, *self._values().values()]
         return "-".join([self.family, f"{self.dimension}x{self.rows}", *map(plain, values)])
 
@@ -176,7 +178,7 @@ class LabelledSets(GeneratedDataset):
 
 
 def _arrays(generated: LabelledSet) -> list[AnyArray]:
-    """Return the arrays that the examples consist of, and the labels."""
+    """Return the arrays of the examples, and the labels."""
     if isinstance(generated.examples, np.ndarray):
         return [generated.examples, generated.labels]
     return [

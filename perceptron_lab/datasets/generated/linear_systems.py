@@ -1,4 +1,4 @@
-"""Random linear inequalities, equations and bounds, of which it is known whether they agree."""
+"""Random linear inequalities, equations and bounds with known feasibility."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
 
-# Numbers are whole multiples of 10^-digits, at most so large before
+# Largest magnitude of the integer part of the random decimals
 LARGEST = 9
 
-Whole = AnyArray  # Python's whole numbers
+Integers = AnyArray  # Python integers
 
 
 @parameter_record
 class LinearSystems(GeneratedDataset):
-    """A x >= b, C x = d and bounds around a random point x, in decimals; half the x_j are bounded.
+    """Systems A x >= b, C x = d with bounds on half of the x_j, in decimals, around a random x.
 
     Rows are sparse, with whole numbers from -9 to 9 over 10^digits. The last row of A is
     minus the sum of the others, multiplied by 1 to 3, unless the kind is ``feasible``: so the slack
@@ -32,7 +32,7 @@ class LinearSystems(GeneratedDataset):
     - ``feasible``: x is strictly inside of all inequalities.
     - ``tight``: the rows of A are tight at every point, and some bounds at x.
     - ``dependent``: as tight, and half the equations are combinations of the others.
-    - ``infeasible``: as dependent, and the last row asks for 10^-gap more than there is.
+    - ``infeasible``: as dependent, and the right side of the last row is too large by 10^-gap.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class LinearSystems(GeneratedDataset):
     equations
         The rows of C, 0 to 200 (default 4); those that are independent are fewer than variables.
     digits
-        Of decimals, 0 (default) to 9.
+        Decimal digits of the numbers, 0 (default) to 9.
     gap
         Of an infeasible system, 0 (default) to 40: far below the resolution of doubles.
     """
@@ -78,6 +78,8 @@ class LinearSystems(GeneratedDataset):
         rows, right, equations, values, point, room = parts
         last = Fraction(1, 10**self.gap) if self.kind == "infeasible" else Fraction(0)
         limits = [unit**2 * limit for limit in right.tolist()]
+        # Only the last right side changes, by 10^-gap, which no double of this size resolves for a
+        # large gap.
         limits[-1] += last
         bounded = self.variables // 2
         at = [unit * coordinate for coordinate in point.tolist()]
@@ -94,22 +96,27 @@ class LinearSystems(GeneratedDataset):
         numbers = [np.array(part.tolist(), dtype=np.int64) for part in parts]
         return Problem(self.name, system, sha256_of_arrays(*numbers), system.facts())
 
-    def _parts(self, rng: Generator) -> tuple[Whole, Whole, Whole, Whole, Whole, Whole]:
-        """Return A, b, C, d, x and the room below it, in whole multiples of 10^-digits.
+    def _parts(
+        self, rng: Generator
+    ) -> tuple[Integers, Integers, Integers, Integers, Integers, Integers]:
+        """Return A, b, C, d, x and its distances from its bounds, in multiples of 10^-digits.
 
-        Those of b and d are of its square. x is a point with A x >= b and C x = d.
+        b and d are multiples of 10^-(2 digits). x is a point with A x >= b and C x = d.
         """
         scale = 10**self.digits
-        point = self._whole(rng, (self.variables,), scale)
-        rows = self._whole(rng, (self.inequalities, self.variables), scale)
-        equations = self._whole(rng, (self.equations, self.variables), scale)
+        point = self._sparse_integers(rng, (self.variables,), scale)
+        rows = self._sparse_integers(rng, (self.inequalities, self.variables), scale)
+        equations = self._sparse_integers(rng, (self.equations, self.variables), scale)
         if self.kind in ("dependent", "infeasible") and self.equations > 1:
             half = self.equations // 2
             mix = rng.integers(-2, 3, (half, self.equations - half)).astype(object)
+            # Exact combinations: elimination has to find them redundant, not nearly so.
             equations[-half:] = mix.dot(equations[:-half])
         slack = rng.integers(1, 2 * scale + 1, self.inequalities).astype(object) * scale
         if self.kind != "feasible":
             weights = rng.integers(1, 4, self.inequalities - 1).astype(object)
+            # A positive combination of all rows is 0, so that their slacks add up to a constant: 0
+            # here.
             rows[-1] = -weights.dot(rows[:-1])
             slack[:] = 0
         room = rng.integers(0 if self.kind != "feasible" else 1, scale + 1, self.variables)
@@ -122,8 +129,9 @@ class LinearSystems(GeneratedDataset):
             room.astype(object),
         )
 
-    def _whole(self, rng: Generator, shape: tuple[int, ...], scale: int) -> Whole:
-        """Return whole numbers as Python's own, a third of them 0."""
+    def _sparse_integers(self, rng: Generator, shape: tuple[int, ...], scale: int) -> Integers:
+        """Return random Python integers, a third of them 0."""
         drawn = rng.integers(-LARGEST * scale, LARGEST * scale + 1, shape)
-        sparse: Whole = np.where(rng.random(shape) < 2 / 3, drawn, 0).astype(object)
+        # Object arrays: products of 64-bit integers would overflow for 9 digits.
+        sparse: Integers = np.where(rng.random(shape) < 2 / 3, drawn, 0).astype(object)
         return sparse

@@ -1,4 +1,4 @@
-"""Generated linear systems, feasible and infeasible, of margins known or bounded.
+"""Generated linear systems, feasible and infeasible, with known or bounded margins.
 
 The margin of unit rows a_i is rho = max over unit y of min_i a_i'y. Where a family gives a point,
 its margin is a lower bound of rho; where it gives weights w in the simplex, norm(sum w_i a_i) is an
@@ -20,7 +20,7 @@ from scipy.linalg.blas import dger
 
 from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import chosen, chosen_with
+from perceptron_lab.datasets.dataset import defaulted_with, value_or_default
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.systems import ConicSystem
@@ -60,6 +60,7 @@ def exact(rng: Generator, *, dimension: int, rows: int, margin: float) -> Margin
     centre, complement = basis[:, 0], basis[:, 1:].T
     data = above_margin(rng, centre, rows, margin)
     tight = rng.choice(rows, 2 * (dimension - 1), replace=False)
+    # 1 - rho^2 without cancellation for rho near 1.
     across = math.sqrt((1.0 - margin) * (1.0 + margin)) * np.vstack([complement, -complement])
     data[tight] = across + margin * centre
     return MarginSet(data, point=centre)
@@ -93,6 +94,7 @@ def thin(rng: Generator, *, dimension: int, rows: int, margin: float) -> MarginS
     """
     basis = _orthonormal(rng, dimension)
     narrowest = margin / math.sqrt((1.0 - margin) * (1.0 + margin))
+    # Log-spaced axes make the system ill-conditioned in many directions, not only in one.
     axes = np.geomspace(max(1.0, narrowest), narrowest, dimension - 1)
     axes[-1] = narrowest
     inside = rng.standard_normal((rows, dimension))
@@ -120,13 +122,14 @@ def convex_combination(rng: Generator, *, dimension: int, rows: int) -> MarginSe
     data[:-1] = half_sphere(rng, centre, rows - 1, 1.0)
     weights = rng.uniform(0.5, 1.5, rows)
     total = weights[:-1] @ data[:-1]
+    # The last row balances the others exactly: sum x_j a_j = norm(s) times its negative.
     weights[-1] = np.linalg.norm(total)
     data[-1] = -total / weights[-1]
     return MarginSet(data, weights=weights / weights.sum())
 
 
 def gaussian(rng: Generator, *, dimension: int, rows: int) -> MarginSet:
-    """Rows of independent standard normal entries, as they come.
+    """Rows of independent standard normal entries.
 
     By Cover's function counting theorem m rows in dimension n are feasible with probability
 
@@ -147,6 +150,7 @@ def classes(rng: Generator, *, dimension: int, rows: int, separation: float) -> 
     known: a fraction of Phi(-d / 2) of the examples lies on the wrong side of it.
     """
     direction = random_unit(rng, dimension - 1)
+    # Balanced classes in random order: an algorithm cannot profit from sorted labels.
     labels = rng.permutation(np.where(np.arange(rows) % 2 == 0, 1.0, -1.0))
     examples = rng.standard_normal((rows, dimension - 1))
     _add(examples, labels * (separation / 2.0), direction)
@@ -209,8 +213,9 @@ def _heights(rng: Generator, dimension: int, rows: int) -> FloatArray:
 def _rows_at(rng: Generator, axis: FloatArray, heights: FloatArray) -> FloatArray:
     """Return unit rows with a_i'axis = heights_i, uniform in the other directions."""
     rows = rng.standard_normal((len(heights), len(axis)))
-    for _ in range(2):  # the second time takes away what rounding left of the first
+    for _ in range(2):  # the second pass removes the rounding error of the first
         _add(rows, -(rows @ axis), axis)
+    # The component along the axis is set afterwards, so that its height is exact.
     rows *= (np.sqrt(1.0 - heights**2) / _norms(rows))[:, None]
     _add(rows, heights, axis)
     return rows
@@ -234,7 +239,7 @@ _SIZES = {"dimension": 100, "rows": 5000}
 
 
 class _Construction(NamedTuple):
-    """The construction of a family of rows: its parameters and its least number of rows."""
+    """The construction of a family of rows, with its parameters and least number of rows."""
 
     make: Callable[..., MarginSet]
     defaults: Mapping[str, object]
@@ -310,7 +315,7 @@ class MarginSets(GeneratedDataset):
     bracket: bool = False
     measured: Literal["unit", "directional", "geometric"] = "unit"
 
-    _of_the_family = chosen_with(
+    _of_the_family = defaulted_with(
         "family", _DEFAULTS, "dimension", "margin", "difficulty", "separation", "steepness", "ratio"
     )
 
@@ -325,9 +330,9 @@ class MarginSets(GeneratedDataset):
     @classmethod
     def _possible_rows(cls, rows: int | None, info: ValidationInfo) -> int | None:
         if info.data.get("ratio") is None:
-            return _check_rows(chosen(rows, info, "family", _DEFAULTS), info)
+            return _check_rows(value_or_default(rows, info, "family", _DEFAULTS), info)
         if rows is not None:
-            raise ValueError("ratio gives the rows already; keep one of the two")
+            raise ValueError("ratio determines the number of rows; keep one of the two")
         return None
 
     @field_validator("measured")
@@ -355,6 +360,7 @@ class MarginSets(GeneratedDataset):
                 generated.rows, generated.labels, margin=self.measured
             )
             arrays = [generated.rows, generated.labels]
+        # A known point already gives a margin; the linear programs are for the others.
         problem = self.stated(system, *arrays, point=generated.point)
         if not self.bracket or generated.point is not None:
             return problem
@@ -382,7 +388,7 @@ def _rows(dimension: int, ratio: float) -> int:
 
 
 def _check_rows(rows: int | None, info: ValidationInfo) -> int | None:
-    """Return a number of rows that the family and the memory allow."""
+    """Return the number of rows if the family and the memory allow it, or raise a ValueError."""
     family, dimension = info.data.get("family"), info.data.get("dimension")
     if rows is None or family is None or dimension is None:
         return rows

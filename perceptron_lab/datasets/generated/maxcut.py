@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 ACCURACY = 1e-3
 """Relative width of the enclosure of rho."""
 _SWEEPS = 2000
-_BETWEEN = 10  # Sweeps between two looks at the gap
+_BETWEEN = 10  # Sweeps between two evaluations of the gap
 _SCALINGS = 60
 
 
@@ -83,11 +83,11 @@ class MarginEnclosure:
         """The entries of diag W, raised alike until Diag(x) - M is positive semidefinite."""
         diagonal = np.einsum("ij,ij->i", self.factor, self.factor)
         room = sparse.csr_array(sparse.diags_array(diagonal) - self.matrix)
-        return np.asarray(diagonal + max(0.0, -_lowest(room)) * (1.0 + 1e-9) + 1e-12)
+        return np.asarray(diagonal + max(0.0, -_lowest_eigenvalue(room)) * (1.0 + 1e-9) + 1e-12)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The enclosure, but for rounding."""
+        """The lower and the upper bound of rho, up to rounding."""
         point = self.point
         squares = np.einsum("ij,ij->i", self.factor, self.factor)
         product = float(np.einsum("ij,ij->", self.factor, self.matrix @ self.factor))
@@ -110,19 +110,20 @@ class MarginEnclosure:
             gradient = away @ self.factor[neighbours]
             length = float(norm(gradient))
             diagonal = float(data[entries] @ (neighbours == i))
-            # Of an isolated vertex every direction is as good as its own
+            # For an isolated vertex every direction is optimal, so that the present one is kept
             direction = gradient / length if length else self.factor[i] / norm(self.factor[i])
             self.factor[i] = _root(diagonal, length) * direction
 
 
 def enclosed(laplacian: sparse.csr_array, accuracy: float = ACCURACY) -> MarginEnclosure:
-    """Return an enclosure of the margin of a graph, of this relative width.
+    """Return an enclosure of the margin of a graph with the given relative width.
 
     Low-rank coordinate ascent on the dual, from fixed vectors: V has as many columns as rule out
     other local maxima, for nearly every M.
     """
-    return _narrowed(
-        MarginEnclosure(_shifted(laplacian, 1.0), _first(laplacian.shape[0])), accuracy
+    return _refined(
+        MarginEnclosure(_objective_matrix(laplacian, 1.0), _initial_factor(laplacian.shape[0])),
+        accuracy,
     )
 
 
@@ -134,19 +135,22 @@ def scale_for(laplacian: sparse.csr_array, margin: float) -> float:
     """
     order = laplacian.shape[0]
     # sqrt(rho^-2 - 1) is convex in s, and nearly linear: it is the norm of x, which M drives
-    target, low, factor = math.sqrt(margin**-2 - 1.0), 0.0, _first(order)
+    target, low, factor = math.sqrt(margin**-2 - 1.0), 0.0, _initial_factor(order)
     size_low, scale = math.sqrt(order), 1.0
     for _ in range(_SCALINGS):
-        enclosure = _narrowed(MarginEnclosure(_shifted(laplacian, scale), factor), ACCURACY / 4.0)
+        enclosure = _refined(
+            MarginEnclosure(_objective_matrix(laplacian, scale), factor), ACCURACY / 4.0
+        )
         lower, upper = enclosure.ends
         size = math.sqrt(2.0 / (lower**2 + upper**2) - 1.0)
         if abs(size / target - 1.0) < ACCURACY / 4.0:
             return scale
+        # The secant rule, started from s = 0, where the norm of x is sqrt(n).
         previous, step = low, (target - size_low) * (scale - low) / (size - size_low)
         if size < target:
             low, size_low = scale, size
         scale = previous + step
-    raise InputError(f"no weights are found for the margin {margin:g}; choose another one")
+    raise InputError(f"no weights were found for the margin {margin:g}; choose another margin")
 
 
 def proved_bracket(system: ConicSystem, enclosure: MarginEnclosure) -> tuple[float, float]:
@@ -166,7 +170,9 @@ def proved_bracket(system: ConicSystem, enclosure: MarginEnclosure) -> tuple[flo
     (_, _), (block, indices) = completed.cone.blocks
     assert isinstance(block, Semidefinite)
     matrix = enclosure.factor @ enclosure.factor.T
-    matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-9  # definite, as is to be proved
+    matrix[np.diag_indices_from(matrix)] *= (
+        1.0 + 1e-9
+    )  # makes W definite, so that the proof succeeds
     squares = np.diag(matrix)
     product = float((enclosure.matrix @ matrix).trace())
     matrix *= product / (product**2 + float(squares @ squares))
@@ -177,32 +183,36 @@ def proved_bracket(system: ConicSystem, enclosure: MarginEnclosure) -> tuple[flo
     weights[0] = 1.0 - float(np.trace(matrix))
     upper = completed.prove_weights(weights)
     if not proof.feasible or upper is None:
-        raise InputError("rounding hides the margin of the graph; choose one with less edges")
+        raise InputError(
+            "the margin of the graph is below rounding errors; choose a graph with fewer edges"
+        )
     return proof.margin_lower, upper
 
 
-def _narrowed(enclosure: MarginEnclosure, accuracy: float) -> MarginEnclosure:
+def _refined(enclosure: MarginEnclosure, accuracy: float) -> MarginEnclosure:
     for _ in range(_SWEEPS // _BETWEEN):
         for _ in range(_BETWEEN):
             enclosure.sweep()
         lower, upper = enclosure.ends
+        # The gap costs an eigenvalue decomposition, hence not after every sweep.
         if upper - lower <= accuracy * lower:
             break
     return enclosure
 
 
-def _shifted(laplacian: sparse.csr_array, scale: float) -> sparse.csr_array:
+def _objective_matrix(laplacian: sparse.csr_array, scale: float) -> sparse.csr_array:
     order = laplacian.shape[0]
     return sparse.csr_array(sparse.eye_array(order) + laplacian * (scale / 4.0))
 
 
-def _first(order: int) -> FloatArray:
+def _initial_factor(order: int) -> FloatArray:
     columns = math.ceil(math.sqrt(2.0 * order)) + 1
+    # A fixed start by the order: the enclosure is a function of the graph alone.
     return np.random.default_rng(order).standard_normal((order, columns)) / math.sqrt(columns)
 
 
 def _root(diagonal: float, length: float) -> float:
-    """Return the root r > 0 of r^3 = own r + length by Newton's method, from above."""
+    """Return the root r > 0 of r^3 = diagonal r + length, by Newton's method from above."""
     root = math.sqrt(max(diagonal, 0.0)) + math.cbrt(length)
     for _ in range(50):
         before = root
@@ -212,12 +222,12 @@ def _root(diagonal: float, length: float) -> float:
     return root
 
 
-def _lowest(matrix: sparse.csr_array) -> float:
+def _lowest_eigenvalue(matrix: sparse.csr_array) -> float:
     """Return the lowest eigenvalue of a sparse symmetric matrix, to rounding."""
     return float(np.linalg.eigvalsh(matrix.toarray())[0])
 
 
-# Of an entry of the data: its place, four integers, and its value
+# Bytes per entry of the data: four integers for its position, and its value
 _BYTES = 40
 
 
@@ -252,8 +262,8 @@ def weights_of(order: int, edges: Edges, weight: FloatArray) -> sparse.csr_array
     return sparse.csr_array(half + half.T)
 
 
-def _possible(text: str) -> str:
-    """Return the name of a graph that exists and can be generated."""
+def _check_graph_name(text: str) -> str:
+    """Return the name if the graph can be generated, or raise a ValueError."""
     return graph_name(text).text
 
 
@@ -286,7 +296,7 @@ class Maxcut(Dataset):
         ``measure.rho_upper`` are proved, about 0.1 % apart.
     """
 
-    instances: Annotated[list[Annotated[str, AfterValidator(_possible)]], Distinct]
+    instances: Annotated[list[Annotated[str, AfterValidator(_check_graph_name)]], Distinct]
     enclose: bool = False
 
     @model_validator(mode="after")

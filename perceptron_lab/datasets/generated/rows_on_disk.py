@@ -1,8 +1,7 @@
 """Generated rows that are larger than memory: written to disk once, and read block by block.
 
-Bytes that another process changes while they are read are not noticed, nor is a description next to
-them that was changed together with them: the sha256 of such rows is another one, and the cells that
-use them are others.
+Changes by another process during reading are not detected, nor is a changed file together with a
+changed description: such rows have another sha256, and belong to other cells.
 """
 
 from __future__ import annotations
@@ -34,13 +33,18 @@ from perceptron_lab.datasets.generated.generator import (
 )
 from perceptron_lab.datasets.generated.margin_sets import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.datasets.regular_files import check_generated, read_regular, sha256_of, written
+from perceptron_lab.datasets.regular_files import (
+    check_generated,
+    confined_folder,
+    read_regular,
+    sha256_of,
+)
 from perceptron_lab.systems import ConicSystem
 
 _HASHES: dict[tuple[Path | int, ...], str] = {}
-# Bytes of a description
+# Largest size of a description in bytes
 _LONGEST = 2**16
-# Entries that are generated from one seed: a change makes other rows
+# Entries generated from one seed; another number would change the rows
 ENTRIES = 2**21
 
 
@@ -54,7 +58,7 @@ class Description(BaseModel):
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """Return the description of a whole file with the bytes that were written, or None."""
+        """Return the description of a file if it is complete and unchanged, or None."""
         try:
             content = read_regular(path.with_suffix(".json"), _LONGEST)
             description = cls.model_validate_json(content)
@@ -63,7 +67,7 @@ class Description(BaseModel):
             return None
         if not stat.S_ISREG(status.st_mode) or description.bytes != status.st_size:
             return None
-        # Read once in a process, as long as the file's state is the same
+        # The file is hashed once per process, unless its size, times or inode change
         state = (path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         if state not in _HASHES:
             _HASHES[state] = sha256_of(path)
@@ -72,7 +76,7 @@ class Description(BaseModel):
 
 @parameter_record
 class RowsOnDisk(GeneratedDataset):
-    """Generated rows in single precision in a file, made when first asked for; one per entry.
+    """Generated rows in single precision, written to a file on first use; one instance per entry.
 
     Find y with a_i'y > 0 for all rows a_i. ``reflected``: rows uniform on a half-sphere, flattened
     by the factor ``difficulty``, as in margin-sets; they are feasible, and a lower bound of the
@@ -109,7 +113,7 @@ class RowsOnDisk(GeneratedDataset):
     @classmethod
     def _without_nul(cls, folder: str | None) -> str | None:
         if folder and "\0" in folder:
-            raise ValueError("the character NUL is in no path; delete it")
+            raise ValueError("a path cannot contain the character NUL; delete it")
         return folder
 
     @property
@@ -120,8 +124,9 @@ class RowsOnDisk(GeneratedDataset):
     def problem(self, seed: int, base: Path = Path()) -> Problem:
         """Return the instance; its file is made if it does not exist, relative to a folder."""
         file = self.path(seed, base)
-        # A verification makes the rows again, whatever a folder holds that others have named.
-        path = written(file.parent) / file.name
+        # A verification generates the rows itself, as it does not trust the folder of a
+        # certificate.
+        path = confined_folder(file.parent) / file.name
         description = Description.read(path)
         if description is None:
             try:
@@ -161,6 +166,7 @@ class RowsOnDisk(GeneratedDataset):
         header = BytesIO()
         described = {"descr": "<f4", "fortran_order": False, "shape": (self.rows, self.dimension)}
         np.lib.format.write_array_header_1_0(header, described)
+        # Checked before anything is generated: filling a disk may take hours.
         size = len(header.getvalue()) + self.rows * self.dimension * 4
         check_generated(size, path.name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -172,6 +178,7 @@ class RowsOnDisk(GeneratedDataset):
                 "directory to another disk"
             )
         digest, least = hashlib.sha256(header.getvalue()), math.inf
+        # A crash leaves the old file or none: a partial one would be taken for complete rows.
         with replacing(path) as partial, partial.open("wb") as file:
             file.write(header.getvalue())
             for rows, centre in self.blocks(seed):
@@ -182,7 +189,7 @@ class RowsOnDisk(GeneratedDataset):
                 part = single.tobytes()
                 file.write(part)
                 digest.update(part)
-        # What rounding may have added to the scores: dimension * 2^-53 of unit vectors, and more
+        # Less the rounding error of the scores, dimension * 2^-53 for unit vectors, with a factor 4
         margin = least - 4.0 * (self.dimension + 4) * 2.0**-53
         safe = margin if margin > 0.0 else None
         description = Description(sha256=digest.hexdigest(), bytes=size, margin=safe)

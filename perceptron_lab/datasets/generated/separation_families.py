@@ -1,4 +1,4 @@
-"""Labelled examples whose separation, and whose coefficients that diverge, are known."""
+"""Labelled examples with known separation and known divergent coefficients."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pydantic import Field
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.datasets.dataset import Defaults, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, defaulted_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.systems import ConicSystem
 
-_LARGEST: Final = 9  # Of the whole numbers drawn
+_LARGEST: Final = 9  # Largest magnitude of the random integers
 _DEFAULTS: Defaults = {
     "complete": {"undetermined": 1},
     "quasi-complete": {"finite": 2, "undetermined": 1},
@@ -27,17 +27,17 @@ _DEFAULTS: Defaults = {
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """The answer by construction.
+class KnownAnswer:
+    """The separation verdict, the partition and the coefficients, known by construction.
 
     Parameters
     ----------
     verdict
         ``complete``, ``quasi-complete`` or ``overlap``.
     separated
-        Which rows are positive somewhere on R, shape ``(m,)``.
+        Mask of the rows that are positive somewhere on R, shape ``(m,)``.
     classes
-        Of the coefficients, the intercept's last.
+        Classes of the coefficients, the intercept last.
     """
 
     verdict: str
@@ -53,14 +53,14 @@ class _Rows:
     examples: FloatArray
     separated: npt.NDArray[np.bool_]
 
-    def chosen(self, indices: IntArray | slice) -> _Rows:
-        """Return some of the rows."""
+    def rows_at(self, indices: IntArray | slice) -> _Rows:
+        """Return the rows at the indices."""
         return _Rows(self.labels[indices], self.examples[indices], self.separated[indices])
 
 
 @parameter_record
 class SeparationFamilies(GeneratedDataset):
-    """Generated examples of two classes: verdict, partition and all coefficients are known.
+    """Generated examples of two classes with known verdict, partition and coefficients.
 
     Of R = {b : y_i (x_i, 1)'b >= 0 for all i}, by three kinds of features:
 
@@ -105,7 +105,7 @@ class SeparationFamilies(GeneratedDataset):
     gap: Annotated[int, Field(ge=0, le=60)] = 0
     degenerate: bool = False
 
-    _of_the_kind = chosen_with("kind", _DEFAULTS, "finite", "undetermined")
+    _of_the_kind = defaulted_with("kind", _DEFAULTS, "finite", "undetermined")
 
     @property
     def name(self) -> str:
@@ -122,26 +122,28 @@ class SeparationFamilies(GeneratedDataset):
 
     def problem(self, seed: int) -> Problem:
         """Generate the instance."""
-        generated, _ = self._made(seed)
+        generated, _ = self._generated(seed)
         system = ConicSystem.from_labelled(generated.examples, generated.labels)
         none = generated.examples[:0], generated.labels[:0]
         task = Task("positive", generated.examples, generated.labels, *none)
         return self.stated(system, generated.examples, generated.labels, tasks=(task,))
 
-    def known(self, seed: int) -> Known:
-        """Return the answer on the instance of a seed."""
-        generated, classes = self._made(seed)
-        return Known(self.kind, generated.separated, classes)
+    def known_answer(self, seed: int) -> KnownAnswer:
+        """Return the known answer for the instance of a seed."""
+        generated, classes = self._generated(seed)
+        return KnownAnswer(self.kind, generated.separated, classes)
 
-    def _made(self, seed: int) -> tuple[_Rows, tuple[str, ...]]:
+    def _generated(self, seed: int) -> tuple[_Rows, tuple[str, ...]]:
         width = sum(self._counts) + 3 * self.degenerate
         with self.random(seed, 64 * self.rows * (width + 1)) as rng:
-            rows = self._whole(rng)
+            rows = self._distinct_rows(rng)
             if self.degenerate:
                 distinct = len(rows.labels)
+                # Copies test whether ties and repeated rows change the verdict, which they must
+                # not.
                 repeated = rng.integers(0, distinct, self.rows - distinct)
-                rows = rows.chosen(np.concatenate([np.arange(distinct), repeated]))
-            rows = rows.chosen(rng.permutation(self.rows))
+                rows = rows.rows_at(np.concatenate([np.arange(distinct), repeated]))
+            rows = rows.rows_at(rng.permutation(self.rows))
         examples = rows.examples
         if self.degenerate:
             copy = examples[:, [self.infinite - 1]]
@@ -162,15 +164,15 @@ class SeparationFamilies(GeneratedDataset):
             classes[-1:] = ["UNDETERMINED"] * 4
         return tuple(classes)
 
-    def _whole(self, rng: Generator) -> _Rows:
-        """Return the rows without repetitions, in whole multiples of 2^-gap."""
+    def _distinct_rows(self, rng: Generator) -> _Rows:
+        """Return the distinct rows, in integer multiples of 2^-gap."""
         infinite, finite, _ = self._counts
         count = self.rows - self.rows // 4 if self.degenerate else self.rows
         opposed = infinite if self.kind == "overlap" else 0
         least = 2 * infinite + opposed + (2 * (finite + 1) if finite else 0)
         if count < least:
             raise InputError(
-                f"{self.name}: {count} different rows; {least} are needed for so many features: "
+                f"{self.name}: {count} distinct rows, but {least} are needed for these features; "
                 "raise rows"
             )
         balanced = finite + 1 + (count - least) // 4 if finite else 0
@@ -178,13 +180,14 @@ class SeparationFamilies(GeneratedDataset):
             self._pairs(),
             self._opposed(opposed),
             self._balanced(rng, balanced),
-            self._beyond(rng, count - 2 * infinite - opposed - 2 * balanced),
+            self._separated_rows(rng, count - 2 * infinite - opposed - 2 * balanced),
         ]
         labels, examples, separated = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("labels", "examples", "separated")
         )
         if self.kind == "overlap":
+            # The opposed rows leave only b = 0 in R, so that no row is separated.
             return _Rows(labels, examples, np.zeros_like(separated))
         examples[:, :infinite] *= 2.0**-self.gap
         return _Rows(labels, examples, separated)
@@ -205,7 +208,7 @@ class SeparationFamilies(GeneratedDataset):
         return self._rows(np.ones(count), -(2.0**-self.gap) * np.diag(self._signs)[:count])
 
     def _balanced(self, rng: Generator, count: int) -> _Rows:
-        """Return so many examples of each class with equal sums; the others' features are 0.
+        """Return ``count`` examples of each class with equal sums; all other features are 0.
 
         The first are 0 and the unit vectors, so that the rows span all (x, 1).
         """
@@ -217,11 +220,12 @@ class SeparationFamilies(GeneratedDataset):
         rows = self._rows(np.repeat([1.0, -1.0], count), finite=np.vstack([points, moved_points]))
         return _Rows(rows.labels, rows.examples, np.zeros(2 * count, dtype=bool))
 
-    def _beyond(self, rng: Generator, count: int) -> _Rows:
+    def _separated_rows(self, rng: Generator, count: int) -> _Rows:
         """Return examples with y s_j x_j >= 0, and > 0 for one infinite feature at least."""
         infinite, finite, undetermined = self._counts
         labels = rng.choice([-1.0, 1.0], count)
         sizes = rng.integers(0, _LARGEST + 1, (count, infinite))
+        # Each row is strictly separated by one infinite feature at least, in turn.
         sizes[np.arange(count), np.arange(count) % infinite] += 1
         sizes_beyond = rng.integers(-_LARGEST, _LARGEST + 1, (count, finite + undetermined))
         return self._rows(

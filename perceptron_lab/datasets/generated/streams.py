@@ -1,4 +1,4 @@
-"""Examples that come one by one: streams for online learners, and rows chosen against a learner."""
+"""Streams of examples for online learners, and rows chosen against an algorithm."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import AfterValidator, Field
 
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.dataset import Defaults, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, defaulted_with
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.generated.margin_sets import above_margin, random_unit
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.systems import ConicSystem
 
 STEEPEST = 2**26
-"""K + 1/K, the largest weight of the worst case, is a double up to here."""
+"""Largest K for which K + 1/K, the largest weight of the worst case, is a double."""
 
 _DEFAULTS: Defaults = {
     "planted": {"dimension": 20, "rows": 1000, "margin": 0.1, "flipped": 0.0},
@@ -35,7 +35,7 @@ def worst_case_examples(steepness: int) -> tuple[FloatArray, FloatArray]:
 
 
 def is_exact(steepness: int) -> bool:
-    """Return whether nothing is rounded when the perceptron is presented the worst case of K."""
+    """Return whether the perceptron processes the worst case of K without rounding."""
     return 1 <= steepness <= STEEPEST and steepness & (steepness - 1) == 0
 
 
@@ -89,7 +89,7 @@ class Streams(GeneratedDataset):
     steepness: Annotated[int | None, AfterValidator(_exact)] = None
     rows: Annotated[int, Field(ge=2, le=10_000_000)] | None = None
 
-    _of_the_family = chosen_with(
+    _of_the_family = defaulted_with(
         "family", _DEFAULTS, "dimension", "margin", "flipped", "steepness", "rows"
     )
 
@@ -110,15 +110,17 @@ class Streams(GeneratedDataset):
         return self.stated(system, *arrays, point=point, tasks=(task,))
 
     def _planted(self, seed: int) -> tuple[Task, FloatArray | None]:
-        """Return a stream around a random direction, and this unless labels are turned round."""
+        """Return a stream around a random direction, and the direction if no labels are flipped."""
         assert self.dimension is not None
         assert self.margin is not None
         assert self.rows is not None
         count, share = self.rows, self.flipped or 0.0
         with self.random(seed, 16 * self.dimension * count) as rng:
             direction = random_unit(rng, self.dimension)
+            # Training and test examples in one draw, so that both have the same distribution.
             rows = above_margin(rng, direction, 2 * count, self.margin)
             signs = rng.permutation(np.where(np.arange(2 * count) % 2 == 0, 1.0, -1.0))
+            # An exact number and not a probability, so that instances are comparable.
             turned = rng.choice(count, round(share * count), replace=False)
         examples, labels = signs[:, None] * rows, signs[:count].copy()
         labels[turned] *= -1.0
@@ -126,7 +128,7 @@ class Streams(GeneratedDataset):
         return task, None if len(turned) else direction
 
     def _worst_case(self, seed: int) -> tuple[Task, FloatArray | None]:
-        """Return the four examples, and the shortest w that is consistent."""
+        """Return the four examples, and the shortest consistent w."""
         assert self.steepness is not None
         with self.random(seed, 64):  # nothing is drawn, and a negative seed is refused
             examples, labels = worst_case_examples(self.steepness)
@@ -136,7 +138,7 @@ class Streams(GeneratedDataset):
 
 @parameter_record
 class Resisting(GeneratedDataset):
-    """Unit rows of a margin, chosen while an algorithm asks: none makes fewer mistakes than forced.
+    """Unit rows of a given margin, chosen against the algorithm so as to force mistakes.
 
     A resisting oracle (`Kharechko2009`, section 2.1) answers each query by a row that the point
     violates, <a, y> <= 0, so that the rows have the margin rho in the end, whatever was asked:
@@ -174,7 +176,7 @@ class Resisting(GeneratedDataset):
         return f"resisting-{self.dimension}-{plain(self.margin)}"
 
     def problem(self, seed: int) -> Problem:
-        """Return the system before anything was asked."""
+        """Return the system before the first query."""
         # Imported here, so that streams need none of it.
         from perceptron_lab.algorithms.resisting.system import ResistingSystem
 

@@ -39,7 +39,7 @@ from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
-from perceptron_lab.datasets.dataset import Defaults, chosen_with
+from perceptron_lab.datasets.dataset import Defaults, defaulted_with
 from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.estimators.validation import with_parameters
 from perceptron_lab.numerics.input_checks import checked_rows, refuse_rounded, signs_of
@@ -135,6 +135,7 @@ class GramSchmidtFeatures(
             values = dense_array(rows[:, self.pivots_])
         else:
             values = kernel_values(self._kernel(), rows, self.pivot_rows_)
+        # Algorithm 2 as one forward substitution for all examples.
         return np.asarray(
             solve_triangular(self.pivot_features_, values.T, lower=True).T, dtype=np.float64
         )
@@ -250,7 +251,7 @@ class OnFeatures:
             )
         return kernel
 
-    _of_the_kernel = chosen_with("feature_kernel", _OF_KERNEL, "gamma", "polynomial_degree")
+    _of_the_kernel = defaulted_with("feature_kernel", _OF_KERNEL, "gamma", "polynomial_degree")
 
     def transformer(self, seed: int) -> GramSchmidtFeatures | None:
         """Return the features' transformer, not fitted, or None for the examples as they are."""
@@ -346,6 +347,8 @@ def partial_cholesky(
     pivots: list[int] = []
     ties = 0
     for rank in range(features.shape[1]):
+        # The threshold applies to the residual before the bias: a bias must not promote rounding
+        # errors.
         biased = np.where(residuals > least, bias * residuals, 0.0)
         largest = biased.max()
         if largest <= 0.0:
@@ -356,6 +359,8 @@ def partial_cholesky(
         root = np.sqrt(residuals[pivot])
         projected = features[:, :rank] @ features[pivot, :rank]
         new = (column(pivot) - projected) / root
+        # Earlier pivots are reproduced exactly, up to rounding that would spoil the triangular
+        # factor.
         new[pivots] = 0.0  # exactly triangular: K - F F' vanishes in the rows of earlier pivots
         new[pivot] = root
         features[:, rank] = new
@@ -384,6 +389,7 @@ def precomputed_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], Floa
             f"K(x, x) = {diagonal.min():g} < 0 for example {diagonal.argmin()}: the kernel matrix "
             "is not positive semidefinite; give one that is"
         )
+    # Only the columns of pivots are compared, as no others are read.
     most = ASYMMETRY * float(diagonal.max())
 
     def column(pivot: int) -> FloatArray:
@@ -424,6 +430,7 @@ def kernel_values(kernel: FeatureKernel, rows: Rows, pivots: FloatArray) -> Floa
     """Return k(x_i, p_j); a product of sparse rows with dense pivots is dense, shape (m, k)."""
     if isinstance(kernel, Rbf) and not isinstance(rows, np.ndarray):
         gamma = kernel.gamma or 1.0 / rows.shape[1]
+        # Sparse rows stay sparse: only their products with the pivots are dense.
         squares = _square_norms(rows)[:, None] + (pivots**2).sum(axis=1)
         return np.asarray(np.exp(-gamma * np.maximum(squares - 2.0 * (rows @ pivots.T), 0.0)))
     return kernel.matrix(cast("FloatArray", rows), pivots)

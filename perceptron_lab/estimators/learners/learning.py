@@ -106,6 +106,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         queries=0,
         iterations=sum(outcome.iterations for outcome in outcomes),
         products=0.0,
+        # Exact sums: the order of tasks does not change stored numbers.
         seconds=math.fsum(outcome.seconds for outcome in outcomes),
         proof_seconds=0.0,
         total_seconds=clock_seconds() - began,
@@ -140,6 +141,7 @@ def prove(
         learner.prove(task, TaskArrays(proof, keys), seed)
         for task, keys in zip(tasks, parts, strict=True)
     ]
+    # A mean over some of the tasks would claim more than was verified.
     each = [result for result in reproved if result is not None]
     if len(each) < len(reproved):
         return None
@@ -194,6 +196,7 @@ def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, 
         if not len(task.test_labels):
             each.append(outcome.figures)
             continue
+        # A score of 0 counts as negative, as in predict.
         misclassified = np.where(outcome.scores > 0.0, 1.0, -1.0) != task.test_labels
         judged = {
             "average_precision": average_precision(task.test_labels, outcome.scores),

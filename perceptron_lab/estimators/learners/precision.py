@@ -76,6 +76,7 @@ def average_precision(labels: npt.ArrayLike, scores: npt.ArrayLike) -> float:
             f"none of the {len(ranked)} examples is positive: average precision is undefined; "
             "omit the category"
         )
+    # At the last position of a tie: all tied examples count, whatever order they have in the data.
     ranking = Ranking.of(positive, ranked)
     positives = np.cumsum(ranking.positive)
     return float(np.mean(positives[ranking.last] / (ranking.last + 1.0)))
@@ -177,6 +178,7 @@ def compare_categories(
     points = np.array(
         [average_precision(mask, a) - average_precision(mask, b) for mask, a, b in masks]
     )
+    # The same resamples for both models: the bootstrap is paired.
     drawn = drawn or Resamples(len(masks[0][0]), resamples, seed)
     samples = np.array(
         [drawn.precision(mask, a) - drawn.precision(mask, b) for mask, a, b in masks]
@@ -226,6 +228,7 @@ class Resamples:
 
     def __init__(self, examples: int, resamples: int, seed: int) -> None:
         # no example is drawn 2^15 times: of a million draws one is drawn ten times
+        # Transposed, so that the counts of one example are contiguous along the ranking.
         self._counts = [
             np.ascontiguousarray(counts.T, dtype=np.int16)
             for counts in resample_counts(examples, resamples, seed)
@@ -259,6 +262,7 @@ def _interval(difference: float, samples: FloatArray, level: float) -> Bootstrap
         raise InputError(
             f"none of {len(samples)} resamples contains a positive example; draw more resamples"
         )
+    # The percentile interval, which needs no normality of the differences.
     lower, upper = np.quantile(defined, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     ends, above = (float(lower), float(upper)), float((defined > 0.0).mean())
     left_out = len(samples) - len(defined)

@@ -156,6 +156,7 @@ def tune(
         )
     candidates = list(grid.candidates())
     precisions: list[list[float]] = [[] for _ in candidates]
+    # Stratified, since average precision is undefined on a fold without a positive.
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for training, held_out in splitter.split(np.zeros(len(positive)), positive):
         if _takes_kernel_matrix(grid.model) and kernel is None:
@@ -168,6 +169,7 @@ def tune(
                     "features of a precomputed kernel cannot be trained within folds; give rows, "
                     "and the kernel by its name"
                 )
+            # Fitted to the training part alone: held-out examples must not choose pivots.
             transformer = clone(features)
             fitted_rows = transformer.fit_transform(fitted_rows, positive[training])
             new = transformer.transform(new)
@@ -194,6 +196,7 @@ def best(trials: Sequence[Trial], tolerance: float = NEAR_TIE) -> Trial:
     >>> best(trials).parameters, best(trials, 0.0).parameters
     ({'C': 1.0}, {'C': 10.0})
     """
+    # The first near tie, in the order of the grid, is the most regularised one.
     highest = max(trial.mean for trial in trials)
     return next(trial for trial in trials if highest - trial.mean <= tolerance)
 

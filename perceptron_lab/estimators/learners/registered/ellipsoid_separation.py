@@ -119,6 +119,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
             | {"positives": float(positives), "cpu_seconds": seconds},
             arrays=_plot_arrays(fit),
             certificate=statement,
+            # FITTED has nothing to verify, and needs no arrays.
             proof=proof_arrays(fit) if status in PROVED else {},
         )
 
@@ -149,6 +150,8 @@ class EllipsoidSeparation(OnFeatures, Learner):
             positives = len(different)
         choice: OnFeatures = self
         if self.components is not None and self.below_positives:
+            # With k or fewer distinct positives, these span a hull of lower dimension, off which
+            # negatives lie generically.
             choice = replace(self, components=max(1, min(self.components, positives - 1)))
         return positive, positives, extract(task, choice.transformer(seed))
 

@@ -115,6 +115,7 @@ class KonisProgram(Learner):
         finding = Finding(
             separation=answer if answer_of_program.solved else SeparationAnswer.NOT_SOLVED
         )
+        # Dependent columns have coefficient 0, as in R.
         b = np.zeros(rows.shape[1])
         b[independent] = answer_of_program.direction
         features = task.test_examples @ b[: len(b) - self.affine]
@@ -141,6 +142,8 @@ def independent_columns(rows: FloatArray) -> list[int]:
     independent = []
     for index, column in enumerate(rows.T):
         rest = column - basis.T @ (basis @ column)
+        # Twice is enough: the second pass removes the rounding errors of the first (Kahan and
+        # Parlett).
         rest -= basis.T @ (basis @ rest)
         norm = float(np.linalg.norm(rest))
         if norm > _DEPENDENT * float(np.linalg.norm(column)):
@@ -208,6 +211,8 @@ def newton_history(rows: FloatArray, steps: int = 35, tolerance: float = 1e-8) -
             break
         b = b - move
         along.append(b)
+        # statsmodels warns of perfect prediction and continues, so the iteration does not stop
+        # here.
         perfect |= bool((expit(-(rows @ b)) <= _PERFECT).all())
         if np.abs(move).max() <= tolerance:
             answer = SeparationAnswer.CONVERGED

@@ -19,7 +19,7 @@ from perceptron_lab.core.outward_rounding import text_above
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.collections.tabular import OF_KERNEL, stated_kernel
-from perceptron_lab.datasets.dataset import chosen_with
+from perceptron_lab.datasets.dataset import defaulted_with
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.numerics.compiled.kernel import Functions
@@ -112,6 +112,7 @@ class OnlineLearner(Learner):
             features["kernel"],
         )
         w, multipliers = _stored_bound(proof, "hinge", stream, 2.0 * stream.counts)
+        # The theorem holds for every w*: nothing about its origin has to be trusted.
         value, loss = stream.hinge_loss(w)
         bounds = {
             "hinge_bound_lower": stream.least_hinge_loss(multipliers),
@@ -227,7 +228,7 @@ class StreamedKernelPerceptron(OnlineLearner):
     polynomial_degree: Count | None = None
     coef0: Annotated[float, Field(ge=0)] | None = None
 
-    _of_the_kernel = chosen_with("kernel", OF_KERNEL, "gamma", "polynomial_degree", "coef0")
+    _of_the_kernel = defaulted_with("kernel", OF_KERNEL, "gamma", "polynomial_degree", "coef0")
 
     def compiled(self, tasks: Sequence[Task]) -> Functions:
         """Return products with values of the kernel, for bounds."""
@@ -294,6 +295,7 @@ def _stored_bound(
             f"shape {both_signs.shape}; here are {stream.unknowns} unknowns, {len(stream.at)} "
             "examples"
         )
+    # Examples that were not presented have no part in the bound.
     multipliers = both_signs[stream.at]
     if not (np.isfinite(w).all() and (multipliers >= 0.0).all() and (multipliers <= most).all()):
         raise DataError(f"the proof's arrays of the {name} bound are not finite, or out of range")

@@ -102,6 +102,7 @@ class ProvedSeparation(Learner):
         """Return b'(x, 1) of the test examples, b divided by its largest entry."""
         if not len(task.test_labels):
             return np.zeros(0)
+        # Divided exactly before conversion: entries may be beyond the range of doubles.
         largest = max(map(abs, verdict.direction), default=Fraction()) or Fraction(1)
         b = to_doubles(
             coefficient / largest for coefficient in verdict.direction or [0] * len(verdict.names)

@@ -122,6 +122,7 @@ class TunedLearner(OnFeatures, Learner):
         count = min(folds, int((task.labels > 0).sum()))
         if count < 2:
             candidates = list(grid.candidates())
+            # No fold could have a positive in both parts.
             middle = candidates[len(candidates) // 2]
             return Choice(middle, (), 0, "the middle of the grid: one positive", {})
         trials = self.trials(grid, task, count, seed)
@@ -332,6 +333,7 @@ class TunedPolynomialSvm(TunedLearner):
             coef0=1.0,
             class_weight=self.class_weight,
             max_iter=self.iterations,
+            # A large cache: LIBSVM reads the columns of its working set repeatedly.
             cache_size=500.0,
         )
         return Grid(machine, {"C": sorted(self.penalties)}), self.folds
@@ -380,6 +382,7 @@ class TunedPolynomialSvm(TunedLearner):
         both = sp.csr_array(sp.vstack([task.examples, sp.csr_array(task.test_examples)]))
         content = b"".join(part.tobytes() for part in (both.data, both.indices, both.indptr))
         key = (hashlib.sha256(content).hexdigest(), self.degree)
+        # Only the last matrix is kept: two may exceed the memory.
         if key not in _cached_matrix:
             _cached_matrix.clear()
             began = time.process_time()

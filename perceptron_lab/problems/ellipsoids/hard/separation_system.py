@@ -39,7 +39,7 @@ from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.tabular import Tabular, instances_of
-from perceptron_lab.datasets.dataset import Dataset, check_distinct, chosen
+from perceptron_lab.datasets.dataset import Dataset, check_distinct, value_or_default
 from perceptron_lab.datasets.generated.ellipsoid_sets import (
     Count,
     Dimension,
@@ -236,7 +236,7 @@ class EllipsoidSeparationSystems(Dataset):
     @field_validator("dimension", "attained", "training", "instances")
     @classmethod
     def _check_parameter_of_source(cls, value: object, info: ValidationInfo) -> Any:
-        return chosen(value, info, "source", _PARAMETERS)
+        return value_or_default(value, info, "source", _PARAMETERS)
 
     @field_validator("training")
     @classmethod

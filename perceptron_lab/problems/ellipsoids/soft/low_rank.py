@@ -70,6 +70,8 @@ class Quadratic:
         factor = rng.standard_normal((features, rank))
         squares = squared_norms(objective.examples)
         # with all examples at 0 any scale will do
+        # Small, so that the linear part is fitted first and the margins of all examples still
+        # count.
         factor *= START / np.sqrt(max(rank, 1) * (objective.weights @ squares or 1.0))
         return cls(factor, np.zeros(features), 0.0)
 
