@@ -158,7 +158,10 @@ def test_large_instances_are_generated_for_a_verification_only_when_allowed(tmp_
     from perceptron_lab.datasets.regular_files import confined
 
     name = "torus-100x100"
-    with confined(tmp_path, 10**6), pytest.raises(DataError, match="MB.; a verification generates"):
+    with (
+        confined(tmp_path, 10**6),
+        pytest.raises(DataError, match=r"MB\); a verification generates"),
+    ):
         Maxcut([name]).load(name, seed=0, base=tmp_path)
 
 

@@ -338,7 +338,7 @@ def test_another_file_in_the_mirror(small: Path) -> None:
 
 def test_a_category_that_is_not_an_instance(small: Path) -> None:
     for ask in (make(instances=["earn", "corn"]).task, make(instances=["earn", "corn"]).load):
-        with pytest.raises(ConfigError, match=r"there is no instance 'cornn' .did you mean 'corn'.."):
+        with pytest.raises(ConfigError, match=r"no instance 'cornn' .did you mean 'corn'.."):
             ask("cornn", seed=0, base=HERE)
 
 
