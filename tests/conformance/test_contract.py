@@ -21,7 +21,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
-from perceptron_lab.solving import judge
+from perceptron_lab.solving import verifier
 from perceptron_lab.solving.entry import solve
 from tests.conformance.systems import (
     ALGORITHMS,
@@ -160,7 +160,7 @@ class Tally:
         self._count(monkeypatch, RescaledRows, "stretch", -1.0)  # its product belongs to the map
         for bracket in ("margin", "upper"):  # of the trace: they count nothing
             monkeypatch.setattr(ConicSystem, bracket, lambda self, argument: 0.0)
-        monkeypatch.setattr(judge, "central_weights", lambda system: barycentre(system.cone))
+        monkeypatch.setattr(verifier, "central_weights", lambda system: barycentre(system.cone))
 
     def _count(
         self, monkeypatch: pytest.MonkeyPatch, kind: type, name: str, cost: float | None

@@ -18,7 +18,7 @@ from perceptron_lab.datasets.download.fetching import fetch, read_registered, ve
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.regular_files import open_regular, read_regular, sha256_of
 from perceptron_lab.exact.readings import Reading
-from perceptron_lab.experiments.certifying import claims
+from perceptron_lab.experiments.certifying import exact_claims
 
 CONTENT = b"1\n1\n2\n1.0\n0 1 1 1 1.0\n1 1 1 1 3.0\n1 1 2 2 1.0\n"
 OTHER = CONTENT.replace(b"3.0", b"7.0")
@@ -169,9 +169,9 @@ def test_a_certificate_is_about_the_registered_bytes(
 ) -> None:
     entry.write_bytes(CONTENT)
     changed = Reading({}, OTHER, entry)
-    monkeypatch.setattr(claims, "of_sdpa", lambda path, question: changed)
+    monkeypatch.setattr(exact_claims, "of_sdpa", lambda path, question: changed)
     with pytest.raises(DataError, match="was changed while it was read"):
-        claims._of_registered("mcp100", "feasibility")
+        exact_claims._of_registered("mcp100", "feasibility")
 
 
 def test_a_download_that_is_changed_at_once_is_not_used(

@@ -13,7 +13,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.solving import judge
+from perceptron_lab.solving import verifier
 from perceptron_lab.systems.certified import central_weights
 from perceptron_lab.systems.pencil import homogenised
 from tests.families import FEASIBLE, INFEASIBLE, feasible_of, infeasible, infeasible_of
@@ -94,7 +94,7 @@ def test_an_exception_loses_nothing_else(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken(system: ConicSystem) -> None:
         raise ArithmeticError("broken")
 
-    monkeypatch.setattr(judge, "central_weights", broken)
+    monkeypatch.setattr(verifier, "central_weights", broken)
     result = solve(np.eye(2), "space-dilation", budget=Budget(updates=9))
     assert result.status is Status.FEASIBLE
     assert result.margin_upper is None

@@ -83,7 +83,7 @@ def _decision(system: LinearSystem, optimum: ExactOptimum, stopped: str | None) 
 def _with_bounds(
     result: LinearResult, optimum: ExactOptimum, objective: LinearObjective
 ) -> LinearResult:
-    """Return a result with the bounds of the objective, as it is given."""
+    """Return a result with the bounds of the objective, in its original form."""
     ends = optimum.lower, optimum.upper
     lower, upper = reversed(ends) if objective.maximise else ends
     exact = None if optimum.value is None else objective.value(optimum.value)
