@@ -45,7 +45,7 @@ def _refuse_wrong(claim: object, algorithm: Algorithm[S], system: ConicSystem) -
     if not isinstance(claim, Claim):
         allowed = ", ".join(kind.__name__ for kind in get_args(Claim))
         raise ConfigError(
-            f"{_class_location(algorithm)}: the step returned as its claim what is "
+            f"{_class_location(algorithm)}: the claim that the step returned is "
             f"{_type_description(claim)}; "
             f"allowed: {allowed} of perceptron_lab.core.claims, or None"
         )

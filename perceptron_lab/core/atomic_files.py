@@ -26,6 +26,7 @@ def replacing(path: Path) -> Iterator[Path]:
     path
         The place, in a folder that exists.
     """
+    # In the same folder, since a rename is atomic within one file system only
     partial = path.with_name(f".{path.name}.{get_native_id()}.partial")
     if fcntl:
         descriptor = _locked(partial)
@@ -68,6 +69,7 @@ def replace_file(path: Path, content: bytes) -> None:
     with replacing(path) as partial, partial.open("wb") as file:
         file.write(content)
         file.flush()
+        # Before the rename: else a loss of power could leave the new name with no content
         os.fsync(file.fileno())
     sync_folder(path.parent)
 

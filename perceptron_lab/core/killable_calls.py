@@ -65,10 +65,12 @@ def killable(function: Callable[..., _Value], *arguments: object) -> _Value:
     """
     if _DIRECT or not sys.executable:  # or Python is embedded in another program
         return function(*arguments)
+    # Not even a process is started once the time is up
     check_time()
     worker = _worker()
     try:
         succeeded, value = worker.answer((function, arguments))
+    # KeyboardInterrupt too: the worker would go on computing
     except BaseException:
         worker.kill()
         raise
@@ -105,11 +107,13 @@ class _Worker:
     @property
     def usable(self) -> bool:
         """Whether the worker is alive and belongs to this process, not to its parent."""
+        # A fork shares the parent's pipes, and replies would reach the wrong process
         return self._owner == os.getpid() and self._process.poll() is None
 
     def answer(self, request: object) -> tuple[bool, Any]:
         """Return whether a call succeeded, and its value or its exception."""
         replies: Queue[bytes | None] = Queue()
+        # Pickled here, so that an error is raised to the caller and not in the thread
         content = _pickled(request)
         Thread(target=self._exchange, args=(content, replies), daemon=True).start()
         while True:

@@ -236,6 +236,7 @@ _TARGETS: dict[str, dict[str, Target]] = {
     for kind, targets in _OURS.items()
 }
 
+# The names before any registration, by which additions are recognised
 _PACKAGE = {kind: frozenset(targets) for kind, targets in _TARGETS.items()}
 
 
@@ -254,6 +255,7 @@ def target(kind: str, name: str) -> Target:
     """
     targets_of_kind = _TARGETS[kind]
     if name not in targets_of_kind:
+        # A name of another kind is a wrong place, not a typing error: no similar name is suggested
         other_kinds = [other_kind for other_kind, targets in _TARGETS.items() if name in targets]
         with_article = [
             f"{'an' if other_kind[0] in 'aeio' else 'a'} {other_kind}" for other_kind in other_kinds

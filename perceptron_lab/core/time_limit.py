@@ -110,6 +110,7 @@ def last_proofs(*, stopped: bool = False) -> Iterator[None]:
     """
     _, proofs_end, stop = _LIMITS.get()
     if stopped or (stop is not None and stop()):
+        # A user who stops a run waits for it, so the last proofs get a short time of their own
         proofs_end = min(proofs_end, _now() + STOPPED)
     token = _LIMITS.set(_Limits(proofs_end, proofs_end, None))
     try:
@@ -150,6 +151,7 @@ def check_time(operations: float = 0.0) -> None:
     left, needed = seconds_left(), operations / RATE
     if left > needed:
         return
+    # A short operation needs no explanation: the limit itself is what ended the run
     if left <= 0.0 or needed < SHORT:
         raise TimeIsUp
     raise TimeIsUp(f"one operation would take about {needed:.2g} s, and {left:.2g} s were left")

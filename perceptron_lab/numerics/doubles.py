@@ -145,7 +145,7 @@ def exact_numbers(
 
 
 def _refuse(where: str) -> NoReturn:
-    raise InputError(f"rows hold a number {where}, which no double is near to; rescale the rows")
+    raise InputError(f"rows hold a number {where}, outside the range of doubles; rescale the rows")
 
 
 # Decimals of so many significant digits differ as doubles
@@ -184,7 +184,7 @@ class PrintedNumbers:
         for position in np.flatnonzero(np.abs(values) < LEAST_NORMAL).tolist():
             if not _is(words[position], float(values[position])):
                 raise InputError(
-                    f"{words[position][:40]} has no double near it; rescale the numbers"
+                    f"{words[position][:40]} is outside the range of doubles; rescale the numbers"
                 )
         for position, word in enumerate(words):
             if self._rounded:

@@ -264,6 +264,7 @@ class _Run:
         budget, status = self.budget, Status.TIME_LIMIT
         if self.state.updates >= budget.updates:
             status, reason = Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
+        # Only the excess of proofs and records counts: their share does not shorten the run
         elif self.seconds + self.beyond >= budget.seconds:
             beside = f", {self.beyond:.3g} of them on proofs and records" if self.beyond else ""
             reason = f"the budget of {budget.seconds:g} seconds is spent{beside}"
@@ -307,6 +308,7 @@ class _Run:
         """Advance to the next record at most, in pieces of about 5 to 50 ms."""
         state, phase, updates = self.state, self.state.phase, self.state.updates
         ahead = [at for at in self.options.trace.record_at if at > state.updates]
+        # The next power of two, see ``Trace``
         due = min([1 << state.updates.bit_length(), *ahead])
         most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
         clock = clock_seconds()
@@ -315,6 +317,7 @@ class _Run:
         self.seconds += elapsed
         progressed = (self.state.updates, self.state.phase) != (updates, phase)
         self.idle = 0 if progressed or claim is not None else self.idle + 1
+        # One update is long already: read the clock after each
         if elapsed > LONG * (self.state.updates - updates) > 0.0:
             self.chunk = 1
         elif elapsed < 0.005:

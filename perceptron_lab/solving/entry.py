@@ -169,6 +169,7 @@ def solve(
         if isinstance(labels, str):
             _refuse_text(labels)
         labels, algorithm = None, labels
+    # solve(rows, "perceptron"): the second argument is an algorithm if there are no labels
     record = _algorithm("auto" if algorithm is None else algorithm)
     if not isinstance(budget, Budget | None):
         raise InputError(f"budget {budget!r}; give Budget(updates=..., seconds=...)")
@@ -201,11 +202,13 @@ def solve(
     )
     if not _is_cvxpy(source):
         return drive(as_system(source, margin), record, options)
+    # By name, so that cvxpy is imported only for its problems
     form = registry.loaded("perceptron_lab.systems.cvxpy_problem:ConicForm")(source)
     began, limits = time.monotonic(), options.budget
     further = replace(options, start=None, observe=None, watch=None)
 
     def run(system: System) -> Result:
+        # Further runs share the budget of the first one
         left = max(0.0, limits.seconds - (time.monotonic() - began))
         return drive(system, record, replace(further, budget=Budget(limits.updates, left)))
 
@@ -216,6 +219,7 @@ def solve(
 
 def _is_cvxpy(problem: object) -> bool:
     """Return whether a problem is a cvxpy problem, without importing cvxpy; refuse its parts."""
+    # Without an import no object can be a cvxpy problem
     cvxpy = sys.modules.get("cvxpy")
     if cvxpy is None:
         return False

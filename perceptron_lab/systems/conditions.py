@@ -184,7 +184,7 @@ def exact_bounds(
         return [None] * count
     bounds = [infinite if bound is None else bound for bound in _vector(numbers, count, noun)]
     if any(isinstance(bound, float) and bound == -infinite for bound in bounds):
-        raise InputError(f"{noun} holds {-infinite}, which no number is beyond; remove it")
+        raise InputError(f"{noun} holds {-infinite}, a bound that no number satisfies; remove it")
     bounded = [
         j for j, bound in enumerate(bounds) if not (isinstance(bound, float) and bound == infinite)
     ]
@@ -243,5 +243,5 @@ def _fractions(numbers: list[object], noun: str) -> Iterator[Fraction]:
     expected = "real numbers (a decimal in text as Decimal)"
     for position, number in enumerate(exact_numbers(numbers, f"{noun} holds", expected)):
         if isinstance(number, float) and not math.isfinite(number):
-            raise InputError(f"{noun} holds {number} at place {position}; give finite numbers")
+            raise InputError(f"{noun} holds {number} at position {position}; give finite numbers")
         yield Fraction(number)

@@ -109,6 +109,7 @@ def of_labelled(
     if isinstance(data, RowSource):
         return of_rows(LabelledRows(data, signs, affine=affine, augment=augment), margin=margin)
     if integers is not None and constant is not None:
+        # The constant feature is multiplied like the features, and must stay a whole double
         number = Fraction(constant) * int(checked.multiple)
         exact = number.denominator == 1 and number <= LARGEST_WHOLE
         integers = _signed(integers, signs, float(number)) if exact else None
@@ -177,6 +178,7 @@ def geometric_bracket(
             f"augment={augment} and longest={longest}; give the constant feature, above 0, and the "
             "largest norm of the rows that have it"
         )
+    # 2^-50 covers the three roundings of the product
     return lower, math.nextafter(upper * (longest / augment) * (1.0 + 2.0**-50), math.inf)
 
 
@@ -209,6 +211,7 @@ def of_second_order(matrix: ArrayOrSparse, sizes: Sequence[int]) -> Parts:
             "that sum to the number of rows"
         )
     orders: list[int] = orders_given.tolist()
+    # A block of size 1 is t > 0, a row
     cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
     operator = Matrix(data.astype(float, copy=False), roundings=doubles.roundings)
     return Parts(operator, cones[0] if len(cones) == 1 else Product(cones))

@@ -63,7 +63,9 @@ class LinearSystem(System):
     ) -> LinearSystem:
         """Return the system of conditions on variables."""
         if not variables:
-            raise InputError("a linear system without variables; give a matrix with a column each")
+            raise InputError(
+                "the linear system has no variables; give a matrix with a column per variable"
+            )
         return cls(tuple(conditions), tuple(variables))
 
     def __repr__(self) -> str:
@@ -118,9 +120,8 @@ class LinearSystem(System):
         for line in self.conditions:
             if not all(_near_a_double(number, line.scale) for number in _numbers(line)):
                 raise InputError(
-                    f"{line.name} has a number beyond 1.8e308 or below 2.2e-308, which no double "
-                    "is "
-                    "near to; rescale, or solve the system as it is"
+                    f"{line.name} has a number beyond 1.8e308 or below 2.2e-308, outside the range "
+                    "of doubles; rescale, or solve the system as it is"
                 )
         rows = Matrix(_homogenised(self.conditions, len(self.variables)), roundings=1)
         # By name, as a conic system can be made of linear conditions

@@ -275,7 +275,7 @@ def write_sdpa(data: SdpaData, path: str | Path) -> None:
         Path(path).write_text(format_sdpa(data), encoding="ascii", newline="\n")
     except OSError as error:
         raise DataError(
-            f"{path} cannot be written ({error.strerror}); choose another place"
+            f"{path} cannot be written ({error.strerror}); choose another path"
         ) from error
 
 

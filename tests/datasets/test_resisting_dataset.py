@@ -58,7 +58,7 @@ def test_a_problem_can_be_run_again() -> None:
 
 def test_a_certificate_without_the_rows_shown_is_told() -> None:
     system = Resisting(dimension=3, margin=0.2).problem(0).system
-    with pytest.raises(DataError, match="does not tell the rows that were shown"):
+    with pytest.raises(DataError, match="does not determine the rows that were shown"):
         system.fixed({})
     with pytest.raises(DataError, match="signs, \\+ or -"):
         system.fixed({"rows": "+-"})

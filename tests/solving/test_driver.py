@@ -671,7 +671,7 @@ def test_rejected_claims_are_counted_where_a_limit_ends_the_run():
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
-        ((1, 2), "the step returned as its claim what is of type tuple; allowed: FeasiblePoint, "),
+        ((1, 2), "the claim that the step returned is of type tuple; allowed: FeasiblePoint, "),
         (FeasiblePoint([1.0] * 4), r"FeasiblePoint.point is of type list; allowed: an array"),
         (FeasiblePoint(np.ones(3)), r"is an array of float64, shape \(3,\); allowed: .*\(4,\)"),
         (MarginBelow(np.ones(4), 0.1), r"MarginBelow.weights is an array .* \(20,\)"),

@@ -345,7 +345,7 @@ BOTH: list[Any] = [FixedMarginPerceptron, FixedLengthPerceptron]
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_margin_that_no_row_has_is_refused(kind: Any) -> None:
     system = ConicSystem.from_rows([[3.0, 4.0], [0.3, 0.4]], margin="directional")
-    with pytest.raises(InputError, match=r"but row 1 has the norm 0\.5, above which no"):
+    with pytest.raises(InputError, match=r"but row 1 has the norm 0\.5, which no margin"):
         solve(system, kind(beta=0.5))
     assert solve(system, kind(beta=0.4)).status is Status.FEASIBLE
 

@@ -229,7 +229,7 @@ def test_costs_of_rounds_are_summed() -> None:
 def test_what_a_learner_cannot_know_is_refused() -> None:
     resisting = ResistingSystem.of_margin(4, 0.1)
     for question in (lambda: resisting.scores(np.ones(4)), lambda: resisting.combine(np.ones(9))):
-        with pytest.raises(InputError, match="that it has not shown; ask about points"):
+        with pytest.raises(InputError, match="has not shown; query points first"):
             question()
     with pytest.raises(InputError, match="answers without slack"):
         resisting.cut(np.ones(4), 0.1)

@@ -90,10 +90,12 @@ class Direct(LargestMarginSolver):
         ordered = sorted(blocks, key=lambda block: KINDS.index(block.kind))
         rows = np.concatenate([block.entries for block in ordered])
         factors = np.concatenate([block.factors for block in ordered])
+        # Solvers take matrices in isometric coordinates, with off-diagonals times sqrt(2)
         scaled = sp.csc_array(sp.diags_array(-factors) @ matrix[rows])
         solved = self.solve(scaled, factors * constant[rows], objective, ordered)
         name = registry.name_of("algorithm", self)
         values = (solved.point, solved.slack, solved.multipliers)
+        # Failed solves return NaN: a claim of them would only be rejected later
         if not all(np.isfinite(array).all() for array in values):
             raise NumericalError(f"{name} {self.version} gives no answer: {solved.status}")
         slack, weights = np.zeros(len(constant)), np.zeros(len(constant))
@@ -111,6 +113,7 @@ class Direct(LargestMarginSolver):
                 factors = np.sqrt(part.multiplicity[order])
                 yield ConeBlock(Semidefinite, part.rank, positions[order], factors)
             elif isinstance(part, SecondOrder):
+                # Solvers put t first, this package puts it last
                 yield ConeBlock(SecondOrder, part.size, np.roll(positions, 1), np.ones(part.size))
             else:
                 yield ConeBlock(Orthant, part.size, positions, np.ones(part.size))

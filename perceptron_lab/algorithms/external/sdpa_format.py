@@ -50,6 +50,7 @@ def sdpa_data(program: LargestMargin) -> SdpaData:
         entries += [(at, number, i, j) for at, i, j in _upper_entries(part, span)]
     rows = row_indices(program.cone.blocks)
     if len(rows):
+        # One diagonal block, see above
         entries += [(int(at), len(sizes), position, position) for position, at in enumerate(rows)]
         sizes.append(-len(rows))
     table = np.array(entries, dtype=np.int64)
@@ -78,6 +79,7 @@ def answer_of(program: LargestMargin, solution: BlockAnswer) -> MarginAnswer:
             slack[span] = matrix[part.rows, part.columns]
             weights[span] = multiplier[part.rows, part.columns] * part.multiplicity
         else:
+            # The arrow holds r on its diagonal and u in its last column
             slack[span] = np.append(matrix[:-1, -1], matrix[-1, -1])
             weights[span] = np.append(2.0 * multiplier[:-1, -1], np.trace(multiplier))
     rows = row_indices(program.cone.blocks)
@@ -145,7 +147,7 @@ def parse_entries(text: str, variables: int, blocks: Sequence[int]) -> BlockAnsw
     )
     if not valid.all():
         entry = " ".join(f"{number:g}" for number in positions[np.argmin(valid)])
-        raise NumericalError(f"the answer has an entry at {entry}: there is none")
+        raise NumericalError(f"the answer has an entry at {entry}, which the program does not have")
     matrix, block, row, column = positions.astype(np.int64).T - 1
     matrices = (_empty(blocks), _empty(blocks))
     for number, parts in enumerate(matrices):

@@ -80,6 +80,7 @@ class SdpaProgram(LargestMarginSolver):
         write_sdpa(data, folder / PROGRAM)
         self.prepare(folder)
         seconds = min(self.time_limit, seconds_left())
+        # One thread, as for all solvers, so that times compare
         alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         try:
             ended = subprocess.run(
@@ -99,10 +100,12 @@ class SdpaProgram(LargestMarginSolver):
             ) from None
         except OSError as error:
             raise NumericalError(f"{self.command} cannot be run: {error.strerror}") from None
+        # The version may be in the output, or in the name of a file that the program writes
         printed = ended.stdout + ended.stderr + " ".join(sorted(os.listdir(folder)))
         version = re.search(self.version, printed)
         named = f"{self.command} {version.group(1)}" if version else self.command
         try:
+            # The file of the answer decides, not the exit code
             text = (folder / ANSWER).read_text("ascii", errors="replace")
         except FileNotFoundError:
             last = (ended.stdout + ended.stderr).strip().splitlines()[-1:] or ["it said nothing"]

@@ -38,7 +38,7 @@ class MatrixBlocks(ConeBlocks):
 
     Parameters
     ----------
-    places, data
+    indices, data
         As for all blocks.
     order
         Order of each matrix.
@@ -90,6 +90,7 @@ class MatrixScaling(PairScaling):
         check_time(20.0 * blocks.count * float(blocks.order) ** 3)
         left, right = np.linalg.cholesky(blocks.of(primal)), np.linalg.cholesky(blocks.of(dual))
         across = np.swapaxes(right, 1, 2)
+        # From factors, never from S or Z: the small eigenvalues keep their digits
         u, self._values, v = np.linalg.svd(across @ left)
         check_inside(self._values)
         root = 1.0 / np.sqrt(self._values)
@@ -107,6 +108,7 @@ class MatrixScaling(PairScaling):
         parts = []
         for pencil, inverse in zip(self._of.pencils, self._inverse, strict=True):
             check_time(4.0 * pencil.size * order)
+            # All F_i in one product of BLAS
             half = (pencil.reshape(-1, order) @ inverse.T).reshape(size, order, order)
             check_time(2.0 * pencil.size * order)
             parts.append(self._of.triangles(inverse @ half).T)
@@ -132,6 +134,7 @@ class MatrixScaling(PairScaling):
     def quotient(self, element: FloatArray) -> FloatArray:
         """Return 2 X_ij / (lambda_i + lambda_j)."""
         sums = self._values[:, :, None] + self._values[:, None, :]
+        # lambda is diagonal here, so that lambda o X = Y is solved entry by entry
         return self._of.entries(2.0 * self._of.of(element) / sums)
 
     def lowest(self, element: FloatArray) -> float:
@@ -146,7 +149,7 @@ class SecondOrderBlocks(ConeBlocks):
 
     Parameters
     ----------
-    places, data
+    indices, data
         As for all blocks.
     sizes
         Sizes of the blocks, shape ``(blocks,)``, each 2 or more.
@@ -171,6 +174,7 @@ class SecondOrderBlocks(ConeBlocks):
     def lengths(self, element: FloatArray) -> FloatArray:
         """Return norm(u) of each block."""
         squares = element * element
+        # t does not count
         squares[self.ends] = 0.0
         return np.sqrt(self.sums(squares))
 
@@ -205,6 +209,7 @@ class SecondOrderScaling(PairScaling):
         """Return h of an element inside the cone."""
         length, end = self._of.lengths(element), element[self._of.ends]
         check_inside(end - length)
+        # t^2 - norm(u)^2 would cancel near the boundary
         return np.asarray(np.sqrt(end - length) * np.sqrt(end + length))
 
     def _reflected(self, vector: FloatArray, element: FloatArray) -> FloatArray:
@@ -254,6 +259,7 @@ class SecondOrderScaling(PairScaling):
         ends, block, unit = self._of.ends, self._of.block, self._unit
         along = self._of.sums(self._of.signs * unit * element)
         across = (along + element[ends]) / (unit[ends] + 1.0)
+        # P(lambda^-1/2) d without the matrix: its t entry, then the norm of its u entries
         rest = self._of.lengths(element - across[block] * unit)
         return float(((along - rest) / self._height).min())
 

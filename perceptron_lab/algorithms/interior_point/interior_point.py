@@ -148,9 +148,9 @@ class InteriorPoint(SeesAll[PathState]):
         # Refused before anything is allocated
         if system.cone.size * system.dimension > MOST_ENTRIES:
             raise InputError(
-                f"{system.cone.size} coordinates in dimension {system.dimension} are dense and "
-                f"take {system.cone.size * system.dimension / MOST_ENTRIES:.1f} GB, 1 GB at most "
-                "is allowed: choose another algorithm"
+                f"the dense data of {system.cone.size} coordinates in dimension {system.dimension} "
+                f"take {system.cone.size * system.dimension / MOST_ENTRIES:.1f} GB, and 1 GB is "
+                "allowed; choose another algorithm"
             )
         embedding = Embedding(system.cone, system.matrix.scaled())
         state = PathState(

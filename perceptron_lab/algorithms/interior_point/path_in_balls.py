@@ -182,7 +182,10 @@ class PathInBalls(SeesAll[BallState]):
         weights = system.cone.multiplicity * system.cone.identity
         parts = supported(system.cone, weights)
         if parts is None:
-            raise InputError("there are blocks other than rows, second-order and whole matrices")
+            raise InputError(
+                "path-in-balls takes rows, second-order blocks and matrices with all entries; "
+                "choose another"
+            )
         # With e as a column, mu is the last multiplier
         dense = np.column_stack([dense_array(system.matrix.scaled()), system.cone.identity])
         with precision():

@@ -161,7 +161,7 @@ def squares_above(rows: FloatArray, beta: float) -> FloatArray:
     length = float(np.sqrt(squares[shortest]))
     if length <= beta:
         raise InputError(
-            f"beta={beta}, but row {shortest} has the norm {length:.3g}, above which no margin is; "
+            f"beta={beta}, but row {shortest} has the norm {length:.3g}, which no margin exceeds; "
             "give a smaller beta"
         )
     return np.asarray(squares)

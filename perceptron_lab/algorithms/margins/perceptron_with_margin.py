@@ -154,8 +154,8 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
         if self.negative is not None:
             if isinstance(system.operator, Coordinates):
                 raise InputError(
-                    "uneven margins of a kernel, whose rows have no constant feature; leave "
-                    "negative out"
+                    "the rows of a kernel have no constant feature that tells the classes; "
+                    "leave negative out"
                 )
             # The last coordinate is the signed constant feature: its sign is the class
             limits[rows[:, -1] < 0.0] = self.negative

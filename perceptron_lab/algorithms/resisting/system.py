@@ -155,7 +155,9 @@ class ResistingSystem(ConicSystem):
 
     def _refuse_early(self, point: FloatArray) -> None:
         if point[self.adversary.revealed :].any():
-            raise InputError("rows of a resisting system that it has not shown; ask about points")
+            raise InputError(
+                "weights of rows that the resisting system has not shown; query points first"
+            )
 
     def prove_point(self, point: FloatArray) -> PointProof:
         """Prove the margin of a point, once all rows are revealed."""
@@ -180,7 +182,9 @@ class ResistingSystem(ConicSystem):
         """Return the ordinary system of the rows that a run's certificate determines."""
         answers = certificate.get(ANSWERS)
         if not isinstance(answers, str):
-            raise DataError("the certificate does not tell the rows that were shown; run it again")
+            raise DataError(
+                "the certificate does not determine the rows that were shown; run it again"
+            )
         adversary = Adversary(self.adversary.dimension, self.adversary.margin)
         adversary.fix(answers)
         return ConicSystem.from_rows(adversary.rows)

@@ -82,7 +82,7 @@ def packed(arrays: Mapping[str, object]) -> bytes:
     """Return arrays as the bytes of an ``.npz``; equal arrays give equal bytes."""
     plain = {name: np.asarray(array) for name, array in arrays.items()}
     if any(array.dtype.hasobject for array in plain.values()):
-        raise ValueError("an array of objects would be pickled, and never read")
+        raise ValueError("arrays of objects are not saved, since only pickle could read them")
     content = io.BytesIO()
     np.savez_compressed(content, **plain)  # type: ignore[arg-type]
     return content.getvalue()

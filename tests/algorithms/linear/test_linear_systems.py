@@ -290,8 +290,8 @@ def test_a_changed_proof_is_found_out(change: dict[str, Any], said: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"matrix": [[1.0, np.nan]]}, "row 0 of A holds nan at place 1"),
-        ({"matrix": [[1.0, 2.0]], "right": [np.inf]}, "b holds inf at place 0"),
+        ({"matrix": [[1.0, np.nan]]}, "row 0 of A holds nan at position 1"),
+        ({"matrix": [[1.0, 2.0]], "right": [np.inf]}, "b holds inf at position 0"),
         ({"right": [1, 2]}, "b has shape (2,); give 1 numbers"),
         ({"equalities": ([[1, 2, 3]], [1])}, "A has 2 columns, C has 3"),
         ({"equalities": [[1, 2]]}, "give (C, d)"),
