@@ -316,7 +316,9 @@ def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
     content = path.read_bytes()
     for match in _SMALL.finditer(content):
         if abs(float(match.group(1))) < LEAST_NORMAL:
-            raise InputError(f"{match.group(1).decode()[:40]} has no double near it; rescale")
+            raise InputError(
+                f"{match.group(1).decode()[:40]} is outside the range of doubles; rescale"
+            )
     # Up to 15 digits a decimal is determined by its double; beyond, proofs hold for all roundings.
     if _MANY_DIGITS.search(content):
         return Doubles(examples, 1)
