@@ -73,7 +73,7 @@ class ResultAnswer(FileAnswer):
     relaxation: Relaxation | None = None
 
     def text(self, *, verbose: bool = False) -> str:
-        """Return the answer for a reader: what is proved, then the point or the rows that show it.
+        """Return the answer as text: the proved statement, then the point or the rows that show it.
 
         Parameters
         ----------

@@ -89,6 +89,7 @@ def command(
     proved so far.
     """
     budget = _budget(budget_updates, budget_seconds)
+    # Before the run: hours of work are lost if the result cannot be written
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
     features = listed_columns(listed, divided=True)
     asked_of = (labels, rows, drop_missing, one_hot, drop, features, reference, positive)
@@ -113,6 +114,7 @@ def command(
         choices |= {"all_conflicts": conflict == "all", "relax": relax}
         return answer(file, columns, options, memory=memory, margin=margin, **choices)
 
+    # Verdicts and ellipsoids report no progress; JSON and -q leave no room for a line
     quiet = as_json or verdict or ellipsoid or is_quiet()
     with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
         answer_of_file = found_in(watch, interrupt.asked)
@@ -126,6 +128,7 @@ def command(
         answer_of_file.save(save)
     if plot is not None:
         answer_of_file.draw(plot)
+    # An exact verdict has no status
     failed = answer_of_file.status is not None and answer_of_file.status.failed
     return 130 if interrupt.asked() else int(failed)
 

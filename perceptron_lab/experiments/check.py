@@ -192,7 +192,7 @@ def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
 
 
 def checked_with_report(config: Loadable, overrides: Iterable[str] = ()) -> Experiment:
-    """Load an experiment whose report can be made; errors are those of :func:`check`."""
+    """Load an experiment whose report can be made; raise the errors of :func:`check`."""
     source = config if isinstance(config, Experiment) else source_of(config)
     experiment = load_experiment(source, overrides, without_plugins=True)
     faults = [*unsuitable(experiment), *faults_of_files(experiment)]
@@ -201,7 +201,7 @@ def checked_with_report(config: Loadable, overrides: Iterable[str] = ()) -> Expe
 
 
 def faults_of_files(experiment: Experiment) -> Iterator[Fault]:
-    """Yield what is wrong in the files, and which learners they have no examples for.
+    """Yield the faults of the files, and the learners for which they have no examples.
 
     Each is read as its entry says, with the first seed; those above :data:`LARGEST` are not.
     """
@@ -243,7 +243,7 @@ def _is_large(path: Path) -> bool:
 
 
 def _place(experiment: Experiment, cell: Cell) -> Crumbs:
-    """Return the place of a file in its entry's list, or that of the entry if a grid has files."""
+    """Return the position of a file in its entry's list, or of the entry if a grid has files."""
     crumbs, dataset = cell.instance.crumbs, cell.instance.dataset
     listed = experiment.config.problems[int(crumbs[1])].parameters.get("files")
     if listed is None:

@@ -138,6 +138,7 @@ class RunPair:
     @property
     def ratio(self) -> float | None:
         """B / A; None where they did not end alike, or a value is absent, 0 or less."""
+        # The cost of an unproved answer says nothing about the cost of a proved one
         if not self.proved or self.a is None or self.b is None:
             return None
         return self.b / self.a if self.a > 0.0 and self.b > 0.0 else None
@@ -168,6 +169,7 @@ class MeanRatio:
         sums = np.bincount(numbers, [logarithm for _, logarithm in logs])
         counts = np.bincount(numbers).astype(float)
         lower = upper = None
+        # Resamples of a single problem would all have the same mean
         if len(problems) > 1:
             # A resample draws all pairs of a problem together: they are sums with weights.
             drawn = resample_counts(len(problems), resamples, seed)

@@ -91,6 +91,7 @@ class Evidence:
         """Return the trace of a cell; None for a cell without a result."""
         if not self._has_result(cell):
             return None
+        # Kept, as tables and figures of a report read the same traces
         if cell not in self._traces:
             with Reader.open(self._store("the traces")) as reader:
                 trace = reader.trace(cell)

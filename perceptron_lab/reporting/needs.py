@@ -40,6 +40,7 @@ def needs(
                 check(evidence)
             return make(evidence)
 
+        # `plab check` reads the needs from here, without making the table
         setattr(checked, NEEDS, (*checks, *of_plan))
         return checked
 

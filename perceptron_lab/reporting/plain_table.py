@@ -49,7 +49,7 @@ _NOTE = (
 
 
 def _measures(frame: pd.DataFrame) -> list[Column]:
-    """Return the medians of the measures; what is no number counts as missing."""
+    """Return the medians of the measures; values that are not numbers count as missing."""
     names = [name for name in frame.columns if name.startswith(_MEASURE)]
     numeric = frame.assign(**{name: reals(frame[name], invalid="coerce") for name in names})
     entries = summaries(numeric)

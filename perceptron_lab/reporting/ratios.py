@@ -96,6 +96,7 @@ def interval_of(logarithms: Sequence[float] | FloatArray) -> Interval:
     """
     z = np.asarray(logarithms, dtype=float)
     mean = float(z.mean())
+    # One number has no standard deviation
     if len(z) < 2:
         return Interval(float(np.exp(mean)), None, None)
     quantile = float(stdtrit(len(z) - 1, 0.5 + LEVEL / 2.0))
@@ -146,6 +147,7 @@ class _Costs:
         )
         logarithms = np.full((*shape, len(COSTS)), np.nan)
         costs = runs[list(COSTS)].to_numpy(dtype=float)
+        # A cost of 0 has no logarithm
         counted = answered(runs).to_numpy()[:, None] & (costs > 0)
         logarithms[index] = np.log(np.where(counted, costs, np.nan))
         run = np.zeros(shape, dtype=bool)

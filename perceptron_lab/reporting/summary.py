@@ -71,7 +71,7 @@ class Summary:
 
     @cached_property
     def _medians(self) -> dict[str, float | None]:
-        """Column -> its median, of those that were asked for: tables ask many times."""
+        """Cache of the medians by column, which tables use many times."""
         return {}
 
     def largest(self, column: str) -> float | None:
@@ -90,6 +90,7 @@ def summaries(runs: pd.DataFrame) -> list[Summary]:
     runs
         The checked table of runs.
     """
+    # Runs without rows have the same columns: their medians are None, and need no special case
     groups = dict(list(runs.groupby(["problem", "label"], sort=False)))
     return [
         Summary(problem, label, groups.get((problem, label), runs.iloc[:0]))
@@ -99,7 +100,7 @@ def summaries(runs: pd.DataFrame) -> list[Summary]:
 
 
 def with_measures(runs: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """Return the runs with measures as columns called so; those that no run has are NaN."""
+    """Return the runs with columns for these measures; a measure that no run has is NaN."""
     named = {name: f"measure.{name}" for name in names}
     return runs.assign(
         **{
@@ -128,7 +129,7 @@ def by_label(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
 
 
 def median_of(values: Iterable[float | None]) -> float | None:
-    """Return the median of the values that are there, or None."""
+    """Return the median of the values other than None, or None."""
     defined = [value for value in values if value is not None]
     return median(defined) if defined else None
 
@@ -173,7 +174,7 @@ def status_text(status: str, proved: bool) -> str:
 
 
 def largest_known(values: Sequence[float | None]) -> float | None:
-    """Return the largest absolute value; None unless all are there."""
+    """Return the largest absolute value; None if any value is missing."""
     magnitudes = [abs(value) for value in values if value is not None]
     return max(magnitudes) if len(magnitudes) == len(values) else None
 

@@ -65,7 +65,7 @@ def isolate(parent: int) -> None:
 
 
 def limit_memory(memory: int | None) -> None:
-    """Limit the further memory of this process to so many bytes; allocations beyond it fail.
+    """Limit the further memory of this process in bytes; larger allocations fail.
 
     Counted is private writable memory as it is asked for, used or not (Linux's RLIMIT_DATA), but
     not files that are mapped to be read. Elsewhere than on Linux nothing is limited.
@@ -118,7 +118,7 @@ def machine_memory() -> int:
 
 
 def memory_of(limit: int | None, workers: int = 1) -> int:
-    """Return the bytes of memory that each of so many processes at a time may have."""
+    """Return the memory in bytes for each of a number of parallel processes."""
     return machine_memory() // workers if limit is None else limit
 
 

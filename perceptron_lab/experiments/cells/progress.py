@@ -42,7 +42,7 @@ class Progress:
         """Report that a cell is loaded and compiled, and its clock runs."""
 
     def compiling(self, count: int) -> None:
-        """Report that the process of a cell compiles so many kernels."""
+        """Report how many kernels the process of a cell compiles."""
         from perceptron_lab.numerics.compiled.kernel import logged_compilation
 
         with logged_compilation(count):

@@ -64,7 +64,7 @@ def supervise(
 
 
 def modules_of(jobs: Sequence[Job]) -> list[str]:
-    """Return the modules of the classes of all jobs, but for that of the user's script."""
+    """Return the modules of the classes of all jobs, except the user's script."""
     modules: set[str] = set()
     for cell in (job.cell for job in jobs):
         components = (cell.instance.dataset, cell.variant.algorithm, *cell.variant.oracles)

@@ -258,7 +258,7 @@ class _Certifier:
     def _proved(
         self, claims: Claims, certificate: Certificate, problem: Problem
     ) -> tuple[Reading, Exact]:
-        """Return how the data are read, and what is proved exactly."""
+        """Return how the data are read, and the claims with exact proofs."""
         method = self.problems.method(certificate)
         proof = {name: numbers_in(array) for name, array in certificate.proof.items()}
         if isinstance(method, Learner):

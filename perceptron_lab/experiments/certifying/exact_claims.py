@@ -114,7 +114,7 @@ class CertifiedAnswer:
 
 
 def exact_claims(claims: Claims, answer: CertifiedAnswer) -> Exact:
-    """Return the claims of a row that are proved exactly, and those that are not."""
+    """Return the claims of a row with exact proofs, and the claims without."""
     exact, system, original = Exact(), answer.system, answer.original
     if claims.status is Status.FEASIBLE:
         attempts = feasible(original, answer.point, answer.view.interior, system)
@@ -136,7 +136,7 @@ def exact_claims(claims: Claims, answer: CertifiedAnswer) -> Exact:
 def exact_optimum(
     claims: Claims, answer: CertifiedAnswer, proof: Mapping[str, FloatArray]
 ) -> Exact:
-    """Return the claims of an optimiser's row that are proved exactly, and those that are not.
+    """Return the claims of an optimiser's row with exact proofs, and the claims without.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def _start(answer: CertifiedAnswer, program: MaxCutProgram | None) -> FloatArray
 
 
 def _near(attempts: Iterable[Claim], claimed: float) -> Iterator[Claim]:
-    """Yield the claims whose bound is that of a row, or weaker by a small part of it."""
+    """Yield the claims whose bound equals that of a row or is slightly weaker."""
     for claim in attempts:
         missed = abs(Fraction(*claim["bound"]) - Fraction(claimed))
         if missed <= _PARTS[-1] * Fraction(max(1.0, abs(claimed))):

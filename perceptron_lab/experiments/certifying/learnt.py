@@ -215,7 +215,7 @@ _WEAKER = 1e-12
 def on_learner(
     learner: Learner, problem: Problem, claims: Claims, seed: int, proof: Mapping[str, FloatArray]
 ) -> tuple[Reading, Exact]:
-    """Return how the data are read, and what is proved exactly of a learner's row.
+    """Return how the data are read, and the claims of a learner's row with exact proofs.
 
     Raises
     ------

@@ -215,7 +215,7 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
 
 
 def untaught(cell: Cell, problem: Loaded) -> str:
-    """Say which examples a learner needs that a problem lacks, if it is there; else nothing."""
+    """Return which examples a learner needs and a problem lacks, or an empty string."""
     algorithm, dataset = cell.variant.algorithm, cell.instance.dataset
     if algorithm.kind != "learner" or problem.missing:
         return ""

@@ -122,7 +122,7 @@ class Instance:
 def algorithm_variants(
     entry: AlgorithmEntry, crumbs: Crumbs, faults: list[Fault]
 ) -> list[AlgorithmVariant]:
-    """Return the variants of an entry, those at fault left out.
+    """Return the variants of an entry without faults.
 
     Parameters
     ----------

@@ -282,7 +282,7 @@ class _StoredRun(Progress):
         )
 
     def _missing(self, position: int) -> str:
-        """Say why the data of a cell are missing; nothing where they are there."""
+        """Return why the data of a cell are missing, or an empty string."""
         return self.problems[self.cells[position].problem_key].missing
 
     def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:

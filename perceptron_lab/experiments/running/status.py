@@ -235,7 +235,7 @@ def _remaining(
     stored: Mapping[str, Stored],
     begun: Mapping[str, str],
 ) -> Remaining | None:
-    """Return the estimate of the time that a run still takes, from the rows that are there."""
+    """Return the estimated remaining time of a run, from its finished rows."""
     now, labels = datetime.now(UTC), {cell.cell: cell.label for cell in planned}
     spent = {
         cell: _seconds(row.started, row.ended) for cell, row in stored.items() if not row.fault

@@ -104,7 +104,7 @@ def require_unrecorded(path: Path, own_file: OwnData | None, *, recorded: bool) 
 
 
 class ChangedDataError(DataError):
-    """The data differ from those of an answer."""
+    """The data differ from the data for which an answer was saved."""
 
 
 class UnknownDataError(DataError):

@@ -62,7 +62,7 @@ class Claims:
 
     @classmethod
     def of_row(cls, stored: Stored) -> Claims:
-        """Return the claims of a row; those of the algorithm itself are in its certificate."""
+        """Return the claims of a row; the algorithm's own claims are in its certificate."""
         row, budget = stored.row, stored.budget
         spending = (row.get("updates"), budget.updates), (row.get("seconds"), budget.seconds)
         return cls(
@@ -183,7 +183,7 @@ class Claims:
         return ""
 
     def completed(self, certified: Claims) -> Claims:
-        """Return the claims of a row, with those that only its certificate has."""
+        """Return the claims of a row and those in its certificate alone."""
         goal = certified.goal if self.goal is None else self.goal
         goals = certified.margin_above, certified.margin_below
         return replace(self, goal=goal, margin_above=goals[0], margin_below=goals[1])

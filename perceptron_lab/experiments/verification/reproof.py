@@ -215,7 +215,7 @@ def prove_optimum(
 
 
 def _cut_figures(value: float | None, upper: float | None) -> dict[str, float | None]:
-    """Return what is proved of a cut and of its ratio to the largest one."""
+    """Return the verified weight of a cut and its verified ratio to the largest cut."""
     ratio = None
     if value is not None and upper is not None and value > 0.0 and upper > 0.0:
         ratio = value / upper
@@ -223,7 +223,7 @@ def _cut_figures(value: float | None, upper: float | None) -> dict[str, float | 
 
 
 def _cut_faults(claims: Claims, cut: Mapping[str, float | None]) -> Iterator[str]:
-    """Yield what is not proved of a cut."""
+    """Yield the claims on a cut that are not proved."""
     for name, again in cut.items():
         claimed = claims.figures.get(name)
         if claimed is not None:
@@ -355,7 +355,7 @@ def _upper(
 
 
 def original_of(system: ConicSystem) -> ConicSystem:
-    """Return the system on the data as given, in whose coordinates answers are kept."""
+    """Return the system on the original data, in whose coordinates answers are stored."""
     return system if system.origin is None else system.origin
 
 

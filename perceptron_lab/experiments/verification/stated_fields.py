@@ -87,7 +87,7 @@ def differences(row: Row, certificate: Certificate) -> Iterator[str]:
 
 
 def size_faults(row: Row, problem: Problem) -> Iterator[str]:
-    """Yield the columns of the problem's size that are not those of the problem."""
+    """Yield the columns whose size differs from that of the problem."""
     sizes = {"constraints": problem.system.constraints, "dimension": problem.system.unknowns}
     for name, size in sizes.items():
         if row.get(name) != size:

@@ -107,6 +107,7 @@ def _columns(cells: Sequence[PageCell]) -> Iterator[str]:
     for name in (*_FIRST, *_FURTHER, *further):
         values = [_key(row.get(name)) for row in rows]
         distinct = {value for value in values if value not in ("null", '""')}
+        # Parameters that all cells share are in the configuration already
         if distinct and (len(set(values)) > 1 or not name.startswith(("problem.", "algorithm."))):
             yield name
 
@@ -129,6 +130,7 @@ def value_text(name: str, value: Any) -> str:
     """Return a value of runs.csv as text, proved bounds rounded outwards; empty without one."""
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return ""
+    # Before numbers: a bool is an int
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

@@ -79,6 +79,7 @@ def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
     """Return these parts; a table or figure that cannot be made is named in ``failed``."""
     failures = Failures()
     tables, figures = list(_tables(experiment, failures)), list(_figures(experiment, failures))
+    # Last, so that a bug in one table does not keep the others from being named
     failures.raise_bug()
     first = experiment.cells[0].row["label"]
     against = [ratio for ratio in ratios if not ratio.problem and ratio.against == first]
@@ -158,6 +159,7 @@ def _commands(experiment: PageData) -> Iterator[str]:
 
 def _is_shipped(config: ExperimentConfig) -> bool:
     path = gallery().get(config.experiment)
+    # A changed copy keeps its name: only an equal configuration may be run by that name
     return path is not None and load_experiment(path, without_plugins=True).config == config
 
 

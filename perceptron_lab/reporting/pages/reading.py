@@ -109,6 +109,7 @@ class Sparkline:
         """
         across, up = self._drawn
         left, width = across[0], across[-1] - across[0] or 1.0
+        # Whole pixels: neighbouring points fall together, which keeps pages small
         columns = [round((WIDTH - 2) * (position - left) / width + 1) for position in across]
         points = zip(columns, map(self._row, up), strict=True)
         first, *rest = [point for point, _ in groupby(points)]
@@ -124,6 +125,7 @@ class Sparkline:
     @cached_property
     def _drawn(self) -> tuple[list[float], list[float]]:
         """Places and heights of the points that are drawn, the first and the last among them."""
+        # Relative to the last value, so that lines of any magnitude fill their height
         scale = abs(self.values[-1]) or max(map(abs, self.values)) or 1.0
         last = len(self.values) - 1
         step = max(1.0, last / (MOST - 1))
@@ -138,7 +140,7 @@ class Sparkline:
 
 @dataclass(frozen=True)
 class PageCell:
-    """A cell: what was planned, what is stored, its row of runs.csv, and its history."""
+    """A cell with its plan, its stored result, its row of runs.csv, and its convergence history."""
 
     planned: Planned
     stored: Stored
@@ -195,7 +197,7 @@ class PageData:
 
 
 def read_experiment(folder: Path, config: ExperimentConfig) -> PageData:
-    """Return the results in a folder; errors are those of a report."""
+    """Return the results in a folder; raise the errors that a report raises."""
     with Reader.open(folder) as reader:
         cells = [
             PageCell(

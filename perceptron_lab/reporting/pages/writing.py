@@ -37,6 +37,8 @@ from perceptron_lab.reporting.report import Target, experiments_asked, in_order,
 
 NAME: Final = "index.html"
 """Of every page."""
+# The page of all experiments takes its parts from written pages, between these marks:
+# a page that is unchanged need not be made again
 _CONTENT: Final = re.compile("<!--content-->(.*)<!--/content-->", re.DOTALL)
 _TABLE: Final = re.compile("<!--(table|medians)-->(.*?)<!--/\\1-->", re.DOTALL)
 _LONGEST: Final = {"table": 18_000, "medians": 8_000}
@@ -154,7 +156,7 @@ def _all_asked(root: Path, folders: Sequence[Path]) -> bool:
 
 
 def _made_page(folder: Path, config: ExperimentConfig, up: bool) -> _PageText:
-    """Return the page of an experiment: the one that is there, if it would be made as it is."""
+    """Return the page of an experiment, from its file if that is up to date."""
     stamp, path = stamp_of(folder, config, up), folder / NAME
     if path.is_file():
         text = path.read_text("utf-8", errors="replace")
@@ -170,6 +172,7 @@ def stamp_of(folder: Path, config: ExperimentConfig, up: bool) -> str:
     digest.update(f"{folder.name} {up} {config.model_dump_json()}".encode())
     certificates = sorted(path.name for path in folder.glob("certificates/*.npz"))
     digest.update("\n".join(certificates).encode())
+    # Rows may be in the write-ahead log of SQLite only, as long as a run is going
     for name in (schema.NAME, f"{schema.NAME}-wal", schema.PACKED, "runs.csv"):
         path = folder / name
         digest.update(path.read_bytes() if path.is_file() else b"")
@@ -180,6 +183,7 @@ def stamp_of(folder: Path, config: ExperimentConfig, up: bool) -> str:
 def _package_digest() -> bytes:
     """Return a digest of the package, from whose code pages and their notes come."""
     digest = hashlib.sha256(__version__.encode())
+    # Templates, styles and the papers' own tables are on the pages too
     kinds = (".py", ".jinja", ".css", ".js", ".csv")
     for path in sorted(path for path in PACKAGE.rglob("*") if path.suffix in kinds):
         digest.update(path.read_bytes())
@@ -207,7 +211,7 @@ def _page(experiment: PageData, stamp: str, up: bool) -> str:
 
 
 def _facts(experiment: PageData, content: Content) -> dict[str, Any]:
-    """Return what the page of all experiments says of one in a line."""
+    """Return the facts of an experiment for its line on the page of all experiments."""
     runs = experiment.evidence.frame
     return {
         "name": experiment.name,

@@ -53,6 +53,7 @@ def stream_summaries(evidence: Evidence) -> list[Summary]:
 def largest_ratio(entry: Summary) -> float | None:
     """Return mistakes over the smaller of the two bounds, the largest of the cells."""
     bounds = [entry.runs[f"{name}_upper"] for name in BOUNDS]
+    # min leaves out the NaN of Novikoff's bound where no w* is consistent
     ratios = entry.runs["mistakes"] / pd.concat(bounds, axis=1).min(axis=1)
     return None if ratios.isna().all() else float(ratios.max())
 
@@ -106,7 +107,7 @@ def mistakes_table(evidence: Evidence) -> Table:
 
 
 def _bounds(title: str, name: str, entries: list[Summary]) -> list[Column]:
-    """Return the column of a bound, and that of its proved lower end, which is not printed."""
+    """Return the column of a bound, and an unprinted column of its proved lower end."""
     uppers = [entry.median(f"{name}_upper") for entry in entries]
     lowers = [entry.median(f"{name}_lower") for entry in entries]
     least = numbers(f"{title} least", lowers, lower_bound)

@@ -98,7 +98,7 @@ def nested(labels: Iterable[str]) -> dict[str, float]:
 
 
 def canvas(width: float, height: float) -> InlineFigure:
-    """Return an empty figure of a size in inches, apart from matplotlib's global state."""
+    """Return an empty figure of a size in inches, outside matplotlib's global state."""
     figure = InlineFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -294,7 +294,7 @@ def handles(
     linewidth: float = 0.8,
     size: float = 3.5,
 ) -> list[Line2D]:
-    """Return the legend's entries of labels, and that of a cross where not all is proved.
+    """Return the legend entries of the labels, and of a cross if an answer is not proved.
 
     ``names`` are longer names of labels, as of :func:`spelt_out`.
     """

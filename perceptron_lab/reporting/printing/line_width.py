@@ -80,7 +80,7 @@ def height(columns: Sequence[Column]) -> int:
 
 
 def breakable(cell: str) -> str:
-    """Return a cell of a paragraph, with breaks behind underscores; TeX has those of hyphens."""
+    """Return a cell of a paragraph with line breaks allowed after underscores."""
     return cell.replace("\\_", "\\_\\allowbreak{}")
 
 
@@ -95,7 +95,7 @@ def _natural(column: Column) -> float:
 
 
 def _least(column: Column, natural: float) -> float:
-    """Return the least width of a column: that of its longest word, if it is one of text."""
+    """Return the least width of a column; a text column may be as narrow as its longest word."""
     if column.align.startswith("r"):
         return natural
     words = (word for cell in column.shown or () for word in _BREAKS.split(plain(cell)))

@@ -111,7 +111,7 @@ class Table:
 
     @property
     def panels(self) -> Iterator[list[Column]]:
-        """The columns of each tabular in LaTeX: the keys, and as many groups as fit."""
+        """The columns of each LaTeX tabular: the keys and as many groups as fit."""
         keys, values = self.printed[: self.keys], self.printed[self.keys :]
         panel: list[Column] = []
         for _, together in groupby(values, key=lambda column: column.group):
@@ -259,7 +259,7 @@ def _styled(
     groups: Sequence[str],
     bold: str,
 ) -> Styler:
-    """Return cells under their heads, and those below the names of their groups."""
+    """Return the styled table: cells, heads and, above them, the names of groups."""
     frame = pd.DataFrame(dict(enumerate(cells)), dtype=object)
     styles = pd.DataFrame("", frame.index, frame.columns)
     for number, column in enumerate(columns):

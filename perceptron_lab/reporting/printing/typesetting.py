@@ -86,11 +86,13 @@ def share(value: float | None) -> str:
 
 def lower_bound(value: float | None) -> str:
     """Return a proved lower bound, rounded down."""
+    # Rounded down first, as rounding to three digits alone could raise a proved bound
     return real(None if value is None else float(text_below(value, 3)))
 
 
 def upper_bound(value: float | None) -> str:
     """Return a proved upper bound, rounded up."""
+    # Rounded up first, for the same reason
     return real(None if value is None else float(text_above(value, 3)))
 
 

@@ -102,7 +102,7 @@ def _wrong(entry: Summary, truth: bool | None) -> int | None:
 
 
 def answered(status: str, finding: Finding) -> bool | None:
-    """Return whether an answer, proved or not, is that there is a point; None without one."""
+    """Return whether an answer, proved or not, claims that a point exists; None without answer."""
     return status == Status.FEASIBLE if status in _DECIDED else finding.claimed_feasible
 
 
@@ -161,6 +161,7 @@ def _skipped(cells: pd.DataFrame) -> pd.Series:
 
 def _proved_of(cells: pd.DataFrame, status: Status) -> int:
     """Count the cells of a status; claims only where they are proved."""
+    # A skipped cell claims nothing, so that nothing of it can be proved
     counted = cells["proved"] | (status is Status.SKIPPED)
     return int(((cells["status"] == status) & counted).sum())
 
@@ -259,7 +260,7 @@ def proved_gap(row: Row) -> float | None:
 
 
 def proves(row: Row) -> str:
-    """Return what is proved of an answer: a point, that no point exists, or neither."""
+    """Return which statement is proved: a point, that no point exists, or neither."""
     if row["status"] == Status.SKIPPED:
         return ""
     return _PROVES.get(row["status"], "nothing") if row["proved"] else "nothing"

@@ -142,6 +142,7 @@ def certificates(evidence: Evidence) -> Figure:
 
 def least_upper(trace: Trace) -> FloatArray:
     """Return the least upper bound so far, record by record; NaN before the first weights."""
+    # fmin ignores the records without weights
     return np.fmin.accumulate(np.array(trace.upper, dtype=float))
 
 
@@ -193,7 +194,7 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
 
 
 def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes]], list[Axes]]:
-    """Return a figure, the two panels of each problem, and those whose axis is named at the left.
+    """Return a figure, the pair of panels of each problem, and the leftmost panels.
 
     Up to three problems have a row each. More would fill more than a page: those against queries
     stand together, three per row (two of four), and below them those against seconds.

@@ -77,7 +77,7 @@ def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
 def histories(
     evidence: Evidence, entry: Summary, bounds: Mapping[tuple[str, float], float]
 ) -> list[Reached]:
-    """Return the courses of a summary's cells, of those that have a result and a bound.
+    """Return the histories of a summary's cells that have a result and a bound.
 
     ``bounds`` are the :func:`best_bounds`.
     """
@@ -90,7 +90,9 @@ def histories(
 
 
 def _reached(trace: Trace, bound: float, lower: float, upper: float) -> Reached:
+    # Records before the first point have no margin: their share is 0
     margins_table = np.nan_to_num(np.array(trace.margin, dtype=float), nan=0.0)
+    # A later point may be worse; the best one so far is what the run could return
     shares = np.maximum.accumulate(np.maximum(margins_table, 0.0)) / bound
     proved = None if np.isnan(lower) else max(0.0, lower) / bound
     ratio = None if np.isnan(lower) or not upper > 0.0 else max(0.0, lower) / upper
@@ -167,7 +169,7 @@ def _median(values: Sequence[float | None], entry: Summary) -> float | None:
 
 
 def _share(value: float | None) -> str:
-    """Return a share with five digits after the point, rounded down: none is said to be 1."""
+    """Return a share with five digits after the point, rounded down so that none becomes 1."""
     if value is None or value <= 0.0:
         return typesetting.NOTHING if value is None else "0"
     return f"{min(float(text_below(value, 5)), value):.5f}" if value >= 0.1 else f"{value:.3g}"
@@ -229,7 +231,7 @@ def margins_figure(evidence: Evidence) -> Figure:
 def _draw(
     axes: Axes, pairs: Sequence[tuple[Summary, Sequence[Reached]]], looks: Mapping[str, Look]
 ) -> None:
-    """Draw one problem: what is missing of the share, downwards."""
+    """Draw one problem: one minus the share, on a descending axis."""
     factors = drawing.nested(looks)
     axes.set(xscale="log", yscale="log", ylim=(1.3, 0.7 * CLOSEST))
     begins = []

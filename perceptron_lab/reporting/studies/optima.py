@@ -60,6 +60,7 @@ class ListedOptimum:
 
         A printed value stands for all that are nearer than a unit of its last digit.
         """
+        # Exact decimals: in doubles the printed value and its neighbours would be rounded
         printed = Decimal(self.printed)
         exponent = printed.as_tuple().exponent
         assert isinstance(exponent, int)
@@ -69,7 +70,7 @@ class ListedOptimum:
 
 @cache
 def sdplib_optima() -> dict[str, ListedOptimum]:
-    """Return instance -> its listed value, for those that are not listed as infeasible."""
+    """Return instance -> listed optimum, without the instances listed as infeasible."""
     text = resources.files(__package__).joinpath("sdplib_optima.csv").read_text("ascii")
     rows = csv.DictReader(text.splitlines())
     return {row["instance"]: ListedOptimum(row["listed"], row["corrected"]) for row in rows}
@@ -112,7 +113,7 @@ def optima_of(evidence: Evidence) -> list[Row]:
 
 @needs(of_plan=[optimisers_among])
 def proved_optima_table(evidence: Evidence) -> Table:
-    """What each answer claims, and what is proved of it.
+    """The claimed and the verified optimum of each answer.
 
     Columns: ``problem``, ``label``, ``lower``, ``upper``, ``width``, ``seconds``, ``proof
     seconds``, ``claimed error`` (the largest DIMACS error), ``claimed objective``, ``unproved``
@@ -236,6 +237,7 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
     for label, look in looks.items():
         label_rows = [row for row in rows if row["label"] == label]
         widths = [(float(row["seconds"]), known_or_none(row[WIDTH])) for row in label_rows]
+        # A logarithmic axis has no place for a width of 0
         points = [(time, max(width, _LEAST)) for time, width in widths if width is not None]
         names[label] = f"{label} ({len(points)} of {len(label_rows)})"
         drawn_points += len(points)
@@ -317,7 +319,7 @@ class ScaledRuns:
 
     @property
     def reached(self) -> bool:
-        """Whether there is a width, and it is what was asked for."""
+        """Whether the proved width meets the goal."""
         width = self.width
         return width is not None and (self.goal is None or width <= self.goal)
 
@@ -347,6 +349,7 @@ def scaled(evidence: Evidence) -> list[ScaledRuns]:
     lines = []
     for entry in summaries(frame[frame["label"].isin(labels)]):
         peaks = [memory.get(cell) for cell in entry.runs["cell"]]
+        # One unknown peak may be the largest
         most = None if not peaks or None in peaks else float(max(peak for peak in peaks if peak))
         width = methods[entry.label].parameters.get("width")
         goal = None if width is None else float(width)
@@ -423,7 +426,7 @@ def maxcut_scaling_figure(evidence: Evidence) -> Figure:
 def _draw(
     axes: Axes, lines: Sequence[ScaledRuns], values: Sequence[float | None], look: drawing.Look
 ) -> None:
-    """Draw values above 0 against the vertices, those that missed their goal as crosses."""
+    """Draw positive values against the vertices; a cross marks a missed goal."""
     defined = [(line, y) for line, y in zip(lines, values, strict=True) if y]
     xs = [line.graph.vertices for line, _ in defined]
     axes.plot(xs, [y for _, y in defined], color=look["color"], ls=_dashes(look), lw=0.9, zorder=2)

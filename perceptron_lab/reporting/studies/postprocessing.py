@@ -50,7 +50,7 @@ _SHARED = "epsilon"
 
 @dataclass(frozen=True)
 class Kind:
-    """What a problem is set out by.
+    """The family, side and condition of a problem, by which results are grouped.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def continued_labels(outline: Outline) -> dict[str, Method]:
 
 
 def kinds(outline: Outline) -> dict[str, Kind]:
-    """Return what each problem is set out by, of the datasets conditioned-cones and sdplib."""
+    """Return problem -> kind, for the datasets conditioned-cones and sdplib."""
     cones, programs = problems_of(outline, ConditionedCones), problems_of(outline, Sdplib)
     kind_of = {problem: Kind(cone.family, cone.side, cone.delta) for problem, cone in cones.items()}
     kind_of |= dict.fromkeys(programs, Kind("sdplib", EITHER, None))
@@ -313,7 +313,7 @@ def _draw(axes: Axes, pairs: list[Continued], looks: dict[str, Look]) -> bool:
 
 
 def _condition(pair: Continued) -> float:
-    """Return 1 / delta, where there is a delta."""
+    """Return 1 / delta, or 1 for a problem without delta."""
     return 1.0 / (pair.problem.delta or 1.0)
 
 

@@ -60,7 +60,7 @@ def proving_label(outline: Outline) -> str:
 
 
 def printed_truth(outline: Outline, problem: str) -> str:
-    """Return the verdict by construction, or that of the source; empty where there is neither."""
+    """Return the verdict by construction or from the source; empty if neither exists."""
     record = outline.dataset(problem)
     if isinstance(record, SeparationFamilies):
         return record.kind
@@ -82,6 +82,7 @@ def truths(evidence: Evidence) -> Mapping[tuple[str, float], str]:
     for problem, seed, answer in zip(
         decided["problem"], decided["seed"], answers(decided), strict=True
     ):
+        # Only where the source or the construction states no verdict
         truth_of.setdefault((problem, seed), answer or "")
     return truth_of
 
@@ -96,7 +97,7 @@ def wrong(answer: SeparationAnswer | None, truth: str) -> bool:
 
 
 def answers(runs: pd.DataFrame) -> list[SeparationAnswer | None]:
-    """Return what each run says; None for one that ended without an answer."""
+    """Return the answer of each run on separation; None for a run without one."""
     return [finding.separation for finding in findings(runs)]
 
 
@@ -160,6 +161,7 @@ def _of_label(label: str, entries: list[Summary]) -> list[Column]:
     runs = pd.concat([entry.runs for entry in entries])
     says = texts(f"{label} says", [_verdict_counts(entry.runs) for entry in entries])
     columns = [_grouped(says, label)]
+    # A method that never decides cannot be wrong, and needs no such column
     if any(answer.separated is not None for answer in runs["said"].dropna()):
         mistakes = [int(entry.runs["wrong"].sum()) if entry.seeds else None for entry in entries]
         columns.append(_grouped(counts(f"{label} wrong", mistakes), label))

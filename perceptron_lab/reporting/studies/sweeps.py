@@ -90,6 +90,7 @@ def _positions(evidence: Evidence, name: str) -> tuple[pd.Series, Sequence[str]]
     column, numbers = _column(evidence, name), _numbers(evidence, name)
     if numbers.notna().all():
         return numbers, ()
+    # One value that is no number makes all of them names: they have no common scale
     texts = column.astype(str)
     names = list(dict.fromkeys(texts))
     return texts.map({text: float(position) for position, text in enumerate(names)}), names
@@ -149,7 +150,7 @@ def _scale(axes: Axes, which: Literal["x", "y"], values: FloatArray, names: Sequ
 
 
 def _readable_name(column: str) -> str:
-    """Return a column's name as a reader says it."""
+    """Return a column's name without prefix and underscores, for axes and legends."""
     for prefix in (PARAMETER, "algorithm.", "measure."):
         column = column.removeprefix(prefix)
     return column.replace("_", " ")

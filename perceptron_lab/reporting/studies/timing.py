@@ -65,6 +65,7 @@ def profiles(runs: pd.DataFrame) -> list[Profile]:
     proved = runs["status"].isin(CLAIMS) & runs["proved"]
     feasible = proved & (runs["status"] == Status.FEASIBLE)
     decided = feasible.groupby([runs["problem"], runs["seed"]]).transform("any")
+    # Only a bound remains open where another label has found a point
     proved &= ~(decided & (runs["status"] == Status.MARGIN_BOUNDED))
     spent = runs["seconds"] + runs["proof_seconds"]
     times = spent.clip(lower=RESOLUTION).where(proved, np.inf).fillna(np.inf)

@@ -289,7 +289,7 @@ AT = (10, 100, 1000)
 
 
 def gain(parameters: ParameterSet, b: float, dimension: int, *, tries: bool = False) -> float:
-    """Return how many times the bound of all queries is below that of Theorem 4.1."""
+    """Return the bound of Theorem 4.1 on all queries, divided by that of the parameters."""
     return baseline_queries(dimension, tries=tries) / parameters.queries(dimension, b, tries=tries)
 
 
@@ -321,11 +321,13 @@ def least_queries(
     def loss(point: FloatArray) -> float:
         parameters = _set_of(point, start)
         b = parameters.least_b(GRID)
+        # With b itself, (4.17) is an equality in one dimension and may fail by a rounding error
         if not math.isfinite(b) or any(parameters.faults(n, b * (1 + 1e-9)) for n in (1, 2)):
             return math.inf
         return -math.log(min(gain(parameters, b, n, tries=tries) for n in at))
 
     point: npt.NDArray[np.float64] = _point_of(start)
+    # A fresh simplex: Nelder and Mead's method may collapse short of the minimum
     for _ in range(rounds):
         point = scipy.optimize.minimize(
             loss,
@@ -343,11 +345,13 @@ def _simplex(point: FloatArray) -> FloatArray:
 
 
 def _point_of(start: ParameterSet) -> FloatArray:
+    # Logarithms and log odds keep the constants above 0 and epsilon between 0 and 1
     share = math.log(start.epsilon / (1.0 - start.epsilon))
     return np.array([*np.log([start.c, start.d, start.kappa]), share, math.log(start.nu)])
 
 
 def _set_of(point: FloatArray, start: ParameterSet) -> ParameterSet:
+    # Bounded, so that exp does not overflow where the simplex runs away
     c, d, kappa, odds, nu = (math.exp(value) for value in np.clip(point, -20.0, 20.0))
     share = odds / (1.0 + odds)
     # Above the crossing of (3.8), which falls to 1, both factors only fall.

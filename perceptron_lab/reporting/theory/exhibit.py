@@ -75,6 +75,7 @@ def written(names: Sequence[str], output: Path) -> Iterator[WrittenExhibit]:
         If a file cannot be written.
     """
     for name in names:
+        # Before the first exhibit is made, as some take long
         registry.target("theory", name)
     for name in names or registry.names("theory"):
         built = exhibit(name)

@@ -22,7 +22,7 @@ from perceptron_lab.solving.entry import solve
 
 
 class Margins(NamedTuple):
-    """The margin of the rows as given, that of the unit rows, and the largest norm."""
+    """The margin of the original rows, the margin of the unit rows, and the largest norm."""
 
     given: float
     unit: float

@@ -140,6 +140,7 @@ def best_rescaling(rho: float, sigma: float, theta: float, share: float) -> floa
     minimum = scipy.optimize.minimize_scalar(
         loss, bounds=(1e-3, upper), method="bounded", options={"xatol": 1e-10}
     )
+    # The bounded search does not evaluate its ends, and the kink is at the upper one
     return upper if loss(upper) <= minimum.fun else float(minimum.x)
 
 

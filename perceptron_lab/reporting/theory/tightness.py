@@ -69,7 +69,7 @@ class Tightness:
 
 
 def unbounded(names: Iterable[str]) -> list[Tightness]:
-    """Return the package's algorithms but those named, each with the reason that it gives itself.
+    """Return the package's other algorithms, each with its reason for having no bound.
 
     Asked is the algorithm with its default parameters, on :data:`ALL_KNOWN`. Where a bound exists
     nevertheless the reason is :data:`NOT_MEASURED`.
@@ -119,7 +119,7 @@ def measured(experiments: tuple[str, ...] = SAMPLES) -> list[Tightness]:
 
 
 def tightness() -> Exhibit:
-    """How tight each theorem is: measured updates over its bound; or why there is no bound.
+    """How tight each theorem is: measured updates over the bound, or the reason for none.
 
     Columns: ``algorithm``, ``theorem``, ``side`` (``feasible``, ``epsilon`` or ``relaxed``, by the
     proved answers), ``kind`` of the bound; ``problems``; ``least`` and ``largest`` ratio over them;

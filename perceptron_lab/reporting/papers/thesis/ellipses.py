@@ -129,7 +129,7 @@ def first_separable(evidence: Evidence, dimension: int) -> Separated:
 
 
 def planned_in(dimension: int, *, separable: bool = False) -> Need:
-    """Return the check that a plan has separations in a dimension, if asked for by an ellipsoid."""
+    """Return the check that a plan has (separable) ellipsoid separations in a dimension."""
 
     def check(plan: Outline) -> None:
         sets = problems_of(plan, EllipsoidSets).values()

@@ -39,6 +39,7 @@ class Optimum:
 
     def above(self, objective: float | None) -> float | None:
         """Return by which part of the optimum an objective is above it at most, or None."""
+        # A lower bound of 0 has no relative distance
         if objective is None or self.lower is None or not self.lower:
             return None
         return (objective - self.lower) / abs(self.lower)
@@ -46,7 +47,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class Step:
-    """One level of a sequence: what it asked for, what it found, and what that cost.
+    """One level of a sequence, with the objective that was found and its cost.
 
     ``level`` and ``objective`` are NaN where they are missing.
     """
@@ -92,7 +93,7 @@ def _numbered(evidence: Evidence) -> pd.DataFrame:
 
 
 def traces_of(evidence: Evidence, entry: Summary) -> Iterator[Trace]:
-    """Yield the traces of a summary's cells, of those that have levels."""
+    """Yield the traces with levels of a summary's cells."""
     for cell in entry.runs["cell"]:
         trace = evidence.trace(str(cell))
         if trace is not None and all(name in trace.measures for name in _MEASURES):
@@ -179,7 +180,7 @@ def optima_reached(evidence: Evidence) -> Table:
 
 @needs(of_plan=[optimisers_among])
 def levels(evidence: Evidence) -> Table:
-    """Every level of every sequence: what it asked for, what it found, what it cost.
+    """Every level of every sequence, with the objective that was found and its cost.
 
     Columns: ``problem``, ``label``, ``seed``, ``number``, ``level``, ``objective``, ``outcome``
     (``feasible``: a point below the level is proved; ``above``: a feasible point that is not below
@@ -279,6 +280,7 @@ def figure_6_1(evidence: Evidence) -> Figure:
 
 
 def _draw(axes: Axes, costs: FloatArray, objectives: FloatArray, look: Look, factor: float) -> None:
+    # Both axes are logarithmic
     positive = (costs > 0.0) & (objectives > 0.0)
     if positive.any():
         axes.step(

@@ -84,7 +84,7 @@ def rescaled_errors(evidence: Evidence) -> list[RescaledErrors]:
 
 
 def rescalings(outline: Outline) -> dict[str, Mapping[str, Any]]:
-    """Return problem -> parameters; those that are not of rescaled data are refused."""
+    """Return problem -> parameters; raise an error for problems without rescaled data."""
     parameters_of = {problem: outline.parameters(problem) for problem in outline.problems()}
     for problem, data in parameters_of.items():
         if any(data.get(name) is None for name in ("rescaled", "exponent", "repetitions")):

@@ -102,6 +102,7 @@ class Dependence:
     @property
     def laws(self) -> tuple[Logarithm, Power] | None:
         """Both laws; None of fewer than three margins."""
+        # Both laws have two parameters, and pass through any two points
         if len(self.proved) < FEWEST:
             return None
         margins, queries = np.array(self.proved).T
@@ -245,6 +246,7 @@ def _draw(axes: Axes, lines: list[Dependence], looks: dict[str, Look]) -> None:
             ends = [1.0 / margin for margin, _ in dependence.proved]
             ratios = np.geomspace(ends[0], ends[-1], _DRAWN)
             fitted = law.at(ratios)
+            # The logarithmic law may fall below 0, which the axis cannot show
             positive = fitted > 0.0
             axes.plot(
                 ratios[positive],

@@ -36,7 +36,7 @@ _PHASE = re.compile(r"[a-z]+ (\d+)")
 
 
 def conditioned_problems(outline: Outline) -> dict[str, ConditionedCones]:
-    """Return the problems of the dataset conditioned-cones; without any there is no condition."""
+    """Return the problems of the dataset conditioned-cones; raise an error if there are none."""
     problems = problems_of(outline, ConditionedCones)
     if not problems:
         raise DataError("no problem has a known condition delta; add {dataset: conditioned-cones}")
@@ -83,6 +83,7 @@ def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
     """Return how often each cell has rescaled, on both sides where there are two; or nothing."""
     counts = []
     for cell, finding in zip(entry.runs["cell"], findings(entry.runs), strict=True):
+        # Algorithms without this finding count their rescalings in the names of their phases
         trace = None if finding.rescalings else evidence.trace(str(cell))
         phase = _PHASE.fullmatch(trace.phase[-1]) if trace else None
         if finding.rescalings:
@@ -219,7 +220,7 @@ MEASURED = ("mistakes", "rounds", "forced", "final_margin")
 
 
 def resisting_problems(outline: Outline) -> dict[str, Resisting]:
-    """Return the problems of the dataset resisting; without any there is nothing to compare."""
+    """Return the problems of the dataset resisting; raise an error if there are none."""
     problems = problems_of(outline, Resisting)
     if not problems:
         raise DataError(

@@ -322,7 +322,7 @@ def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
 
 
 def difficulties(outline: Outline) -> dict[str, float]:
-    """Return problem -> kappa; problems without one are refused, and those of several shapes."""
+    """Return problem -> kappa; raise an error for problems without kappa or of several shapes."""
     kappas = {problem: difficulty(outline, problem) for problem in outline.problems()}
     shapes = set(outline.shapes().values())
     if len(shapes) > 1:

@@ -59,6 +59,7 @@ class Graph:
     @property
     def degree(self) -> float:
         """The mean degree as the experiment's names round it: 2.5 for 63 edges of 50 vertices."""
+        # In steps of 0.5, by which the experiment sets out its graphs
         return round(4.0 * self.edges / self.vertices) / 2.0
 
     @property
@@ -177,7 +178,7 @@ _RATIOS: Final = (1, 1.5, 2, 3, 4, 6)
 
 @needs(require_both_labels)
 def maxcut_density_figure(evidence: Evidence) -> Figure:
-    """Queries of PRA over those of EA against n on the left, against n rho^2 on the right.
+    """Ratio of the queries of PRA and EA against n (left) and against n rho^2 (right).
 
     Lines on the left join graphs of one kind: of unit weights and one mean degree, or of one margin
     and mean degree, these dashed and hollow. Medians over the seeds; graphs with an answer that is

@@ -243,6 +243,7 @@ class CutHistory:
 
     def mean(self, values: FloatArray, block: int = 1) -> float | None:
         """Return the mean of norms or depths over all cuts of a block, or None."""
+        # Records without cuts have NaN as mean and must not enter the weighted mean
         weights = np.where(np.isnan(values[:, block]), 0.0, self.counts[:, block])
         if not weights.any():
             return None

@@ -70,6 +70,7 @@ class QueryEntry(Summary):
     def deviation(self) -> float | None:
         """Percent by which our queries exceed the thesis's; None if unproved or not in it."""
         queries = self.median("queries")
+        # The count of an unproved answer is not comparable with the thesis's
         if self.thesis is None or queries is None or not self.feasible:
             return None
         return 100.0 * (queries - self.thesis.queries) / self.thesis.queries

@@ -70,6 +70,7 @@ def compared_labels(outline: Outline) -> list[tuple[str, str]]:
 
     def rivals(first: str, second: str) -> bool:
         first_algorithm, other = methods[first].algorithm, methods[second].algorithm
+        # A choice by test examples is a bound of what choices can do, and no rival
         if chosen_by_test(methods[second].parameters):
             return False
         if chosen_by_test(methods[first].parameters):
@@ -143,7 +144,7 @@ def _scores(evidence: Evidence, first: PrecisionEntry, second: PrecisionEntry) -
 
 
 def _ranking(measures: dict[str, list[Any]]) -> FloatArray:
-    """Return the ranks of a trace, or the scores that earlier versions kept, in the same order."""
+    """Return the ranks of a trace, or the scores that earlier versions stored instead."""
     ranking: FloatArray = measures["ranks" if "ranks" in measures else "scores"][0]
     return ranking
 
@@ -160,11 +161,13 @@ def _difference(
     ``shared`` has the resamples of each number of test examples.
     """
     seeds = set(rows[0])
+    # Means over unequal seeds would mix the effects of problems and of seeds
     if not seeds or any(set(row) != seeds for row in rows):
         return PrecisionDifference(problem, first, second, min(map(len, rows)), None)
     pairs = [row[seed] for row in rows for seed in sorted(seeds)]
     labels, first_scores, other = (np.array(part) for part in zip(*pairs, strict=True))
     size = labels.shape[1]
+    # Drawn once: the same resamples serve all pairs of labels with so many test examples
     if size not in shared:
         shared[size] = Resamples(size, RESAMPLES, seed=0)
     comparison = compare_categories(

@@ -171,6 +171,7 @@ def entries(evidence: Evidence) -> list[PrecisionEntry]:
 def mean_spread(of_label: Sequence[PrecisionEntry]) -> Spread:
     """Return the mean over the problems, seed by seed; nothing unless every cell has one."""
     seeds = {tuple(sorted(entry.precisions)) for entry in of_label}
+    # Unequal seeds would mix the effects of problems and of seeds
     if len(seeds) != 1 or not all(entry.complete for entry in of_label):
         return Spread(None)
     rows = [[entry.precisions[seed] for entry in of_label] for seed in seeds.pop()]
@@ -178,7 +179,7 @@ def mean_spread(of_label: Sequence[PrecisionEntry]) -> Spread:
 
 
 def thesis_column(algorithm: str, components: int | None) -> str | None:
-    """Return the thesis's column for a learner on so many features, None for all; if it has one."""
+    """Return the thesis's column for a learner and number of features (None: all), or None."""
     column_of = {(HARD, 30): "ellipsoid_k30", (SVM, 30): "svm_k30", (SVM, None): "svm_n20494"}
     return column_of.get((algorithm, components))
 
