@@ -25,7 +25,12 @@ from perceptron_lab.systems.linear_system import LinearSystem
 
 
 def optimum_answer(
-    file: Path, options: RunOptions, *, algorithm: str, parameters: Mapping[str, object]
+    file: Path,
+    options: RunOptions,
+    *,
+    algorithm: str,
+    parameters: Mapping[str, object],
+    columns: Columns | None = None,
 ) -> ResultAnswer:
     """Enclose the optimum of the program in a file, as ``plab solve --optimum`` does.
 
@@ -38,6 +43,8 @@ def optimum_answer(
     algorithm, parameters
         ``auto``: as :func:`~perceptron_lab.problems.optima.optimum.optimum` chooses; or a name of
         ``plab list optimisers``, and its parameters.
+    columns
+        The convention on bounds of a linear program.
     """
     arguments = dict(parameters)
     if algorithm == "auto" and arguments:
@@ -45,7 +52,7 @@ def optimum_answer(
             f"parameters {', '.join(arguments)} of no optimiser; name one: --algorithm"
         )
     component = None if algorithm == "auto" else component_of("optimiser", algorithm, arguments)
-    columns = Columns()
+    columns = columns or Columns()
     problem = read_problem(file, columns)
     if isinstance(problem.system, LinearSystem):
         if component is not None:

@@ -33,15 +33,8 @@ _UNUSED: Final = {
     "--ellipsoid": ("--memory", "--oracle", "-s", "--margin", "--save", "--optimum", *_LINEAR),
     "--optimum": (
         *("--memory", "--oracle", "--margin", "--labels", "--rows", "--drop-missing"),
-        *(
-            "--one-hot",
-            "--drop",
-            "--columns",
-            "--positive",
-            "--reference",
-            "--plot",
-            "--negative-upper",
-        ),
+        *("--one-hot", "--drop", "--columns", "--positive", "--reference", "--plot"),
+        *("--conflict", "--relax"),
     ),
 }
 """Question -> the options that do not apply to it."""
@@ -110,7 +103,7 @@ def command(
             stop=stop,
         )
         if optimum:
-            return _asking("optimum")(file, options, **choices)
+            return _asking("optimum")(file, options, columns=columns, **choices)
         choices |= {"all_conflicts": conflict == "all", "relax": relax}
         return answer(file, columns, options, memory=memory, margin=margin, **choices)
 

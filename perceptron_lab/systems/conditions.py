@@ -74,11 +74,12 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearObjective:
-    """c'x + constant, which is minimised or maximised."""
+    """c'x + constant, which is minimised or maximised; ``quadratic``: more terms are left out."""
 
     entries: Entries = ((), ())
     constant: Fraction = Fraction(0)
     maximise: bool = False
+    quadratic: bool = False
 
     def costs(self) -> dict[int, Fraction]:
         """Return c without zeros, or -c of what is maximised."""

@@ -147,8 +147,9 @@ def test_all_conflicts_and_the_smallest_relaxation_are_said_by_name(
     refused = plab("solve", table, "--relax")
     assert refused.exit_code == 2
     assert "--relax on a problem that is no linear program" in " ".join(refused.output.split())
-    refused = plab("solve", path, "--relax", "--verdict")
-    assert "--relax does not apply to --verdict" in " ".join(refused.output.split())
+    for question in ("--verdict", "--optimum", "--ellipsoid"):
+        refused = plab("solve", path, "--relax", question)
+        assert f"--relax does not apply to {question}" in " ".join(refused.output.split())
 
 
 def test_the_convention_on_negative_upper_bounds_is_an_option_and_is_saved(
@@ -160,6 +161,8 @@ def test_the_convention_on_negative_upper_bounds_is_an_option_and_is_saved(
     zero = plab("solve", path, "--negative-upper", "zero", "--save", saved)
     assert "BREAD >= 0, BREAD <= -1" in zero.output
     assert plab("verify", saved).exit_code == 0
+    optimum = plab("solve", path, "--optimum", "--negative-upper", "zero", "--json")
+    assert json.loads(optimum.output)["status"] == "INFEASIBLE"
     refused = plab("solve", saved, "--negative-upper", "zero")
     assert refused.exit_code == 2
     assert "is about bounds in .mps and .lp files" in " ".join(refused.output.split())

@@ -15,8 +15,9 @@ from typing import Any
 import highspy
 import pytest
 
+from perceptron_lab import optimum
 from perceptron_lab.algorithms.linear.floating_rows import QuietHighs
-from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.collections.problem_files import read_problem
 from perceptron_lab.datasets.formats.linear_programs import LinearModel
 from perceptron_lab.datasets.formats.lp import read_lp
@@ -271,6 +272,15 @@ def test_a_quadratic_objective_is_left_out_with_a_note(tmp_path: Path) -> None:
     model = read_lp(path)
     assert of_ours(model)[3] == {0: 1.0, 1: 2.0}
     assert model.notes == ("the objective is left out: the question is whether there is a point",)
+
+
+def test_the_optimum_of_a_quadratic_objective_is_refused(tmp_path: Path) -> None:
+    lp, mps = tmp_path / "quadratic.lp", tmp_path / "quadratic.mps"
+    lp.write_text(replaced(LP, ("x + 2 y\n", "x + [ x^2 ] / 2 + 2 y\n")))
+    mps.write_text(replaced(MPS, ("ENDATA", "QSECTION  COST\n    X X 2.0\nENDATA")))
+    for path in (lp, mps):
+        with pytest.raises(InputError, match="the objective has quadratic terms"):
+            optimum(read_problem(path).system)
 
 
 def test_what_is_taken_by_a_convention_is_said(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ def linear_optimum(
     objective = system.exact_objective
     if objective is None:
         raise InputError("linear conditions without an objective have no optimum; give a program")
+    if objective.quadratic:
+        raise InputError("the objective has quadratic terms; the optimum is that of a linear one")
     optima: list[ExactOptimum] = []
 
     def method() -> LinearDecision:

@@ -382,7 +382,10 @@ class _LpReader:
         notes = [*self._notes(), *(note for _, _, note in limits if note)]
         lower, upper = tuple(low for low, _, _ in limits), tuple(high for _, high, _ in limits)
         objective = LinearObjective(
-            self._entries(self.objective.terms), self.objective.constant, self.maximise
+            self._entries(self.objective.terms),
+            self.objective.constant,
+            self.maximise,
+            self.quadratic,
         )
         return LinearModel(
             tuple(self.variables), tuple(self._rows()), lower, upper, tuple(notes), objective

@@ -288,9 +288,10 @@ class _MpsReader:
     def _costs(self) -> LinearObjective:
         free = self._free()
         if not free:
-            return LinearObjective(maximise=self.maximise)
+            return LinearObjective(maximise=self.maximise, quadratic=self.quadratic)
         constant = -self.right.get(free[0], Fraction(0))
-        return LinearObjective(_nonzero(self.entries[free[0]]), constant, self.maximise)
+        entries = _nonzero(self.entries[free[0]])
+        return LinearObjective(entries, constant, self.maximise, self.quadratic)
 
     def _notes(self) -> Iterator[str]:
         integers = [name for name in self.columns if name in self.integers]
